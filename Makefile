@@ -1,0 +1,58 @@
+# `make demo` and `make test` set everything up by themselves, in .venv, given Python 3.11 or later.
+
+# The first of these that exists and is new enough; `make PYTHON=...` chooses another.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format gpu-test bench-cpu bench-gpu clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.run ## search a real graph from one person and show the result
+	$(BIN)/rapids-trav bfs facebook --source 0 --plot facebook-bfs.png
+	@echo "drawn in facebook-bfs.png"
+
+test: $(VENV)/.test ## run the tests that need no GPU
+	$(BIN)/python -m pytest -m "not gpu and not multigpu"
+
+lint: $(VENV)/.dev ## lint, formatting and types
+	PATH="$(CURDIR)/$(BIN):$$PATH" ci/lint.sh
+
+format: $(VENV)/.dev ## format Python and CUDA sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i kernels/*.cu kernels/*.cuh
+
+gpu-test: ## run everything on this machine's GPU and write ci/gpu-report.json
+	ci/test_gpu.sh
+
+bench-cpu: $(VENV)/.dev ## compare the CPU engine with other libraries
+	$(BIN)/python ci/bench_cpu.py
+
+bench-gpu: ## compare the CUDA engine with cuGraph, in the current environment
+	python ci/bench_gpu.py
+
+clean: ## remove environments, caches and build outputs
+	rm -rf $(VENV) .venv-cu13 build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; make PYTHON=... names one." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# What each set of packages needs; reinstalled when pyproject.toml changes.
+$(VENV)/.run: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,dev]"
+	@touch $@

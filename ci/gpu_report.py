@@ -1,0 +1,179 @@
+"""Run the GPU suite step by step and keep the record of it in ci/gpu-report.json.
+
+    python ci/gpu_report.py [STEP ...] [--report FILE]
+
+Steps are tests, memcheck, racecheck and benchmark; all of them if none is named.  The record of a step that
+is not run now is kept as long as it belongs to the same sources.  Leaves with 1 if a step failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORT = ROOT / "ci" / "gpu-report.json"
+SOURCES = ("kernels", "rapids_trav", "tests")
+SUFFIXES = (".py", ".cu", ".cuh")
+
+
+def digest() -> str:
+    """SHA-256 over the paths and contents of the sources."""
+    total = hashlib.sha256()
+    files = (path for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES)
+    for path in sorted(files):
+        total.update(f"{path.relative_to(ROOT).as_posix()}\0".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def run(command: list[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run a command in the repository; what it was, how it ended and how long it took."""
+    print(f"$ {shlex.join(command)}", flush=True)
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | (environment or {}), check=False)
+    words = ["python" if word == sys.executable else word for word in command]
+    return {
+        "command": shlex.join(words),
+        "returncode": done.returncode,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def run_tests(folder: Path) -> dict[str, Any]:
+    """The whole suite; tests for several GPUs where there are several."""
+    marks = [] if count_gpus() > 1 else ["-m", "not multigpu"]
+    junit = folder / "junit.xml"
+    step = run(
+        [sys.executable, "-m", "pytest", "-q", "-o", "junit_family=xunit1", f"--junitxml={junit}", *marks]
+    )
+    step["command"] = step["command"].replace(f"{folder}{os.sep}", "")
+    return step | read_junit(junit)
+
+
+def read_junit(path: Path) -> dict[str, Any]:
+    """Counts, and the names of what failed."""
+    if not path.exists():
+        return {"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "failed": []}
+    suites = list(ET.parse(path).getroot().iter("testsuite"))
+    counts = {
+        name: sum(int(suite.get(name, 0)) for suite in suites)
+        for name in ("tests", "failures", "errors", "skipped")
+    }
+    failed = [
+        f"{case.get('classname')}::{case.get('name')}"
+        for suite in suites
+        for case in suite.iter("testcase")
+        if case.find("failure") is not None or case.find("error") is not None
+    ]
+    return counts | {"failed": failed}
+
+
+def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
+    """A step that runs ci/sanitize.py under a tool of compute-sanitizer."""
+
+    def step(folder: Path) -> dict[str, Any]:
+        program = shutil.which("compute-sanitizer")
+        if program is None:
+            return {"command": f"compute-sanitizer --tool {tool}", "returncode": None, "seconds": 0.0}
+        options = ["--tool", tool, "--error-exitcode", "9", "--target-processes", "all"]
+        return run(["compute-sanitizer", *options, sys.executable, "ci/sanitize.py"])
+
+    return step
+
+
+def run_benchmark(folder: Path) -> dict[str, Any]:
+    """ci/bench_gpu.py, with the rows that it measured."""
+    rows = folder / "rows.jsonl"
+    options = shlex.split(os.environ.get("BENCH_OPTIONS", ""))
+    step = run([sys.executable, "ci/bench_gpu.py", *options, "--json", str(rows)])
+    step["command"] = step["command"].replace(f"{folder}{os.sep}", "")
+    lines = rows.read_text().splitlines() if rows.exists() else []
+    return step | {"rows": [json.loads(line) for line in lines if line.strip()]}
+
+
+STEPS = {
+    "tests": run_tests,
+    "memcheck": run_sanitizer("memcheck"),
+    "racecheck": run_sanitizer("racecheck"),
+    "benchmark": run_benchmark,
+}
+
+
+def count_gpus() -> int:
+    from rapids_trav.doctor import find_driver
+
+    return len(find_driver().gpus)
+
+
+def describe_machine() -> dict[str, Any]:
+    """Cards, driver and versions."""
+    from rapids_trav.doctor import examine
+
+    report = examine().as_dict()
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        driver = None
+    return {
+        "gpus": report["driver"]["gpus"],
+        "driver": driver,
+        "cuda": report["driver"]["cuda"],
+        "python": report["python"],
+        "versions": report["packages"] | {"rapids-trav": report["version"]},
+    }
+
+
+def kept_steps(report: Path, sources: str) -> dict[str, Any]:
+    """Steps of an earlier run on the same sources."""
+    if not report.exists():
+        return {}
+    earlier = json.loads(report.read_text())
+    return earlier["steps"] if earlier["digest"] == sources else {}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("steps", nargs="*", metavar="STEP", help=f"{', '.join(STEPS)} (default: all)")
+    parser.add_argument("--report", type=Path, default=REPORT)
+    options = parser.parse_args()
+    if unknown := [name for name in options.steps if name not in STEPS]:
+        parser.error(f"no step is called {unknown[0]}; there are {', '.join(STEPS)}")
+
+    sys.path.insert(0, str(ROOT))
+    if count_gpus() == 0:
+        print("No GPU was found here; rapids-trav doctor tells more.", file=sys.stderr)
+        return 1
+    sources = digest()
+    steps = kept_steps(options.report, sources)
+    for name in options.steps or STEPS:
+        with tempfile.TemporaryDirectory() as folder:
+            steps[name] = STEPS[name](Path(folder)) | {
+                "date": datetime.now(UTC).isoformat(timespec="seconds")
+            }
+        # Written after each step: a run that is cut short keeps what it has shown.
+        record = {"digest": sources, "machine": describe_machine(), "steps": steps}
+        options.report.write_text(json.dumps(record, indent=1) + "\n")
+    failed = [name for name, step in steps.items() if step["returncode"] != 0]
+    print(f"{options.report}: {', '.join(steps)}; failed: {', '.join(failed) or 'none'}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Runs every kernel over small graphs, for compute-sanitizer.
+
+    compute-sanitizer --tool memcheck --error-exitcode 1 python ci/sanitize.py
+    compute-sanitizer --tool racecheck --error-exitcode 1 python ci/sanitize.py
+
+Needs CuPy, NumPy and SciPy only.  Each array is an allocation of its own, so that memcheck sees every step
+over an end.  Prints OK at the end; a wrong result is an AssertionError.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import cupy
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.structures import Adjacency, BfsOptions
+from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree, random, star
+
+EXTRA = {
+    "wide star": star(20000),
+    "skewed": random(3000, 60000, symmetric=True, seed=1),
+}
+
+
+def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None:
+    """Every variant, batch, tree and path on one graph, with ids and offsets of so many bits."""
+    view = GraphView(graph, engine)
+    for name in ("out", "into"):
+        view.__dict__[name] = _widened(getattr(view, name), *bits)
+    if graph.symmetric:
+        view.__dict__["into"] = view.out
+    sources = [0] if graph.n == 1 else [0, graph.n - 1]
+    expected = graph.distance(sources)
+    for variant in engine.variants:
+        for trace in (False, True):
+            found = engine.bfs(view, cupy.asarray(sources), BfsOptions(variant=variant, trace=trace))
+            assert np.array_equal(found.distance.get(), expected), variant
+            check_tree(graph, sources, found.distance.get(), found.predecessor.get())
+    for policy in ("beamer", "push", "pull"):
+        options = BfsOptions(variant="direction", policy=policy, predecessors=False)
+        assert np.array_equal(engine.bfs(view, cupy.asarray(sources), options).distance.get(), expected), (
+            policy
+        )
+
+    many = np.arange(70) % graph.n
+    each = engine.bfs_each(view, cupy.asarray(many), BfsOptions())
+    rows = {source: graph.distance([source]) for source in many}
+    assert np.array_equal(each.distance.get(), np.array([rows[source] for source in many]))
+    smallest = engine.smallest_predecessors(view.into, each.distance).get()
+    for row, source in enumerate(many):
+        check_tree(graph, [source], each.distance[row].get(), each.predecessor[row].get())
+        check_tree(graph, [source], each.distance[row].get(), smallest[row])
+    lengths, vertices = engine.walk(each.predecessor[0], cupy.flatnonzero(each.distance[0] >= 0))
+    assert int(lengths.sum()) == len(vertices)
+
+
+def _widened(adjacency: Adjacency, vertex_bits: int, edge_bits: int) -> Adjacency:
+    return Adjacency(
+        adjacency.row_offsets.astype(f"int{edge_bits}", copy=False),
+        adjacency.column_indices.astype(f"int{vertex_bits}", copy=False),
+    )
+
+
+def main() -> None:
+    cupy.cuda.set_allocator(None)
+    for name, graph in (GRAPHS | EXTRA).items():
+        print(name, flush=True)
+        check_graph(graph, CudaEngine(), (32, 32))
+    for capacity in (1, 4):
+        check_graph(GRAPHS["star"], CudaEngine(private_capacity=capacity), (32, 32))
+    for bits in ((32, 64), (64, 64)):
+        print(f"{bits[0]}-bit ids, {bits[1]}-bit offsets", flush=True)
+        check_graph(GRAPHS["directed"], CudaEngine(), bits)
+    cupy.cuda.runtime.deviceSynchronize()
+    print("OK")
+
+
+if __name__ == "__main__":
+    main()

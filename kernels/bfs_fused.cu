@@ -1,0 +1,185 @@
+// Breadth-first search from its sources to its end in one cooperative launch (SYSTEMS P7 and P6).
+//
+// The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the frontier
+// has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is searched by one
+// block alone, level after level with no grid-wide barrier, so that long thin graphs cost about a microsecond a level.
+//
+// Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.  Totals of a
+// level are written only between its barrier and the next, so all blocks take the same decisions from them.
+//
+// Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
+// D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
+// Programming Massively Parallel Processors, 4th edition, chapter 15 (single-launch levels, binning by degree).
+// The plain kernel that it must agree with is bfs_push.cu.
+#include "fused_pull.cuh"
+#include "fused_solo.cuh"
+
+// Vertices left that make a pull step cheap: fewer than this and turning back to push would cost more.
+#ifndef CHEAP_PULL
+#define CHEAP_PULL (1 << 19)
+#endif
+
+template <class T>
+__device__ __forceinline__ void swap(T& a, T& b) {
+    T old = a;
+    a = b;
+    b = old;
+}
+
+// Nobody visited and no frontier.  Bits past the last vertex count as visited.
+__device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
+    vertex_t n_words = bitmap_words(n_vertices);
+    for (i64 i = global_thread(); i < n_words; i += global_threads()) {
+        bool ragged = i + 1 == n_words && (n_vertices & 31);
+        visited[i] = ragged ? ~0u << (n_vertices & 31) : 0;
+        bitmap[i] = 0;
+    }
+}
+
+// Writes the distances out, and down who was not reached.
+__device__ void finish(const State& state, vertex_t n_vertices) {
+    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+        if (!(state.visited[v >> 5] >> (v & 31) & 1)) {
+            state.distance[v] = UNREACHED;
+#if PREDECESSORS
+            state.predecessor[v] = NONE;
+#endif
+        } else if (state.near[v] < FAR) {
+            state.distance[v] = state.near[v];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
+    bfs_fused(const edge_t* __restrict__ out_offsets, const vertex_t* __restrict__ out_indices,
+              const edge_t* __restrict__ in_offsets, const vertex_t* __restrict__ in_indices,
+              const vertex_t* __restrict__ first_neighbors, vertex_t n_vertices, vertex_t leaf_degree,
+              vertex_t hub_words, const vertex_t* sources, vertex_t n_sources, const u32* targets, u64 n_targets,
+              i32 depth_limit, float alpha, float beta, i32* distance, vertex_t* predecessor, unsigned char* near,
+              u32* visited, u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a, NarrowItem* narrow_b,
+              HubItem* hubs_a, HubItem* hubs_b, Control* control, TraceRow* trace_rows, u32 trace_capacity) {
+    __shared__ BlockShared shared;
+    __shared__ union {
+        PullShared pull;
+        SoloShared solo;
+    } scratch;
+    const Graph graph{out_offsets, out_indices, in_offsets, in_indices, first_neighbors, n_vertices, leaf_degree};
+    const State state{distance, near, predecessor, visited, targets, control};
+    const Trace trace{trace_rows, trace_capacity};
+    const vertex_t n_words = bitmap_words(n_vertices);
+    const bool first_thread = global_thread() == 0;
+    u32 epoch = 0;
+    if (threadIdx.x == 0) shared.sum = Level{};
+    clear(visited, bitmap_a, n_vertices);
+    end_level(shared, control, &control->level[2], Tally(), epoch);
+
+    // `narrow_a`, `hubs_a` and `bitmap_a` are always the current frontier's, `now` its level's totals and `depth` its
+    // distance.
+    GridQueue queue{narrow_a, hubs_a, &control->level[0], 0};
+    Tally tally;
+    const bool few_sources = n_sources <= SOLO_EDGES;
+    if (!few_sources) {
+        for (i64 base = global_thread() - lane_id(); base < n_sources; base += global_threads()) {
+            i64 at = base + lane_id();
+            vertex_t from[1] = {NONE}, to[1] = {at < n_sources ? sources[at] : NONE};
+            push_edges(graph, state, from, to, 0, queue, tally);
+        }
+    } else if (blockIdx.x == 0) {
+        SoloStart start{sources, nullptr, (u32)n_sources, 0, 0, depth_limit, n_targets};
+        search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
+    }
+    end_level(shared, control, &control->level[0], tally, epoch);
+    if (TRACE && !few_sources && first_thread) trace_level(trace, 0, false, 0, 0);
+    Level now = shared.seen;
+    u64 unexplored = (u64)out_offsets[n_vertices], n_unvisited = (u64)n_vertices, targets_found = 0;
+    i32 depth = 0;
+    auto count_level = [&](const Level& level) {
+        unexplored -= level.edges;
+        n_unvisited -= level.vertices;
+        targets_found += level.targets;
+    };
+    // The block that wrote `solo` cannot overwrite it yet: the next level is the whole grid's.
+    auto count_solo = [&]() {
+        unexplored -= __ldcg(&control->solo.edges);
+        n_unvisited -= __ldcg(&control->solo.vertices);
+        targets_found += __ldcg(&control->solo.targets);
+        depth = (i32)__ldcg(&control->solo.depth);
+    };
+    if (few_sources) {
+        count_solo();
+    } else {
+        count_level(now);
+    }
+
+    bool pulling = false, map_clean = true;
+    for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
+        if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
+        Level* next = &control->level[turn % 3];
+        if (first_thread) control->level[(turn + 1) % 3] = Level{};
+
+        // A pull step over few vertices costs no more than turning back would.
+        u64 pull_work = n_unvisited + n_words / 8;
+        bool many = (float)now.edges * alpha > (float)unexplored && now.edges > (u64)n_words;
+        bool few = pull_work > CHEAP_PULL && (float)now.vertices * beta < (float)pull_work;
+        if (!pulling && many) {
+            pulling = true;
+            if (!map_clean) {
+                for (i64 i = global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
+                end_level(shared, control, next, Tally(), epoch);
+            }
+            queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
+            end_level(shared, control, next, Tally(), epoch);
+        } else if (pulling && few) {
+            // Queued in the totals of the level that found these vertices; only now are their edges counted.
+            Level* found = &control->level[(turn + 2) % 3];
+            Tally degrees;
+            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree}, scratch.pull, degrees);
+            end_level(shared, control, found, degrees, epoch);
+            now = shared.seen;
+            unexplored -= now.edges;
+            pulling = now.edges > pull_work;
+            if (!pulling && now.narrow + now.hubs == 0) break;
+        }
+
+        u64 frontier = now.vertices;
+        queue = GridQueue{narrow_b, hubs_b, next, leaf_degree};
+        tally = Tally();
+        if (pulling) {
+            map_clean = false;
+            Frontier members{bitmap_a, scratch.pull.hubs, min(hub_words, n_words)};
+            copy_hubs(members, scratch.pull.hubs);
+            pull_level(graph, state, members, bitmap_b, hubs_b, depth + 1, next, scratch.pull, tally);
+            end_level(shared, control, next, tally, epoch);
+            if (shared.seen.deferred) {
+                u64 deferred = shared.seen.deferred;
+                Tally late;
+                pull_deferred(graph, state, members, bitmap_b, hubs_b, deferred, depth + 1, late);
+                end_level(shared, control, next, late, epoch);
+            }
+            swap(bitmap_a, bitmap_b);
+        } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
+            if (blockIdx.x == 0) {
+                u64 wanted = n_targets ? n_targets - targets_found : 0;
+                SoloStart start{nullptr, narrow_a, (u32)now.narrow, frontier, depth, depth_limit, wanted};
+                search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
+            }
+            end_level(shared, control, next, Tally(), epoch);
+            now = shared.seen;
+            count_solo();
+            swap(narrow_a, narrow_b);
+            swap(hubs_a, hubs_b);
+            continue;
+        } else {
+            push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);
+            end_level(shared, control, next, tally, epoch);
+            swap(narrow_a, narrow_b);
+            swap(hubs_a, hubs_b);
+        }
+        now = shared.seen;
+        depth += 1;
+        count_level(now);
+        if (TRACE && first_thread) trace_level(trace, depth, pulling, frontier, now.examined);
+    }
+    finish(state, n_vertices);
+    if (first_thread) control->levels = depth;
+}

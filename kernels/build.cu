@@ -1,0 +1,69 @@
+// From edges to compressed rows, around a sort: pack the edges into keys, sort the keys, unpack them.
+//
+// A key is row * 2^32 + column, so that sorting the keys sorts by row and, within it, by column.  This form
+// is for fewer than 2^31 vertices; with more, row_starts reads the sorted rows themselves (key_shift 0).
+//
+// Invariant: DROPPED sorts after every key of an edge.
+#include "rows.cuh"
+
+constexpr u64 DROPPED = ~0ull;
+constexpr i32 COLUMN_BITS = 32;
+
+__device__ __forceinline__ u64 pack(vertex_t row, vertex_t column) {
+    return static_cast<u64>(row) << COLUMN_BITS | static_cast<u64>(column);
+}
+
+extern "C" __global__ void pack_edges(const vertex_t* __restrict__ rows, const vertex_t* __restrict__ columns,
+                                      i64 n_edges, u64* keys) {
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) keys[i] = pack(rows[i], columns[i]);
+}
+
+// Both directions of every edge; a self-loop once.
+extern "C" __global__ void pack_both(const vertex_t* __restrict__ rows, const vertex_t* __restrict__ columns,
+                                     i64 n_edges, u64* keys) {
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
+        const vertex_t row = rows[i];
+        const vertex_t column = columns[i];
+        keys[i] = pack(row, column);
+        keys[n_edges + i] = row == column ? DROPPED : pack(column, row);
+    }
+}
+
+// row_offsets[r] for r in [0, n_rows]: the number of keys below row r.
+extern "C" __global__ void row_starts(const u64* __restrict__ keys, i64 n_keys, i64 n_rows, i32 key_shift,
+                                      edge_t* row_offsets) {
+    for (i64 row = global_thread(); row <= n_rows; row += global_threads()) {
+        row_offsets[row] = static_cast<edge_t>(lower_bound(keys, n_keys, static_cast<u64>(row) << key_shift));
+    }
+}
+
+extern "C" __global__ void unpack_columns(const u64* __restrict__ keys, i64 n_keys,
+                                          vertex_t* column_indices) {
+    for (i64 i = global_thread(); i < n_keys; i += global_threads()) {
+        column_indices[i] = static_cast<vertex_t>(keys[i] & 0xffffffffull);
+    }
+}
+
+// The row of every edge, by searching the offsets: edges are dealt out evenly however long the rows are.
+extern "C" __global__ void expand_rows(const edge_t* __restrict__ row_offsets, i64 n_rows, i64 n_edges,
+                                       vertex_t* rows) {
+    for (i64 edge = global_thread(); edge < n_edges; edge += global_threads()) {
+        const i64 after = lower_bound(row_offsets, n_rows + 1, static_cast<edge_t>(edge + 1));
+        rows[edge] = static_cast<vertex_t>(after - 1);
+    }
+}
+
+// The first entry of each row apart from the rest: NONE if the row is empty, -2 - u if u is alone in it.
+extern "C" __global__ void first_neighbors(const edge_t* __restrict__ row_offsets,
+                                           const vertex_t* __restrict__ column_indices, i64 n_rows,
+                                           vertex_t* first) {
+    for (i64 row = global_thread(); row < n_rows; row += global_threads()) {
+        const edge_t begin = row_offsets[row];
+        const edge_t degree = row_offsets[row + 1] - begin;
+        if (degree == 0) {
+            first[row] = NONE;
+        } else {
+            first[row] = degree == 1 ? -2 - column_indices[begin] : column_indices[begin];
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// Types and constants of every kernel, and the barrier of cooperative launches.
+//
+// The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
+// each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
+// signed and unsigned never meet in a comparison.
+#pragma once
+
+#ifndef VERTEX_BITS
+#define VERTEX_BITS 32  // 64 when there are 2^31 vertices or more
+#endif
+#ifndef EDGE_BITS
+#define EDGE_BITS 32  // 64 when there are 2^31 edges or more
+#endif
+
+using i32 = int;  // NVRTC has no <cstdint>, and atomics want these very types
+using i64 = long long;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+#if VERTEX_BITS == 64
+using vertex_t = i64;
+#else
+using vertex_t = i32;
+#endif
+#if EDGE_BITS == 64
+using edge_t = i64;
+#else
+using edge_t = i32;
+#endif
+
+[[maybe_unused]] constexpr i32 UNREACHED = -1;  // in distance
+[[maybe_unused]] constexpr vertex_t NONE = -1;  // in predecessor
+
+__device__ __forceinline__ i64 global_thread() {
+    return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+__device__ __forceinline__ i64 global_threads() {
+    return static_cast<i64>(gridDim.x) * blockDim.x;
+}
+
+__device__ __forceinline__ u32 load_acquire(const u32* address) {
+    u32 value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void add_release(u32* address, u32 value) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+// Barrier over the whole grid of a cooperative launch: what any thread wrote before, every thread sees after.
+//
+// `counter` is zero when the launch begins and only grows, so nothing resets it; `epoch` is each thread's own
+// count of the barriers it has passed, from 0.  Differences are compared, not values: the counter may wrap.
+// Data that other blocks write must not be read through `const __restrict__`, whose loads may stay cached.
+__device__ __forceinline__ void grid_barrier(u32* counter, u32 n_blocks, u32& epoch) {
+    epoch += 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        add_release(counter, 1);
+        while (static_cast<i32>(load_acquire(counter) - epoch * n_blocks) < 0) {
+        }
+    }
+    __syncthreads();
+}

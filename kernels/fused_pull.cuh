@@ -1,0 +1,313 @@
+// Bottom-up step (Beamer, Asanovic and Patterson, SC 2012): every unvisited vertex looks for one neighbour in
+// the frontier and stops at the first.  A warp packs the unvisited vertices of a few bitmap words, so that its
+// lanes are busy however few are left; what a lane does not settle in a few probes the whole warp finishes, and
+// what would keep a warp long is cut into chunks for the whole grid.
+#pragma once
+#include "fused_push.cuh"
+
+#ifndef PROBES
+#define PROBES 16
+#endif
+#ifndef DEFER_DEGREE
+#define DEFER_DEGREE 4096
+#endif
+#ifndef DEFER_CHUNK
+#define DEFER_CHUNK 1024
+#endif
+// Words of the frontier bitmap that each block keeps in shared memory.  With vertices in descending order of
+// degree they are the hubs', which most lookups ask for (SYSTEMS V6).
+#ifndef HUB_WORDS
+#define HUB_WORDS 1024
+#endif
+constexpr i32 TILE_WORDS = 8;
+// Unvisited vertices in a word from which on a tile is read word by word.
+#ifndef DENSE_WORD
+#define DENSE_WORD 12
+#endif
+
+struct PullShared {
+    unsigned char list[WARPS][TILE_WORDS * 32];
+    u32 found[WARPS][32];
+    u32 hubs[HUB_WORDS];
+};
+
+// The frontier as a pull step looks it up.
+struct Frontier {
+    const u32* bitmap;
+    const u32* hubs;  // copy of the first `hub_words` words, in shared memory
+    vertex_t hub_words;
+
+    __device__ __forceinline__ bool holds(vertex_t v) const {
+        vertex_t word = v >> 5;
+        return (word < hub_words ? hubs[word] : bitmap[word]) >> (v & 31) & 1;
+    }
+};
+
+// Fills the frontier's copy in shared memory; the whole block calls it.
+__device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
+    if (frontier.hub_words == 0) return;
+    for (vertex_t i = threadIdx.x; i < frontier.hub_words; i += BLOCK_SIZE) hubs[i] = frontier.bitmap[i];
+    __syncthreads();
+}
+
+// Lists the set bits among the TILE_WORDS words that the lanes from `first_lane` on hold, by their place in the
+// tile; returns how many there are.
+__device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char* list) {
+    u32 size = 0;
+#pragma unroll
+    for (i32 k = 0; k < TILE_WORDS; ++k) {
+        u32 bits = __shfl_sync(FULL_WARP, word, first_lane + k);
+        if (bits >> lane_id() & 1) list[size + __popc(bits & lanes_below())] = k * 32 + lane_id();
+        size += __popc(bits);
+    }
+    __syncwarp();
+    return size;
+}
+
+// The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at their row.
+// A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that nobody looks for more.
+__device__ __forceinline__ vertex_t first_neighbor(vertex_t entry) {
+    return entry < NONE ? -2 - entry : entry;
+}
+
+// The frontier neighbour of `v` among in_indices[begin, end), or NONE; called by whole warps with equal arguments.
+__device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Frontier& frontier, edge_t begin,
+                                                edge_t end, Tally& tally) {
+    for (edge_t base = begin; base < end; base += 32 * UNROLL) {
+        vertex_t from[UNROLL];
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            edge_t edge = base + 32 * k + lane_id();
+            from[k] = edge < end ? graph.in_indices[edge] : NONE;
+            if (TRACE && edge < end) tally.examined += 1;
+        }
+        vertex_t hit = NONE;
+#pragma unroll
+        for (int k = UNROLL - 1; k >= 0; --k)
+            if (from[k] != NONE && frontier.holds(from[k])) hit = from[k];
+        u32 lanes = __ballot_sync(FULL_WARP, hit != NONE);
+        if (lanes) return __shfl_sync(FULL_WARP, hit, __ffs(lanes) - 1);
+    }
+    return NONE;
+}
+
+// Lanes of one warp, each with one unvisited vertex whose first neighbour is not in the frontier (or NONE); true
+// where it was reached.
+__device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
+                              i32 depth, HubItem* deferred, Level* level, Tally& tally) {
+    edge_t begin = 0, end = 0;
+    vertex_t from = NONE;
+    if (v != NONE) {
+        begin = graph.in_offsets[v] + 1;
+        end = graph.in_offsets[v + 1];
+    }
+    // Four neighbours at a time: they mostly share a sector, and their bitmap words load together.
+    for (int probe = 0; probe < PROBES && from == NONE && begin < end; probe += 4) {
+        vertex_t u[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in_indices[begin + k] : NONE;
+#pragma unroll
+        for (int k = 3; k >= 0; --k)
+            if (u[k] != NONE && frontier.holds(u[k])) from = u[k];
+        if (TRACE) tally.examined += min((edge_t)4, end - begin);
+        begin += 4;
+    }
+    u32 unsettled = __ballot_sync(FULL_WARP, from == NONE && begin < end);
+    for (u32 rest = unsettled; rest; rest &= rest - 1) {
+        i32 lane = __ffs(rest) - 1;
+        edge_t first = __shfl_sync(FULL_WARP, begin, lane), last = __shfl_sync(FULL_WARP, end, lane);
+        if (last - first > DEFER_DEGREE) last = first + DEFER_CHUNK;
+        vertex_t hit = warp_search(graph, frontier, first, last, tally);
+        if (lane_id() == lane) {
+            from = hit;
+            begin = last;
+        }
+    }
+    bool put_off = from == NONE && begin < end;
+    append_hubs(deferred, &level->deferred, put_off, v, put_off ? (u32)(((graph.in_offsets[v + 1] - graph.in_offsets[v]) - 1) / DEFER_CHUNK + 1) : 0);
+    if (from != NONE) reach(state, v, from, depth, tally);
+    return from != NONE;
+}
+
+// First probe: settles those of N vertices a lane whose first neighbour is in the frontier, and lists the others
+// that have more neighbours from `left` on.  Several to a lane, so that their loads are under way together.
+template <i32 N>
+__device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
+                                           vertex_t tile_begin, const u32 (&local)[N], const bool (&waiting)[N],
+                                           i32 depth, bool (&hit)[N], unsigned char* list, u32& left, Tally& tally) {
+    vertex_t entry[N];
+#pragma unroll
+    for (i32 k = 0; k < N; ++k)
+        entry[k] = waiting[k] ? graph.first_neighbors[tile_begin + (vertex_t)local[k]] : NONE;
+#pragma unroll
+    for (i32 k = 0; k < N; ++k) {
+        vertex_t from = first_neighbor(entry[k]);
+        hit[k] = from != NONE && frontier.holds(from);
+        if (TRACE && from != NONE) tally.examined += 1;
+    }
+#pragma unroll
+    for (i32 k = 0; k < N; ++k) {
+        vertex_t v = tile_begin + (vertex_t)local[k];
+        if (hit[k]) reach(state, v, first_neighbor(entry[k]), depth, tally);
+        bool more = !hit[k] && entry[k] >= 0;
+        u32 lanes = __ballot_sync(FULL_WARP, more);
+        if (more) list[left + __popc(lanes & lanes_below())] = (unsigned char)local[k];
+        left += __popc(lanes);
+    }
+}
+
+// First probe of a tile most of which is unvisited: a word at a time, a lane to a bit.  Each lane holds one of the
+// tiles' words; returns what was found in it.
+__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, vertex_t tile_begin,
+                          u32 unvisited, u32 first_lane, i32 depth, unsigned char* list, u32& left, Tally& tally) {
+    constexpr i32 N = 4;
+    u32 lane = lane_id(), found = 0;
+    for (u32 word = 0; word < TILE_WORDS; word += N) {
+        u32 local[N];
+        bool waiting[N], hit[N];
+#pragma unroll
+        for (i32 k = 0; k < N; ++k) {
+            local[k] = (word + k) * 32 + lane;
+            waiting[k] = __shfl_sync(FULL_WARP, unvisited, first_lane + word + k) >> lane & 1;
+        }
+#if PREDECESSORS
+        // A word that is all unvisited is written whole: memory does not have to fetch what it would keep of it.
+#pragma unroll
+        for (i32 k = 0; k < N; ++k)
+            if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile_begin + (vertex_t)local[k]] = NONE;
+#endif
+        pull_first(graph, state, frontier, tile_begin, local, waiting, depth, hit, list, left, tally);
+#pragma unroll
+        for (i32 k = 0; k < N; ++k) {
+            u32 hits = __ballot_sync(FULL_WARP, hit[k]);
+            if (lane == first_lane + word + k) found = hits;
+        }
+    }
+    return found;
+}
+
+// First probe of a tile with few unvisited vertices, which are listed; found ones are marked in shared memory.
+__device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier, vertex_t tile_begin,
+                            u32 size, i32 depth, unsigned char* list, u32& left, u32* found, Tally& tally) {
+    constexpr i32 N = 2;
+    for (u32 base = 0; base < size; base += 32 * N) {
+        u32 local[N];
+        bool waiting[N], hit[N];
+#pragma unroll
+        for (i32 k = 0; k < N; ++k) {
+            u32 at = base + 32 * k + lane_id();
+            waiting[k] = at < size;
+            local[k] = waiting[k] ? list[at] : 0;
+        }
+        // The list shrinks in place: what is written lies behind what was read.
+        __syncwarp();
+        pull_first(graph, state, frontier, tile_begin, local, waiting, depth, hit, list, left, tally);
+#pragma unroll
+        for (i32 k = 0; k < N; ++k)
+            if (hit[k]) atomicOr(&found[local[k] / 32], 1u << (local[k] & 31));
+        __syncwarp();
+    }
+}
+
+// One level by the whole grid; `next` gets every word of the new frontier.
+__device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
+                           HubItem* deferred, i32 depth, Level* level, PullShared& shared, Tally& tally) {
+    u32 lane = lane_id(), warp_in_block = threadIdx.x / 32;
+    unsigned char* list = shared.list[warp_in_block];
+    u32* found = shared.found[warp_in_block];
+    vertex_t n_words = bitmap_words(graph.n_vertices);
+    vertex_t n_tiles = (n_words + TILE_WORDS - 1) / TILE_WORDS;
+    vertex_t n_warps = (vertex_t)gridDim.x * WARPS;
+    // A warp fetches the words of several tiles at once, far apart: work is uneven along the bitmap.
+    constexpr i32 TILES = 32 / TILE_WORDS;
+    for (vertex_t first_tile = (vertex_t)warp_in_block * gridDim.x + blockIdx.x; first_tile < n_tiles;
+         first_tile += n_warps * TILES) {
+        vertex_t word = (first_tile + (vertex_t)(lane / TILE_WORDS) * n_warps) * TILE_WORDS + lane % TILE_WORDS;
+        u32 unvisited = word < n_words ? ~state.visited[word] : 0;
+        found[lane] = 0;
+        u32 busy = __ballot_sync(FULL_WARP, unvisited), found_dense = 0;
+        for (i32 t = 0; t < TILES; ++t) {
+            if (!(busy >> (t * TILE_WORDS) & ((1u << TILE_WORDS) - 1))) continue;
+            vertex_t tile_begin = (first_tile + (vertex_t)t * n_warps) * (TILE_WORDS * 32);
+            u32* found_here = found + t * TILE_WORDS;
+            u32 left = 0, here = lane / TILE_WORDS == t ? __popc(unvisited) : 0;
+            if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
+                found_dense |= pull_dense(graph, state, frontier, tile_begin, unvisited, t * TILE_WORDS, depth, list,
+                                          left, tally);
+            } else {
+                u32 size = list_bits(unvisited, t * TILE_WORDS, list);
+                pull_sparse(graph, state, frontier, tile_begin, size, depth, list, left, found_here, tally);
+            }
+            __syncwarp();
+            for (u32 base = 0; base < left; base += 32) {
+                u32 local = base + lane < left ? list[base + lane] : 0;
+                vertex_t v = base + lane < left ? tile_begin + (vertex_t)local : NONE;
+                if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally))
+                    atomicOr(&found_here[local / 32], 1u << (local & 31));
+            }
+            __syncwarp();
+        }
+        __syncwarp();
+        if (word < n_words) {
+            u32 all = found_dense | found[lane];
+            next[word] = all;
+            if (all) state.visited[word] = ~unvisited | all;
+        }
+        __syncwarp();
+    }
+}
+
+// The hubs that the level put off, their rows shared out over the grid.
+__device__ void pull_deferred(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
+                              const HubItem* deferred, u64 packed, i32 depth, Tally& tally) {
+    for_hub_chunks(deferred, packed, DEFER_CHUNK, [&](vertex_t v, edge_t first, edge_t last) {
+        edge_t row = graph.in_offsets[v], end = row + min(last, graph.in_offsets[v + 1] - row);
+        u32 bit = 1u << (v & 31);
+        // A chunk at a time: another warp may have settled the vertex meanwhile.
+        for (edge_t begin = row + first; begin < end; begin += min((edge_t)DEFER_CHUNK, end - begin)) {
+            if (__ldcg(state.visited + (v >> 5)) & bit) return;
+            vertex_t from = warp_search(graph, frontier, begin, begin + min((edge_t)DEFER_CHUNK, end - begin), tally);
+            if (from == NONE) continue;
+            if (lane_id() == 0 && !(atomicOr(state.visited + (v >> 5), bit) & bit)) {
+                atomicOr(next + (v >> 5), bit);
+                reach(state, v, from, depth, tally);
+            }
+            return;
+        }
+    });
+}
+
+// The frontier of a push step as a bitmap (its words clear beforehand).
+__device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
+                                u32* frontier) {
+    u64 thread = (u64)blockIdx.x * BLOCK_SIZE + threadIdx.x, n_threads = (u64)gridDim.x * BLOCK_SIZE;
+    for (u64 i = thread; i < n_narrow + n_hubs; i += n_threads) {
+        vertex_t v = i < n_narrow ? narrow[i].vertex : hubs[i - n_narrow].vertex;
+        atomicOr(frontier + (v >> 5), 1u << (v & 31));
+    }
+}
+
+// The frontier of a pull step as queues.
+__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue, PullShared& shared,
+                                Tally& tally) {
+    unsigned char* list = shared.list[threadIdx.x / 32];
+    vertex_t n_words = bitmap_words(graph.n_vertices);
+    u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
+    for (u64 base = warp * 32; base < (u64)n_words; base += n_warps * 32) {
+        u32 word = base + lane_id() < (u64)n_words ? frontier[base + lane_id()] : 0;
+        u32 busy = __ballot_sync(FULL_WARP, word);
+        for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
+            if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+            u32 size = list_bits(word, first_lane, list);
+            for (u32 at = lane_id(); at - lane_id() < size; at += 32) {
+                bool fresh[1] = {at < size};
+                vertex_t v[1] = {(vertex_t)((base + first_lane) * 32 + (fresh[0] ? list[at] : 0))};
+                edge_t first[1] = {graph.out_offsets[v[0]]};
+                edge_t degree[1] = {graph.out_offsets[v[0] + 1] - first[0]};
+                if (fresh[0]) tally.edges += degree[0];
+                append(queue, fresh, v, first, degree);
+            }
+            __syncwarp();
+        }
+    }
+}

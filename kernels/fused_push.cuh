@@ -1,0 +1,207 @@
+// Top-down step: a warp lays the edges of up to 32 vertices end to end and takes them 32 at a time, so that
+// its lanes are busy whatever the degrees (Merrill, Garland and Grimshaw, PPoPP 2012, "scan gathering").
+// The edges of hubs are shared out evenly: each warp takes a run of chunks, wherever one hub ends and the next begins.
+#pragma once
+#include "fused_state.cuh"
+
+// Edges that a lane has under way at once.
+#ifndef UNROLL
+#define UNROLL 2
+#endif
+
+__device__ __forceinline__ u32 warp_scan(u32 value) {
+    for (u32 step = 1; step < 32; step *= 2) {
+        u32 below = __shfl_up_sync(FULL_WARP, value, step);
+        if (lane_id() >= step) value += below;
+    }
+    return value;
+}
+
+// Appends hubs, one to a lane where `mine`, with `chunks` chunks each; the whole warp calls it.
+__device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool mine, vertex_t v, u32 chunks) {
+    u32 lanes = __ballot_sync(FULL_WARP, mine);
+    if (!lanes) return;
+    u32 inclusive = warp_scan(mine ? chunks : 0);
+    u64 before = 0;
+    if (lane_id() == 31) before = atomicAdd(packed, (u64)__popc(lanes) << CHUNK_BITS | inclusive);
+    before = __shfl_sync(FULL_WARP, before, 31);
+    if (mine) hubs[n_hubs(before) + __popc(lanes & lanes_below())] = HubItem{n_chunks(before) + inclusive - chunks, v};
+}
+
+// The hub that a chunk belongs to: the last whose first chunk is not behind it.  A warp probes 32 places at a time.
+__device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk) {
+    u64 low = 0;
+    while (size > 1) {
+        u64 step = (size + 31) / 32, probe = lane_id() * step;
+        bool before = probe < size && hubs[low + probe].first_chunk <= chunk;
+        u64 last = __popc(__ballot_sync(FULL_WARP, before)) - 1;
+        low += last * step;
+        size = min(step, size - last * step);
+    }
+    return low;
+}
+
+// Calls visit(hub, first, last) with each run of row offsets, relative to its row, that falls to this warp.
+template <class Visit>
+__device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u32 chunk_size, Visit visit) {
+    u64 size = n_hubs(packed), chunks = n_chunks(packed);
+    u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
+    u64 share = (chunks + n_warps - 1) / n_warps, chunk = warp * share, end = min(chunk + share, chunks);
+    if (chunk >= end) return;
+    for (u64 hub = find_hub(hubs, size, chunk); chunk < end; ++hub) {
+        u64 first = hubs[hub].first_chunk, next = hub + 1 < size ? hubs[hub + 1].first_chunk : chunks;
+        u64 stop = min(next, end);
+        visit(hubs[hub].vertex, (edge_t)((chunk - first) * chunk_size), (edge_t)((stop - first) * chunk_size));
+        chunk = stop;
+    }
+}
+
+// Appends to the queues that the whole grid reads in the next level.
+struct GridQueue {
+    NarrowItem* narrow;
+    HubItem* hubs;
+    Level* level;
+    vertex_t leaf_degree;
+
+    __device__ __forceinline__ bool keeps(edge_t degree) const {
+        return degree > leaf_degree && degree <= HUB_DEGREE;
+    }
+    __device__ __forceinline__ u64 reserve(u32 count) const { return atomicAdd(&level->narrow, (u64)count); }
+    __device__ __forceinline__ void put(u64 place, vertex_t v, edge_t first, edge_t degree) const {
+        narrow[place] = NarrowItem{first, v, (u32)degree};
+    }
+    __device__ __forceinline__ void put_hubs(bool fresh, vertex_t v, edge_t degree) const {
+        append_hubs(hubs, &level->hubs, fresh && degree > HUB_DEGREE, v, (u32)((degree - 1) / HUB_DEGREE + 1));
+    }
+};
+
+// Appends to a queue in shared memory, with what the next level needs to start at once.
+struct BlockQueue {
+    vertex_t* vertex;
+    edge_t* begin;
+    u32* degree;
+    u32* size;
+    vertex_t leaf_degree;
+
+    __device__ __forceinline__ bool keeps(edge_t count) const { return count > leaf_degree; }
+    __device__ __forceinline__ u64 reserve(u32 count) const { return atomicAdd(size, count); }
+    __device__ __forceinline__ void put(u64 place, vertex_t v, edge_t first, edge_t count) const {
+        vertex[place] = v;
+        begin[place] = first;
+        degree[place] = (u32)min(count, (edge_t)0x7fffffff);
+    }
+    __device__ __forceinline__ void put_hubs(bool, vertex_t, edge_t) const {}
+};
+
+// Appends the vertices of a warp, N to a lane, with one reservation for all.
+template <int N, class Queue>
+__device__ __forceinline__ void append(const Queue& queue, const bool (&fresh)[N], const vertex_t (&v)[N],
+                                       const edge_t (&first)[N], const edge_t (&degree)[N]) {
+    u32 lanes[N], total = 0;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && queue.keeps(degree[k]));
+        total += __popc(lanes[k]);
+    }
+    if (total) {
+        u64 place = 0;
+        if (lane_id() == 0) place = queue.reserve(total);
+        place = __shfl_sync(FULL_WARP, place, 0);
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            if (lanes[k] >> lane_id() & 1)
+                queue.put(place + __popc(lanes[k] & lanes_below()), v[k], first[k], degree[k]);
+            place += __popc(lanes[k]);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < N; ++k) queue.put_hubs(fresh[k], v[k], degree[k]);
+}
+
+// Follows N edges a lane (from -> to; none where `to` is NONE).  In stages, so that the N loads, and then the N
+// atomics, are under way together; the offsets of a vertex are fetched while its claim is.
+template <int N, class Queue>
+__device__ __forceinline__ void push_edges(const Graph& graph, const State& state, const vertex_t (&from)[N],
+                                           const vertex_t (&to)[N], i32 depth, const Queue& queue, Tally& tally) {
+    u32 old[N];
+    edge_t first[N], degree[N];
+    bool fresh[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) old[k] = to[k] != NONE ? __ldcg(state.visited + (to[k] >> 5)) : ~0u;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        u32 bit = 1u << (to[k] & 31);
+        first[k] = degree[k] = 0;
+        if (!(old[k] & bit)) {
+            old[k] = atomicOr(state.visited + (to[k] >> 5), bit);
+            first[k] = graph.out_offsets[to[k]];
+            degree[k] = graph.out_offsets[to[k] + 1] - first[k];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        fresh[k] = !(old[k] >> (to[k] & 31) & 1);
+        if (fresh[k]) {
+            reach(state, to[k], from[k], depth, tally);
+            tally.edges += degree[k];
+        }
+    }
+    append(queue, fresh, to, first, degree);
+}
+
+// Each lane holds one frontier vertex with its edges, or degree 0.
+template <class Queue>
+__device__ void push_tile(const Graph& graph, const State& state, vertex_t v, edge_t begin, u32 degree,
+                          i32 depth, const Queue& queue, Tally& tally) {
+    u32 lane = lane_id(), inclusive = warp_scan(degree);
+    u32 total = __shfl_sync(FULL_WARP, inclusive, 31), exclusive = inclusive - degree;
+    if (TRACE && lane == 0) tally.examined += total;
+    for (u32 base = 0; base < total; base += 32 * UNROLL) {
+        vertex_t from[UNROLL], to[UNROLL];
+        // All loads of the batch are under way before the first is used.
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            u32 edge = base + 32 * k + lane, owner = 0;
+#pragma unroll
+            for (int step = 16; step > 0; step /= 2) {
+                u32 passed = __shfl_sync(FULL_WARP, inclusive, owner + step - 1);
+                if (passed <= edge) owner += step;
+            }
+            owner &= 31;
+            from[k] = __shfl_sync(FULL_WARP, v, owner);
+            edge_t first = __shfl_sync(FULL_WARP, begin, owner);
+            u32 before = __shfl_sync(FULL_WARP, exclusive, owner);
+            to[k] = edge < total ? graph.out_indices[first + (edge - before)] : NONE;
+        }
+        push_edges(graph, state, from, to, depth, queue, tally);
+    }
+}
+
+// One level by the whole grid: the narrow queue in tiles, then the chunks of the hubs.
+__device__ void push_level(const Graph& graph, const State& state, const NarrowItem* narrow, u64 n_narrow,
+                           const HubItem* hubs, u64 packed_hubs, i32 depth, const GridQueue& queue, Tally& tally) {
+    u32 lane = lane_id();
+    // Neighbouring warps sit on different multiprocessors, so that a short queue still spreads over the card.
+    u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
+    u32 tile = (u32)min((u64)32, (n_narrow + n_warps - 1) / n_warps);
+    for (u64 base = warp * tile; base < n_narrow; base += n_warps * tile) {
+        NarrowItem item{0, NONE, 0};
+        if (lane < tile && base + lane < n_narrow) item = narrow[base + lane];
+        push_tile(graph, state, item.vertex, item.begin, item.degree, depth, queue, tally);
+    }
+    for_hub_chunks(hubs, packed_hubs, HUB_DEGREE, [&](vertex_t v, edge_t first, edge_t last) {
+        edge_t row = graph.out_offsets[v], degree = graph.out_offsets[v + 1] - row;
+        edge_t end = row + min(last, degree);
+        if (TRACE && lane == 0) tally.examined += end - row - first;
+        for (edge_t base = row + first; base < end; base += 32 * UNROLL) {
+            vertex_t from[UNROLL], to[UNROLL];
+#pragma unroll
+            for (i32 k = 0; k < UNROLL; ++k) {
+                edge_t edge = base + 32 * k + lane;
+                from[k] = v;
+                to[k] = edge < end ? graph.out_indices[edge] : NONE;
+            }
+            push_edges(graph, state, from, to, depth, queue, tally);
+        }
+    });
+}

@@ -1,0 +1,114 @@
+// Levels by one block alone: while the frontier has few edges, a level costs two round trips to memory and a
+// block's barrier, and nobody else is asked (SYSTEMS P7).
+#pragma once
+#include "fused_push.cuh"
+
+// Two queues in shared memory, read and written in turn; sizes and totals rotate by three as the grid's do.
+struct SoloShared {
+    vertex_t vertex[2][SOLO_EDGES];
+    edge_t begin[2][SOLO_EDGES];
+    u32 degree[2][SOLO_EDGES];
+    u32 size[3];
+    Level sum[3];
+};
+
+// Row 0 tells when the first level began, row d when level d was done; levels past the capacity go untold.
+__device__ void trace_level(const Trace& trace, i32 depth, bool pull, u64 frontier, u64 examined) {
+    if ((u32)depth >= trace.capacity) return;
+    i64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    trace.rows[depth] = TraceRow{pull, (i64)frontier, (i64)examined, now};
+}
+
+__device__ __forceinline__ BlockQueue solo_queue(SoloShared& shared, u32 parity, u32 turn, vertex_t leaf_degree) {
+    return BlockQueue{shared.vertex[parity], shared.begin[parity], shared.degree[parity], &shared.size[turn % 3],
+                      leaf_degree};
+}
+
+// What one block begins with: sources to claim, or a frontier that the grid has queued.
+struct SoloStart {
+    const vertex_t* sources;  // null if the frontier is queued
+    const NarrowItem* narrow;
+    u32 size;
+    u64 frontier;
+    i32 depth;           // of that frontier
+    i32 depth_limit;
+    u64 targets_wanted;  // stop when so many are found; 0 if there are none
+};
+
+// Searches on from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is over.
+// The frontier left goes to the grid's `queue`, the totals of its level to `sum`, those of all levels to `solo`.
+__device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared, const SoloStart& start,
+                             const GridQueue& queue, Level& sum, Solo& solo, const Trace& trace) {
+    if (threadIdx.x == 0) {
+        shared.size[0] = shared.size[1] = 0;
+        shared.sum[0] = shared.sum[1] = Level{};
+    }
+    __syncthreads();
+    Tally seeded;
+    if (start.sources) {
+        BlockQueue first = solo_queue(shared, 0, 0, 0);
+        for (u32 base = threadIdx.x - lane_id(); base < start.size; base += BLOCK_SIZE) {
+            u32 at = base + lane_id();
+            vertex_t from[1] = {NONE}, to[1] = {at < start.size ? start.sources[at] : NONE};
+            push_edges(graph, state, from, to, 0, first, seeded);
+        }
+    }
+    for (u32 i = threadIdx.x; !start.sources && i < start.size; i += BLOCK_SIZE) {
+        NarrowItem item = start.narrow[i];
+        shared.vertex[0][i] = item.vertex;
+        shared.begin[0][i] = item.begin;
+        shared.degree[0][i] = item.degree;
+    }
+    add_tally(seeded, shared.sum[0]);
+    __syncthreads();
+    Level last = shared.sum[0];
+    Solo total{0, last.vertices, last.edges, last.targets};
+    u32 size = start.sources ? shared.size[0] : start.size, turn = 0;
+    u64 frontier = start.sources ? last.vertices : start.frontier;
+    i32 depth = start.depth;
+    if (TRACE && threadIdx.x == 0 && depth == 0) trace_level(trace, 0, false, 0, 0);
+
+    while (size > 0 && last.edges <= SOLO_EDGES && depth < start.depth_limit &&
+           !(start.targets_wanted && total.targets >= start.targets_wanted)) {
+        u32 parity = turn++ & 1, lane = lane_id();
+        ++depth;
+        BlockQueue next = solo_queue(shared, parity ^ 1, turn, graph.leaf_degree);
+        Tally tally;
+        // Enough vertices to a warp that all warps have some.
+        u32 tile = min(32u, (size + WARPS - 1) / WARPS);
+        for (u32 base = threadIdx.x / 32 * tile; base < size; base += WARPS * tile) {
+            bool mine = lane < tile && base + lane < size;
+            u32 at = mine ? base + lane : 0;
+            push_tile(graph, state, mine ? shared.vertex[parity][at] : NONE, mine ? shared.begin[parity][at] : 0,
+                      mine ? shared.degree[parity][at] : 0, depth, next, tally);
+        }
+        add_tally(tally, shared.sum[turn % 3]);
+        if (threadIdx.x == 0) {
+            shared.sum[(turn + 1) % 3] = Level{};
+            shared.size[(turn + 1) % 3] = 0;
+        }
+        __syncthreads();
+        size = shared.size[turn % 3];
+        last = shared.sum[turn % 3];
+        total.vertices += last.vertices;
+        total.edges += last.edges;
+        total.targets += last.targets;
+        if (TRACE && threadIdx.x == 0) trace_level(trace, depth, false, frontier, last.examined);
+        frontier = last.vertices;
+    }
+    if (threadIdx.x == 0) {
+        total.depth = depth;
+        solo = total;
+        sum.vertices = last.vertices;
+        sum.edges = last.edges;
+    }
+
+    for (u32 base = threadIdx.x - lane_id(); base < size; base += BLOCK_SIZE) {
+        bool mine[1] = {base + lane_id() < size};
+        u32 at = mine[0] ? base + lane_id() : 0;
+        vertex_t v[1] = {shared.vertex[turn & 1][at]};
+        edge_t begin[1] = {shared.begin[turn & 1][at]}, degree[1] = {(edge_t)shared.degree[turn & 1][at]};
+        append(queue, mine, v, begin, degree);
+    }
+}

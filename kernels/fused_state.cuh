@@ -1,0 +1,180 @@
+// What the blocks of one fused search share, and how they agree on it once a level.
+#pragma once
+#include "common.cuh"
+
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 1024
+#endif
+// A vertex with more edges than this is a hub, whose edges are shared out in chunks of this many.
+#ifndef HUB_DEGREE
+#define HUB_DEGREE 128
+#endif
+// Frontiers up to this size are searched by one block, with no grid-wide barrier.
+#ifndef SOLO_EDGES
+#define SOLO_EDGES 1024
+#endif
+#ifndef PREDECESSORS
+#define PREDECESSORS 1
+#endif
+#ifndef TRACE
+#define TRACE 0
+#endif
+
+constexpr u32 FULL_WARP = 0xffffffffu;
+constexpr int WARPS = BLOCK_SIZE / 32;
+
+// A frontier vertex with what its edges are read by, so that a level starts without looking it up again.
+struct alignas(16) NarrowItem {
+    edge_t begin;
+    vertex_t vertex;
+    u32 degree;
+};
+
+// A frontier vertex whose edges many warps share: `first_chunk` counts the chunks of all hubs before it.
+struct alignas(16) HubItem {
+    u64 first_chunk;
+    vertex_t vertex;
+};
+
+// The length of a list of hubs and the sum of their chunks, in one word, so that one atomic reserves both.
+constexpr i32 CHUNK_BITS = 36;
+__device__ __forceinline__ u64 n_hubs(u64 packed) { return packed >> CHUNK_BITS; }
+__device__ __forceinline__ u64 n_chunks(u64 packed) { return packed & ((1ull << CHUNK_BITS) - 1); }
+
+// Totals of one level.  Three are in use in turn: the one being read, the one being written, and the
+// one being cleared, so that a level needs a single barrier.
+struct Level {
+    u64 narrow;    // vertices appended to the queue
+    u64 hubs;      // hubs appended, and their chunks
+    u64 vertices;  // vertices reached
+    u64 edges;     // out-edges of the vertices queued
+    u64 targets;   // targets reached
+    u64 deferred;  // hubs that a pull step put off, and their chunks
+    u64 examined;  // edges looked at (only with TRACE)
+    u64 unused;
+};
+
+// Where a search by one block left off.
+struct Solo {
+    u64 depth;
+    u64 vertices;
+    u64 edges;
+    u64 targets;
+};
+
+struct Control {
+    Level level[3];
+    Solo solo;
+    u32 barrier;
+    u32 levels;  // searched, for the host
+};
+
+struct TraceRow {
+    i64 pull;
+    i64 frontier;
+    i64 examined;
+    i64 nanoseconds;
+};
+
+struct Trace {
+    TraceRow* rows;
+    u32 capacity;
+};
+
+struct Graph {
+    const edge_t* out_offsets;
+    const vertex_t* out_indices;
+    const edge_t* in_offsets;
+    const vertex_t* in_indices;
+    const vertex_t* first_neighbors;  // of each row of in_indices; see first_neighbor()
+    vertex_t n_vertices;
+    vertex_t leaf_degree;  // a vertex with no more out-edges than this leads nowhere new
+};
+
+struct State {
+    i32* distance;
+    unsigned char* near;  // distances below FAR; the others stand in `distance` at once
+    vertex_t* predecessor;
+    u32* visited;
+    const u32* targets;  // bitmap, or null
+    Control* control;
+};
+
+// One thread's share of a level's totals.
+struct Tally {
+    u32 vertices = 0;
+    u32 targets = 0;
+    u64 edges = 0;
+    u64 examined = 0;
+};
+
+struct BlockShared {
+    Level sum;   // this block's share, on its way to the grid's
+    Level seen;  // the grid's totals, as read after the barrier
+};
+
+__device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31; }
+// Words of a bitmap with a bit for each vertex.
+__device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) { return (n_vertices + 31) / 32; }
+__device__ __forceinline__ u32 lanes_below() { return (1u << lane_id()) - 1; }
+
+__device__ __forceinline__ u64 warp_sum(u64 value) {
+    for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(FULL_WARP, value, step);
+    return value;
+}
+
+// A byte tells most distances: it is written where it will be written again soon, and four times as many fit into
+// the cache.  Distances from FAR on are written in full.
+constexpr i32 FAR = 255;
+
+// Writes down that `v`, just claimed, was reached from `from`.
+__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth, Tally& tally) {
+    state.near[v] = (unsigned char)min(depth, FAR);
+    if (depth >= FAR) state.distance[v] = depth;
+#if PREDECESSORS
+    state.predecessor[v] = from;
+#endif
+    tally.vertices += 1;
+    if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
+}
+
+// Adds a block's tallies up in shared memory; complete after the next __syncthreads().
+__device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
+    if (!__any_sync(FULL_WARP, tally.vertices || tally.edges || tally.examined)) return;
+    u64 vertices = warp_sum(tally.vertices), edges = warp_sum(tally.edges);
+    u64 targets = warp_sum(tally.targets), examined = warp_sum(tally.examined);
+    if (lane_id() == 0) {
+        atomicAdd(&sum.vertices, vertices);
+        atomicAdd(&sum.edges, edges);
+        if (targets) atomicAdd(&sum.targets, targets);
+        if (TRACE) atomicAdd(&sum.examined, examined);
+    }
+}
+
+// Ends a level (or a part of one): every block sees all writes of every other and the level's totals.
+__device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level, const Tally& tally,
+                                          u32& epoch) {
+    add_tally(tally, shared.sum);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        Level& sum = shared.sum;
+        if (sum.vertices) atomicAdd(&level->vertices, sum.vertices);
+        if (sum.edges) atomicAdd(&level->edges, sum.edges);
+        if (sum.targets) atomicAdd(&level->targets, sum.targets);
+        if (sum.examined) atomicAdd(&level->examined, sum.examined);
+        sum = Level{};
+        epoch += gridDim.x;
+        add_release(&control->barrier, 1);
+        // Differences are compared: on a long path the counter wraps.
+        while ((i32)(load_acquire(&control->barrier) - epoch) < 0) {
+        }
+        shared.seen.narrow = __ldcg(&level->narrow);
+        shared.seen.hubs = __ldcg(&level->hubs);
+        shared.seen.vertices = __ldcg(&level->vertices);
+        shared.seen.edges = __ldcg(&level->edges);
+        shared.seen.targets = __ldcg(&level->targets);
+        shared.seen.deferred = __ldcg(&level->deferred);
+        shared.seen.examined = __ldcg(&level->examined);
+    }
+    __syncthreads();
+}

@@ -1,0 +1,159 @@
+// The Graph500 benchmark around a search: roots that may be drawn, the parent array in the generator's
+// labels, the edges of a component, and the five rules of validation.
+//
+// Reference: Graph500 specification (graph500.org), sections "Sampling search keys" to "Validation".
+//
+// Validation derives levels from the parents by pointer doubling (J. Wyllie, 1979), then passes once over
+// the edge tuples; rapids_trav/graph500/validation.py says how, and rapids_trav/graph500/cpu.py is the plain
+// version that must agree.
+//
+// Invariants: an Ancestor is `distance` steps above its vertex; the root's is itself at 0; NONE means that no
+// root is above.  A tree is less than n_vertices deep, so whoever has come that far is caught in a cycle.
+#include "level.cuh"
+
+constexpr vertex_t OUTSIDE = -1;  // level of a vertex without a parent
+constexpr vertex_t ADRIFT = -2;   // level of a vertex that leads to no root
+
+struct alignas(2 * sizeof(vertex_t)) Ancestor {
+    vertex_t vertex;
+    vertex_t distance;
+};
+
+// What an edge needs to know of its end, in one load.
+struct alignas(2 * sizeof(vertex_t)) Node {
+    vertex_t parent;
+    vertex_t level;
+};
+
+// A row of u64, in the order of rapids_trav/graph500/cuda.py; MOVED is a flag for the host's loop.
+enum Fault { RULE_1, RULE_2, RULE_3, RULE_4, RULE_5, LEVELS, STRANGE, MOVED };
+
+// Adds every lane's value with one atomic for each warp; the whole warp calls it.
+__device__ __forceinline__ void add(u64* sum, i64 value) {
+    for (i32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
+    if (lane_id() == 0 && value > 0) atomicAdd(sum, static_cast<u64>(value));
+}
+
+extern "C" __global__ void has_neighbor(const vertex_t* __restrict__ src, const vertex_t* __restrict__ dst,
+                                        i64 n_edges, bool* found) {
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
+        const vertex_t u = src[i];
+        const vertex_t v = dst[i];
+        if (u == v) continue;
+        if (!found[u]) found[u] = true;  // hubs stand in millions of edges: most only read
+        if (!found[v]) found[v] = true;
+    }
+}
+
+// `parent` is NONE everywhere beforehand; the host writes the root's.
+extern "C" __global__ void to_labels(const vertex_t* __restrict__ labels,
+                                     const vertex_t* __restrict__ predecessor, i64 n_labels,
+                                     vertex_t* parent) {
+    for (i64 v = global_thread(); v < n_labels; v += global_threads()) {
+        const vertex_t p = predecessor[v];
+        if (p != NONE) parent[labels[v]] = labels[p];
+    }
+}
+
+extern "C" __global__ void component_edges(const vertex_t* __restrict__ parent,
+                                           const vertex_t* __restrict__ src, i64 n_edges, u64* total) {
+    i64 count = 0;
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) count += parent[src[i]] != NONE;
+    add(total, count);
+}
+
+extern "C" __global__ void first_ancestors(const vertex_t* __restrict__ parent, i64 n_vertices, i64 root,
+                                           Ancestor* ancestors) {
+    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+        const vertex_t p = parent[v];
+        if (v == root) {
+            ancestors[v] = {static_cast<vertex_t>(root), 0};
+        } else if (p >= 0 && p < n_vertices) {
+            ancestors[v] = {p, 1};
+        } else {
+            ancestors[v] = {NONE, 0};
+        }
+    }
+}
+
+// One round of pointer doubling.
+extern "C" __global__ void jump(const Ancestor* __restrict__ ancestors, i64 n_vertices, i64 root,
+                                Ancestor* following, u64* faults) {
+    bool moved = false;
+    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+        Ancestor mine = ancestors[v];
+        if (mine.vertex != NONE && mine.vertex != root) {
+            moved = true;
+            const Ancestor next = ancestors[mine.vertex];
+            const i64 distance = static_cast<i64>(mine.distance) + next.distance;
+            const bool lost = next.vertex == NONE || distance >= n_vertices;
+            mine = lost ? Ancestor{NONE, 0} : Ancestor{next.vertex, static_cast<vertex_t>(distance)};
+        }
+        following[v] = mine;
+    }
+    if (moved) faults[MOVED] = 1;
+}
+
+// Rules 1 and 2, and the levels that the search gave (null: it gave none).
+extern "C" __global__ void settle(const vertex_t* __restrict__ parent, i64 n_vertices, i64 root,
+                                  const Ancestor* __restrict__ ancestors, const i32* __restrict__ given,
+                                  Node* nodes, u64* faults) {
+    i64 not_rooted = 0;
+    i64 uneven = 0;
+    i64 wrong_level = 0;
+    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+        const vertex_t p = parent[v];
+        const Ancestor ancestor = ancestors[v];
+        const bool inside = p >= 0 && p < n_vertices;
+        const vertex_t level = ancestor.vertex == root ? ancestor.distance : p == NONE ? OUTSIDE : ADRIFT;
+        nodes[v] = {inside ? p : NONE, level};
+        not_rooted += v == root ? p != root : level == ADRIFT;
+        if (given != nullptr && level != ADRIFT) {
+            wrong_level += given[v] != level;
+            uneven += level > 0 && given[v] - given[p] != 1;
+        }
+    }
+    add(&faults[RULE_1], not_rooted);
+    add(&faults[RULE_2], uneven);
+    add(&faults[LEVELS], wrong_level);
+}
+
+// Rules 3 and 4 on every tuple; marks the vertices that it joins to their parent.
+extern "C" __global__ void check_edges(const vertex_t* __restrict__ src, const vertex_t* __restrict__ dst,
+                                       i64 n_edges, const Node* __restrict__ nodes, i64 n_vertices,
+                                       bool* joined, u64* faults) {
+    i64 too_far = 0;
+    i64 leaving = 0;
+    i64 strange = 0;
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
+        const vertex_t u = src[i];
+        const vertex_t v = dst[i];
+        if (u < 0 || v < 0 || u >= n_vertices || v >= n_vertices) {
+            strange += 1;
+            continue;
+        }
+        const Node a = nodes[u];
+        const Node b = nodes[v];
+        if (a.parent == v) joined[u] = true;
+        if (b.parent == u) joined[v] = true;
+        if ((a.level == OUTSIDE) != (b.level == OUTSIDE)) {
+            leaving += 1;
+        } else if (a.level >= 0 && b.level >= 0) {
+            const vertex_t difference = a.level - b.level;
+            too_far += difference > 1 || difference < -1;
+        }
+    }
+    add(&faults[RULE_3], too_far);
+    add(&faults[RULE_4], leaving);
+    add(&faults[STRANGE], strange);
+}
+
+// Rule 5.
+extern "C" __global__ void count_unjoined(const Node* __restrict__ nodes, i64 n_vertices, i64 root,
+                                          const bool* __restrict__ joined, u64* faults) {
+    i64 count = 0;
+    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+        count += v != root && nodes[v].parent != NONE && !joined[v];
+    }
+    add(&faults[RULE_5], count);
+}

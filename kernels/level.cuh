@@ -1,0 +1,47 @@
+// What the level-by-level kernels share: the counters that a level reports to the host, and claiming a
+// vertex.
+#pragma once
+#include "common.cuh"
+
+constexpr u32 FULL_WARP = 0xffffffffu;
+constexpr i32 WARP = 32;
+
+// A row of u64 for each level, in this order (rapids_trav/engines/cuda/levels.py names the same).
+enum Counter {
+    FOUND,      // vertices that the level reached; a mere flag in bfs_push.cu and bfs_edge.cu
+    FRONTIER,   // vertices that the level expanded, where the host does not know it already
+    EDGES,      // edges examined
+    SCOUT,      // out-edges of the vertices found
+    LIGHT,      // queue entries from the front of the buffer: short rows
+    HEAVY,      // queue entries from the back of the buffer: long rows
+    REMAINING,  // out-edges of the vertices that some search has yet to reach
+};
+
+__device__ __forceinline__ i32 lane_id() {
+    return static_cast<i32>(threadIdx.x) % WARP;
+}
+
+// Adds every lane's value to a counter with one atomic; the whole warp calls it.
+__device__ __forceinline__ void count(u64* counters, Counter which, i64 value) {
+    for (i32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
+    if (lane_id() == 0 && value > 0) atomicAdd(&counters[which], static_cast<u64>(value));
+}
+
+// A place at the end of a list for each lane that is here: one atomic for all of them.
+__device__ __forceinline__ i64 next_place(u64* counters, Counter which) {
+    const u32 active = __activemask();
+    const i32 leader = __ffs(static_cast<i32>(active)) - 1;
+    u64 base = 0;
+    if (lane_id() == leader) base = atomicAdd(&counters[which], static_cast<u64>(__popc(active)));
+    base = __shfl_sync(active, base, leader);
+    return static_cast<i64>(base) + __popc(active & ((1u << lane_id()) - 1u));
+}
+
+// Puts `vertex` on `level`; true for exactly one caller.  The plain read spares latecomers the atomic.
+__device__ __forceinline__ bool claim(i32* distance, vertex_t vertex, i32 level) {
+    return distance[vertex] == UNREACHED && atomicCAS(&distance[vertex], UNREACHED, level) == UNREACHED;
+}
+
+__device__ __forceinline__ edge_t degree(const edge_t* row_offsets, vertex_t vertex) {
+    return row_offsets[vertex + 1] - row_offsets[vertex];
+}

@@ -1,0 +1,51 @@
+// From distances to trees and paths.
+//
+// smallest_predecessors: for every vertex with distance d > 0, the smallest in-neighbour with distance d - 1.
+// Rows ascend, so it is the first match in the row.  Distances alone decide it, whichever variant found them.
+//
+// walk_lengths and walk_vertices: for each target, the vertices from its root down to it, a thread for each
+// target.  The first counts them; the second writes them backwards from where the path ends.
+//
+// Invariant: predecessor leads to a root (NONE) in finitely many steps; a target of NONE has an empty path.
+#include "rows.cuh"
+
+// One row of distance and predecessor for each blockIdx.y.
+extern "C" __global__ void smallest_predecessors(const edge_t* __restrict__ row_offsets,
+                                                 const vertex_t* __restrict__ column_indices, i64 n_vertices,
+                                                 i64 n_searches, const i32* __restrict__ distances,
+                                                 vertex_t* predecessors) {
+    for (i64 search = blockIdx.y; search < n_searches; search += gridDim.y) {
+        const i32* distance = distances + search * n_vertices;
+        vertex_t* predecessor = predecessors + search * n_vertices;
+        for (i64 base = global_thread() - threadIdx.x % WARP; base < n_vertices; base += global_threads()) {
+            const i64 v = base + lane_id();
+            const i32 level = v < n_vertices ? distance[v] : 0;
+            const i64 begin = level > 0 ? row_offsets[v] : 0;
+            const i64 end = level > 0 ? row_offsets[v + 1] : 0;
+            i64 examined = 0;
+            const vertex_t smallest = first_match(
+                column_indices, begin, end, level - 1,
+                [distance](vertex_t u, i32 wanted) { return distance[u] == wanted; }, examined);
+            if (v < n_vertices) predecessor[v] = smallest;
+        }
+    }
+}
+
+extern "C" __global__ void walk_lengths(const vertex_t* __restrict__ predecessor,
+                                        const vertex_t* __restrict__ targets, i64 n_targets, i64* lengths) {
+    for (i64 i = global_thread(); i < n_targets; i += global_threads()) {
+        i64 length = 0;
+        for (vertex_t v = targets[i]; v != NONE; v = predecessor[v]) length += 1;
+        lengths[i] = length;
+    }
+}
+
+// `ends[i]` is where path i ends in `vertices`: the inclusive sum of the lengths.
+extern "C" __global__ void walk_vertices(const vertex_t* __restrict__ predecessor,
+                                         const vertex_t* __restrict__ targets, i64 n_targets,
+                                         const i64* __restrict__ ends, vertex_t* vertices) {
+    for (i64 i = global_thread(); i < n_targets; i += global_threads()) {
+        i64 place = ends[i];
+        for (vertex_t v = targets[i]; v != NONE; v = predecessor[v]) vertices[--place] = v;
+    }
+}

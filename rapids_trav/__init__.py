@@ -1,0 +1,31 @@
+"""Graph traversal as a method of the dataframe that holds the edges.
+
+>>> import pandas as pd, rapids_trav
+>>> edges = pd.DataFrame({"src": [0, 0, 1, 2], "dst": [1, 2, 3, 3]})
+>>> edges.trav.bfs(0)["distance"].tolist()
+[0, 1, 1, 2]
+
+Importing this package registers `.trav` for pandas, and for cuDF and Dask where they are used.  It needs no
+GPU and none of the GPU packages.
+"""
+
+from .accessor import register
+from .algorithms.bfs import Traced
+from .algorithms.khop import Neighborhood
+from .errors import EdgeColumnsError, TravError, TravMemoryError, UnknownColumnError, UnknownVertexError
+from .graph import Graph
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EdgeColumnsError",
+    "Graph",
+    "Neighborhood",
+    "Traced",
+    "TravError",
+    "TravMemoryError",
+    "UnknownColumnError",
+    "UnknownVertexError",
+]
+
+register()

@@ -1,0 +1,159 @@
+"""Breadth-first search, from the question to the frame of the answer.
+
+A search gives each vertex its distance (the fewest edges from a source) and a predecessor one edge nearer.
+The engine searches; here many searches are cut into batches that bound the memory, and internal arrays become
+a frame in the caller's ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.frames import Masked
+from rapids_trav.ids import vertex_dtype
+from rapids_trav.structures import Array, BfsOptions, LevelTrace, Search
+
+from .question import Question, ask
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
+BATCH_SOURCES = 512
+CUDF_ROWS = 2**31 - 1
+
+
+class Traced(NamedTuple):
+    """An answer with the trace of its levels.
+
+    Attributes
+    ----------
+    result : DataFrame
+    trace : DataFrame
+        One row a level: level, direction, frontier, edges, bytes, milliseconds; with `mode="each"`, a first
+        column `batch` counts the groups of sources that were searched together.
+    """
+
+    result: Any
+    trace: Any
+
+
+def bfs(
+    graph: Graph, sources: Any, *, reached_only: bool = False, deterministic: bool = False, **asked: Any
+) -> Any:
+    """Frame of the search that `Graph.bfs` documents."""
+    question = ask(graph, sources, **asked)
+    rows, traces = [], []
+    for first, found in searches(graph, question, deterministic):
+        rows.append(_rows(graph, question, found, first, reached_only))
+        traces.append(found.trace)
+        _check_size(graph, sum(len(part[2]) for part in rows))
+    result = graph.deliver(_named(graph, *_joined(graph, rows)))
+    return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
+
+
+def searches(graph: Graph, question: Question, deterministic: bool = False) -> Iterator[tuple[int, Search]]:
+    """The searches of a question: position of a batch's first source, and what was found.
+
+    A joint search is one batch with arrays of shape (n,); independent ones come in batches of k, (k, n).
+    """
+    engine, options = graph.engine, question.options
+    smallest = deterministic and options.predecessors
+    if smallest:
+        options = replace(options, predecessors=False)
+    step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1)))
+    step = step // 64 * 64 or step  # whole words of a bit-parallel search
+    for first in range(0, len(question.sources), step if question.each else len(question.sources)):
+        if question.each:
+            found = _search_each(engine, question, question.sources[first : first + step], options)
+        else:
+            found = engine.bfs(question.view, question.sources, options)
+        if smallest:
+            predecessor = engine.smallest_predecessors(question.view.into, found.distance)
+            found = replace(found, predecessor=predecessor)
+        yield first, found
+
+
+def _search_each(engine: Any, question: Question, sources: Array, options: BfsOptions) -> Search:
+    """A search of each source; repeated ones are searched once (engines take them unique)."""
+    unique, inverse = engine.xp.unique(sources, return_inverse=True)
+    if len(unique) == len(sources):
+        return engine.bfs_each(question.view, sources, options)
+    found = engine.bfs_each(question.view, unique, options)
+    predecessor = None if found.predecessor is None else found.predecessor[inverse]
+    return replace(found, distance=found.distance[inverse], predecessor=predecessor)
+
+
+def _rows(
+    graph: Graph, question: Question, found: Search, first: int, reached_only: bool
+) -> tuple[Array | None, Array | None, Array, Array | None]:
+    """Source (None: joint), vertex (None: all, once), distance and predecessor of each row of the answer."""
+    xp, n = graph.engine.xp, graph.n_vertices
+    distance = found.distance.reshape(-1)
+    predecessor = None if found.predecessor is None else found.predecessor.reshape(-1)
+    if not reached_only:
+        if not question.each:
+            return None, None, distance, predecessor
+        k = len(found.distance)
+        every = xp.arange(n, dtype=vertex_dtype(n))
+        return xp.repeat(question.sources[first : first + k], n), xp.tile(every, k), distance, predecessor
+    kept = xp.flatnonzero(distance >= 0)
+    distance = distance[kept]
+    predecessor = None if predecessor is None else predecessor[kept]
+    if not question.each:
+        return None, kept, distance, predecessor
+    search, vertex = xp.divmod(kept, n)
+    return question.sources[search + first], vertex.astype(vertex_dtype(n)), distance, predecessor
+
+
+def _joined(graph: Graph, rows: list[tuple]) -> tuple[Array | None, ...]:
+    """The batches' columns one below the other."""
+    if len(rows) == 1:
+        return rows[0]
+    concatenate = graph.engine.xp.concatenate
+    return tuple(None if parts[0] is None else concatenate(parts) for parts in zip(*rows, strict=True))
+
+
+def _named(
+    graph: Graph, source: Array | None, vertex: Array | None, distance: Array, predecessor: Array | None
+) -> Any:
+    columns = {} if source is None else graph.id_columns("source", source)
+    columns |= graph.id_columns("vertex", vertex)
+    columns["distance"] = Masked(distance, distance >= 0)
+    if predecessor is not None:
+        columns |= graph.id_columns("predecessor", predecessor, nulls=True)
+    return graph.frame(columns)
+
+
+def _check_size(graph: Graph, rows: int) -> None:
+    if rows > CUDF_ROWS and graph.rows.source.library.name == "cudf":
+        raise TravMemoryError(
+            f"The answer has more than {rows:,} rows, but a cuDF frame holds {CUDF_ROWS:,}: "
+            f"ask for fewer sources at a time, or use reached_only=True or depth_limit."
+        )
+
+
+def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
+    """One row for each level of each batch, in the library of the edges."""
+    levels = [(batch, level) for batch, trace in enumerate(traces) for level in trace]
+
+    def column(name: str, dtype: str) -> np.ndarray:
+        return np.array([getattr(level, name) for _, level in levels], dtype=dtype)
+
+    columns: dict[str, Any] = {}
+    if each:
+        columns["batch"] = np.array([batch for batch, _ in levels], dtype="int32")
+    columns["level"] = column("level", "int32")
+    columns["direction"] = graph.rows.source.library.column(
+        [level.direction for _, level in levels], dtype="str"
+    )
+    columns["frontier"] = column("frontier", "int64")
+    columns["edges"] = Masked(column("edges", "int64"), column("edges", "int64") >= 0)
+    columns["bytes"] = column("bytes", "int64")
+    columns["milliseconds"] = column("milliseconds", "float64")
+    return graph.frame(columns)

@@ -1,0 +1,72 @@
+"""Summaries by level and by vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from rapids_trav.frames import Masked
+from rapids_trav.structures import Array
+
+from .bfs import searches
+from .question import DIRECTIONS, ask, one_of
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+
+def levels(
+    graph: Graph,
+    sources: Any,
+    *,
+    mode: str = "joint",
+    depth_limit: int | None = None,
+    targets: Any = None,
+    direction: str = "out",
+    where: Hashable | None = None,
+    variant: str = "auto",
+    policy: str = "gap",
+) -> Any:
+    """Frame of the counts that `Graph.levels` documents."""
+    question = ask(
+        graph,
+        sources,
+        mode=mode,
+        depth_limit=depth_limit,
+        targets=targets,
+        direction=direction,
+        predecessors=False,
+        where=where,
+        variant=variant,
+        policy=policy,
+    )
+    xp = graph.engine.xp
+    parts = []
+    for first, found in searches(graph, question):
+        search, distance, count, cumulative = _count(xp, found.distance.reshape(-1, graph.n_vertices))
+        parts.append((search + first, distance, count, cumulative))
+    search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
+    columns = graph.id_columns("source", question.sources[search]) if question.each else {}
+    columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
+    return graph.deliver(graph.frame(columns))
+
+
+def _count(xp: Any, distance: Array) -> tuple[Array, Array, Array, Array]:
+    """Of (k, n) distances: search, distance (-1: unreached, stands last), vertices, running total."""
+    k = len(distance)
+    bins = int(distance.max()) + 2  # the last one for the unreached
+    key = xp.where(distance < 0, bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * bins
+    counts = xp.bincount(key.reshape(-1), minlength=k * bins).reshape(k, bins).astype(xp.int64)
+    cumulative = xp.cumsum(counts, axis=1)
+    search, level = xp.nonzero(counts)
+    found = xp.where(level == bins - 1, -1, level).astype(xp.int32)
+    return search, found, counts[search, level], cumulative[search, level]
+
+
+def degrees(graph: Graph, direction: str = "out") -> Any:
+    """Frame of the degrees that `Graph.degrees` documents."""
+    one_of("direction", direction, DIRECTIONS)
+    offsets = graph.storage.view(direction).out.row_offsets
+    xp = graph.engine.xp
+    columns = graph.id_columns("vertex")
+    return graph.deliver(graph.frame(columns | {"degree": xp.diff(offsets).astype(xp.int64)}))

@@ -1,0 +1,88 @@
+"""Shortest paths as a tidy frame: the predecessors of a search, followed from each target to its source.
+
+All targets of a batch of searches are followed together (`engine.walk`): k searches over n vertices are read
+as one over k * n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from rapids_trav.frames import Masked
+from rapids_trav.ids import vertex_dtype
+from rapids_trav.structures import Array, Search
+
+from .bfs import searches
+from .question import ask, on_engine, vertices
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+
+def paths(
+    graph: Graph,
+    sources: Any,
+    targets: Any,
+    *,
+    mode: str = "joint",
+    depth_limit: int | None = None,
+    direction: str = "out",
+    deterministic: bool = False,
+    where: Hashable | None = None,
+    variant: str = "auto",
+    policy: str = "gap",
+) -> Any:
+    """Frame of the paths that `Graph.paths` documents."""
+    question = ask(
+        graph,
+        sources,
+        mode=mode,
+        depth_limit=depth_limit,
+        targets=targets,
+        direction=direction,
+        where=where,
+        variant=variant,
+        policy=policy,
+    )
+    ends = on_engine(graph, vertices(graph, "targets", targets))
+    parts = []
+    for first, found in searches(graph, question, deterministic):
+        search, target, step, vertex = _follow(graph, found, ends)
+        parts.append((question.sources[search + first], ends[target], step, vertex))
+    concatenate = graph.engine.xp.concatenate
+    source, target, step, vertex = (concatenate(column) for column in zip(*parts, strict=True))
+    columns = graph.id_columns("source", source) if question.each else {}
+    columns |= graph.id_columns("target", target)
+    columns["step"] = Masked(step, step >= 0)
+    columns |= graph.id_columns("vertex", vertex, nulls=True)
+    return graph.deliver(graph.frame(columns))
+
+
+def _follow(graph: Graph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:
+    """Search, position of the target, step and vertex of each row; step and vertex are -1 where unreached."""
+    xp, n = graph.engine.xp, graph.n_vertices
+    distance = found.distance.reshape(-1, n)
+    searches = len(distance)
+    joint = vertex_dtype(searches * n)
+    offsets = xp.arange(searches, dtype=joint)[:, None] * n
+    assert found.predecessor is not None  # `ask` asks for them
+    predecessor = found.predecessor.reshape(-1, n).astype(joint)
+    predecessor = xp.where(predecessor >= 0, predecessor + offsets, predecessor).reshape(-1)
+
+    # One entry for each search and target; an unreached one still gets a row, of nulls.
+    flat_ends = (ends.astype(joint)[None, :] + offsets).reshape(-1)
+    reached = distance.reshape(-1)[flat_ends] >= 0
+    lengths = xp.ones(len(flat_ends), dtype=xp.int64)
+    walked, visited = graph.engine.walk(predecessor, flat_ends[reached])
+    lengths[reached] = walked
+    last = xp.cumsum(lengths)
+    row = xp.arange(int(last[-1]))
+    entry = xp.searchsorted(last, row, side="right")
+    step = (row - (last - lengths)[entry]).astype(xp.int32)
+    vertex = xp.full(len(row), -1, dtype=joint)
+    on_path = reached[entry]
+    vertex[on_path] = visited % n
+    step[~on_path] = -1
+    search, target = xp.divmod(entry, len(ends))
+    return search, target, step, vertex

@@ -1,0 +1,122 @@
+"""What a caller asks, checked and put into internal ids."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.errors import TravError
+from rapids_trav.frames import move
+from rapids_trav.ids import vertex_dtype
+from rapids_trav.lookup import lookup
+from rapids_trav.storage.rows import check_where
+from rapids_trav.structures import Array, BfsOptions, View
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+MODES = ("joint", "each")
+DIRECTIONS = ("out", "in", "both")
+POLICIES = ("gap", "beamer")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A search as the engine takes it.
+
+    Attributes
+    ----------
+    view : View
+        The graph in the direction asked for, perhaps filtered.
+    sources : vertex array
+        Unique ("joint"), or one for each search, in the order given ("each").
+    each : bool
+    options : BfsOptions
+    """
+
+    view: View
+    sources: Array
+    each: bool
+    options: BfsOptions
+
+
+def ask(
+    graph: Graph,
+    sources: Any,
+    *,
+    mode: str = "joint",
+    depth_limit: int | None = None,
+    targets: Any = None,
+    direction: str = "out",
+    predecessors: bool = True,
+    where: Hashable | None = None,
+    variant: str = "auto",
+    policy: str = "gap",
+    trace: bool = False,
+    what: str = "sources",
+) -> Question:
+    """Check a question about `graph`; raise a `TravError` that says what is wrong with it.
+
+    `what` is what the question calls its sources.
+    """
+    one_of("mode", mode, MODES)
+    one_of("direction", direction, DIRECTIONS)
+    one_of("policy", policy, POLICIES)
+    one_of("variant", variant, graph.engine.variants, f" of the {graph.engine.name} engine")
+    if depth_limit is not None:
+        depth_limit = whole_number("depth_limit", depth_limit, "None searches without limit")
+    check_where(graph.rows.source, where)
+    internal = vertices(graph, what, sources)
+    options = BfsOptions(
+        variant=variant,
+        policy=policy,
+        depth_limit=depth_limit,
+        targets=None if targets is None else unique(graph, vertices(graph, "targets", targets)),
+        predecessors=predecessors,
+        trace=trace,
+    )
+    joint = mode == "joint"
+    return Question(
+        view=graph.storage.view(direction, where),
+        sources=unique(graph, internal) if joint else on_engine(graph, internal),
+        each=not joint,
+        options=options,
+    )
+
+
+def vertices(graph: Graph, what: str, given: Any) -> Array:
+    """Internal ids of the vertices that an argument names, on the host or the engine."""
+    return lookup(what, given, graph.ids, graph.rows.source.library)
+
+
+def on_engine(graph: Graph, internal: Array) -> Array:
+    """Internal ids as an array of the engine."""
+    return move(internal, graph.engine.xp).astype(vertex_dtype(graph.n_vertices), copy=False)
+
+
+def unique(graph: Graph, internal: Array) -> Array:
+    """The distinct ones, ascending, as an array of the engine."""
+    xp = np if isinstance(internal, np.ndarray) else graph.engine.xp
+    return on_engine(graph, internal if len(internal) == 1 else xp.unique(internal))
+
+
+def one_of(what: str, value: Any, allowed: tuple[str, ...], of: str = "") -> None:
+    """Refuse a value that is not among those allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        raise TravError(f"{what}={value!r} is not known: choose one of {', '.join(map(repr, allowed))}{of}.")
+
+
+def whole_number(what: str, value: Any, note: str = "") -> int:
+    """A number of levels; booleans, fractions and negative numbers are refused."""
+    note = f" ({note})" if note else ""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(value, (bool, np.bool_)):
+        raise TravError(f"{what}={value!r} is no number of levels: give an integer from 0 on{note}.")
+    return number

@@ -1,0 +1,58 @@
+"""`rapids-trav doctor`: the report of `rapids_trav.doctor` as tables."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..doctor import Report, examine
+from .report import progress, seconds
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def doctor(as_json: bool) -> int:
+    """Tell which engines, GPUs and versions there are, and what is missing.
+
+    Leaves with 1 if an engine that has all its parts does not work.
+    """
+    with progress("Trying the engines"):
+        report = examine()
+    if as_json:
+        click.echo(json.dumps(report.as_dict(), indent=2))
+    else:
+        _print(report, Console())
+    return 0 if report.healthy else 1
+
+
+def _print(report: Report, console: Console) -> None:
+    console.print(
+        f"rapids-trav {report.version}, Python {report.python}, {report.platform}, {report.cores} cores"
+    )
+    engines = Table("engine", "state", "first answer after", title="engines", title_justify="left")
+    tried = {trial.engine: trial for trial in report.trials}
+    for name in ("cpu", "cuda"):
+        trial = tried.get(name)
+        if trial is None:
+            engines.add_row(name, "not available", "")
+        else:
+            state = "works" if trial.works else f"fails: {escape(trial.message)}"
+            engines.add_row(name, state, seconds(trial.seconds))
+    console.print(engines)
+    if report.driver.gpus:
+        gpus = Table(
+            "GPU", "memory", "compute capability", title=f"CUDA {report.driver.cuda}", title_justify="left"
+        )
+        for gpu in report.driver.gpus:
+            gpus.add_row(gpu.name, f"{gpu.memory_bytes / 1e9:.0f} GB", gpu.compute_capability)
+        console.print(gpus)
+    packages = Table("package", "version", title="packages", title_justify="left")
+    for name, version in report.packages.items():
+        packages.add_row(name, version or "-")
+    console.print(packages)
+    for sentence in report.advice:
+        console.print(sentence, markup=False, soft_wrap=True)

@@ -1,0 +1,106 @@
+"""`rapids-trav graph500`: the benchmark's keys and a short summary."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+from ..errors import TravError
+from ..graph500 import Report, run
+from .report import seconds
+
+
+@click.command()
+@click.option("--scale", type=int, required=True, help="The graph has up to 2^SCALE vertices.")
+@click.option("--edge-factor", type=int, default=16, show_default=True, help="Edges for each of them.")
+@click.option("--roots", type=int, default=64, show_default=True, help="Searches, each from a random root.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the graph and of the roots.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="Where to work; auto takes the GPU where there is one with its packages.",
+)
+@click.option("--validate/--no-validate", default=True, show_default=True, help="Check every search.")
+@click.option("--json", "json_file", help="Also write the keys and each search to this file.")
+def graph500(
+    scale: int, edge_factor: int, roots: int, seed: int, engine: str, validate: bool, json_file: str | None
+) -> int:
+    """Run the Graph500 benchmark: generate, construct, search, validate, report.
+
+    Prints the specification's output keys, then keys of our own, then a summary.  Leaves with 1 if a search
+    is not valid.
+
+    \b
+    rapids-trav graph500 --scale 20
+    """
+    if json_file and not Path(json_file).resolve().parent.is_dir():
+        raise TravError(f"--json {json_file}: there is no such folder, so make it first.")
+    bar = _progress()
+    task = bar.add_task("", total=None)
+    with bar:
+        report = run(
+            scale,
+            edge_factor=edge_factor,
+            roots=roots,
+            seed=seed,
+            engine=engine,
+            validate=validate,
+            notify=lambda step, done, total: bar.update(
+                task, description=step, completed=done, total=total if total > 1 else None
+            ),
+        )
+    click.echo(str(report))
+    Console().print(_summary(report))
+    if json_file:
+        Path(json_file).write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
+    _say_faults(report)
+    return 1 if report.valid is False else 0
+
+
+def _progress() -> Progress:
+    """A bar with the time, on the standard error of a terminal; nothing elsewhere."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(
+        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
+    )
+
+
+def _summary(report: Report) -> Table:
+    keys = {**report.output(), **report.more_output()}
+    table = Table(
+        "search",
+        *("min", "first quartile", "median", "third quartile", "max", "harmonic mean"),
+        title=f"Graph500 scale {report.scale}, edge factor {report.edge_factor}: "
+        f"{len(report.searches)} searches on {report.device}, validation {keys['validation']}; "
+        f"generated in {seconds(report.generation_seconds)}, "
+        f"constructed in {seconds(report.construction_seconds)}",
+        title_justify="left",
+    )
+    for column in table.columns[1:]:
+        column.justify = "right"
+    names = ("min", "firstquartile", "median", "thirdquartile", "max")
+    table.add_row("time, ms", *(f"{1e3 * keys[f'bfs_{name}_time']:,.3f}" for name in names), "")
+    rates = [*(f"bfs_{name}_TEPS" for name in names), "bfs_harmonic_mean_TEPS"]
+    table.add_row("GTEPS", *(f"{keys[name] / 1e9:,.3f}" for name in rates))
+    return table
+
+
+def _say_faults(report: Report) -> None:
+    wrong = report.searches[report.searches["valid"].eq(False).fillna(False)]
+    for row in wrong.itertuples():
+        click.echo(f"rapids-trav: the search from root {row.root} is not valid: {row.faults}", err=True)

@@ -1,0 +1,244 @@
+"""The questions: `bfs`, `paths` and `khop`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+from rich.console import Console
+
+from .. import plot
+from ..io import check_output, write_frame
+from ..io.write import to_pandas
+from .edges import OpenGraph, edge_options, open_graph
+from .report import level_counts, level_table, progress, seconds, trace_table
+
+VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
+SEARCHING = "Searching (the first search of a new installation compiles)"
+
+_source = click.option(
+    "--source", "-s", multiple=True, required=True, help="Id to start from; may be repeated."
+)
+_direction = click.option(
+    "--direction",
+    type=click.Choice(["out", "in", "both"]),
+    default="out",
+    show_default=True,
+    help="Which way to follow directed edges.",
+)
+_where = click.option("--where", help="Boolean column: follow only edges where it is true.")
+_depth_limit = click.option("--depth-limit", type=click.IntRange(0), help="End the search at this distance.")
+_output = click.option(
+    "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
+)
+_quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+
+
+@click.command()
+@edge_options
+@_source
+@click.option("--mode", type=click.Choice(["joint", "each"]), default="joint", show_default=True)
+@_direction
+@_depth_limit
+@click.option("--target", "-t", multiple=True, help="End the search when all targets are found.")
+@click.option("--variant", type=click.Choice(VARIANTS), default="auto", show_default=True)
+@click.option("--policy", type=click.Choice(["gap", "beamer"]), default="gap", show_default=True)
+@_where
+@click.option("--deterministic", is_flag=True, help="Of all valid predecessors give the smallest.")
+@click.option("--no-predecessors", is_flag=True, help="Distances alone, which is faster.")
+@click.option("--reached-only", is_flag=True, help="Leave out vertices that were not reached.")
+@click.option("--trace", is_flag=True, help="Show what each level did, in a second search.")
+@_output
+@click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg or .pdf.")
+@_quiet
+def bfs(
+    source: tuple[str, ...],
+    mode: str,
+    direction: str,
+    depth_limit: int | None,
+    target: tuple[str, ...],
+    variant: str,
+    policy: str,
+    where: str | None,
+    deterministic: bool,
+    no_predecessors: bool,
+    reached_only: bool,
+    trace: bool,
+    output: str | None,
+    picture: str | None,
+    quiet: bool,
+    **edges: Any,
+) -> None:
+    """Distance and predecessor of every vertex, and how many vertices each level has.
+
+    \b
+    rapids-trav bfs facebook --source 0
+    rapids-trav bfs edges.csv --src from --dst to -s alice -o distances.parquet --plot levels.png
+    """
+    _check_files(output, picture)
+    opened = open_graph(**edges)
+    options = {
+        "mode": mode,
+        "direction": direction,
+        "depth_limit": depth_limit,
+        "targets": opened.ids(target, "--target") or None,
+        "variant": variant,
+        "policy": policy,
+        "where": where,
+        "deterministic": deterministic,
+        "predecessors": not no_predecessors,
+        "reached_only": reached_only,
+        "trace": trace,
+    }
+    sources = opened.ids(source, "--source")
+    if trace:
+        _ask(opened.graph.bfs, sources, **options)  # compiles and loads, which is no part of a level
+    answer, took = _ask(opened.graph.bfs, sources, **options)
+    result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
+    searches = len(set(source)) if mode == "each" else 1
+    levels = level_counts(result, opened.graph.n_vertices * searches)
+    if not quiet:
+        console = _console(output)
+        _head(console, opened, took)
+        console.print(level_table(levels))
+        if rows is not None:
+            console.print(trace_table(rows))
+    if picture:
+        plot.save(plot.search(levels, rows, title=f"{opened.name} from {', '.join(source[:5])}"), picture)
+    _write(result, output)
+
+
+@click.command()
+@edge_options
+@_source
+@click.option("--target", "-t", multiple=True, required=True, help="Id to find a way to; may be repeated.")
+@_direction
+@_where
+@_depth_limit
+@_output
+@_quiet
+def paths(
+    source: tuple[str, ...],
+    target: tuple[str, ...],
+    direction: str,
+    where: str | None,
+    depth_limit: int | None,
+    output: str | None,
+    quiet: bool,
+    **edges: Any,
+) -> None:
+    """A shortest path from the nearest source to each target.
+
+    \b
+    rapids-trav paths facebook --source 0 --target 4038
+    """
+    _check_files(output)
+    opened = open_graph(**edges)
+    sources, targets = opened.ids(source, "--source"), opened.ids(target, "--target")
+    options = {"direction": direction, "where": where, "depth_limit": depth_limit}
+    result, took = _ask(opened.graph.paths, sources, targets, **options)
+    if not quiet:
+        console = _console(output)
+        _head(console, opened, took)
+        for name, steps in _by_target(to_pandas(result)):
+            ways = f"{len(steps) - 1} steps: {' > '.join(steps)}" if steps else "not reached"
+            console.print(f"{name}: {ways}", markup=False, highlight=False, soft_wrap=True)
+    _write(result, output)
+
+
+@click.command()
+@edge_options
+@click.option("--seed", "-s", multiple=True, required=True, help="Id to start from; may be repeated.")
+@click.option("--k", "-k", type=click.IntRange(0), required=True, help="How many steps to go.")
+@_direction
+@_where
+@click.option("--vertices", help="Write the vertices to .parquet, .csv or .tsv.")
+@_output
+@_quiet
+def khop(
+    seed: tuple[str, ...],
+    k: int,
+    direction: str,
+    where: str | None,
+    vertices: str | None,
+    output: str | None,
+    quiet: bool,
+    **edges: Any,
+) -> None:
+    """The neighbourhood within k steps of the seeds: its edges (--output) and its vertices (--vertices).
+
+    \b
+    rapids-trav khop facebook --seed 0 --k 1 --output neighbourhood.csv
+    """
+    _check_files(output)
+    _check_files(vertices)
+    opened = open_graph(**edges)
+    options = {"direction": direction, "where": where}
+    answer, took = _ask(opened.graph.khop, opened.ids(seed, "--seed"), k, **options)
+    if not quiet:
+        console = _console(output, vertices)
+        _head(console, opened, took)
+        console.print(f"{len(answer.vertices):,} vertices and {len(answer.edges):,} edges within {k} steps")
+    _write(answer.vertices, vertices)
+    _write(answer.edges, output)
+
+
+def _check_files(output: str | None, picture: str | None = None) -> None:
+    """Refuse a name that cannot be written before the work, not after it."""
+    if output not in (None, "-"):
+        check_output(output)
+    if picture:
+        plot.check_picture(picture)
+
+
+def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    with progress(SEARCHING):
+        answer = question(*arguments, **options)
+    return answer, time.perf_counter() - start
+
+
+def _console(*outputs: str | None) -> Console:
+    """The summary goes to the standard output, unless the result does."""
+    return Console(stderr="-" in outputs)
+
+
+def _head(console: Console, opened: OpenGraph, took: float) -> None:
+    graph = opened.graph
+    kind = "directed" if graph.directed else "undirected"
+    console.print(
+        f"{opened.name}: {graph.n_vertices:,} vertices, {graph.n_edges:,} edges, {kind}; "
+        f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, searched in {seconds(took)}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _write(result: Any, output: str | None) -> None:
+    if output == "-":
+        to_pandas(result).to_csv(sys.stdout, index=False)
+    elif output is not None:
+        write_frame(result, output)
+
+
+def _by_target(result: Any) -> list[tuple[str, list[str]]]:
+    """Each target with the vertices on the way to it, none if it was not reached."""
+    target = _names(result, "target")
+    vertex = _names(result[result["step"].notna()], "vertex")
+    return [
+        (name, vertex[vertex.index.isin(rows.index)].tolist())
+        for name, rows in result.groupby(target, sort=False)
+    ]
+
+
+def _names(result: Any, column: str) -> Any:
+    """Ids as text, those of several columns joined by commas."""
+    columns = [name for name in result.columns if name == column or name.startswith(f"{column}_")]
+    return (
+        result[columns[0]]
+        .astype(str)
+        .str.cat([result[column].astype(str) for column in columns[1:]], sep=",")
+    )

@@ -1,0 +1,90 @@
+"""What the command line prints beside the result: progress, a summary by level, the trace."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ..io.write import to_pandas
+
+BAR_WIDTH = 24
+MOST_ROWS = 40  # a longer table is shown from both ends
+
+
+def progress(task: str) -> AbstractContextManager:
+    """A spinner with the time, on the standard error of a terminal; nothing elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return nullcontext()
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    bar.add_task(task, total=None)
+    return bar
+
+
+def level_counts(result: Any, n_vertices: int | None = None) -> pd.DataFrame:
+    """Vertices by distance: columns `distance`, `vertices`, `cumulative`; a null distance is "unreached".
+
+    With `n_vertices`, vertices that the result leaves out count as unreached.
+    """
+    distance = to_pandas(result[["distance"]])["distance"]
+    counts = distance.value_counts().sort_index()
+    unreached = int(distance.isna().sum() if n_vertices is None else n_vertices - counts.sum())
+    rest = [(pd.NA, unreached)] if unreached else []
+    table = pd.DataFrame([*counts.items(), *rest], columns=["distance", "vertices"], dtype="Int64")
+    table["cumulative"] = table["vertices"].cumsum()
+    return table
+
+
+def level_table(levels: pd.DataFrame) -> Table:
+    """The summary by level, each with a bar."""
+    table = Table("distance", "vertices", "cumulative", "")
+    for column in table.columns[:3]:
+        column.justify = "right"
+    most = max(int(levels["vertices"].max()), 1)
+    for row in _ends(levels):
+        if row is None:
+            table.add_row("...", "", "", "")
+            continue
+        distance = "unreached" if row.distance is pd.NA else f"{row.distance:,}"
+        bar = "█" * max(round(BAR_WIDTH * row.vertices / most), 1)
+        table.add_row(distance, f"{row.vertices:,}", f"{row.cumulative:,}", bar)
+    return table
+
+
+def trace_table(trace: pd.DataFrame) -> Table:
+    """The trace, a row for each level."""
+    table = Table(*trace.columns, title="trace")
+    for column in table.columns:
+        column.justify = "right"
+    for row in _ends(trace):
+        table.add_row(*("..." if row is None else _cell(value) for value in row or trace.columns))
+    return table
+
+
+def _ends(frame: pd.DataFrame) -> list:
+    rows = list(frame.itertuples(index=False))
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return [*rows[: MOST_ROWS // 2], None, *rows[-MOST_ROWS // 2 :]]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str) or pd.isna(value):
+        return str(value) if isinstance(value, str) else ""
+    return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+
+
+def seconds(value: float) -> str:
+    """A time to read: 12 ms, 3.4 s."""
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.1f} s"

@@ -1,0 +1,209 @@
+"""Where edges come from: frames, Parquet and Dask, all read as frames of a library, again and again.
+
+Frames are kept by reference, never copied: the graph goes back to them for edge columns (`where`, `khop`).
+pandas and cuDF copy on write, so a caller's later changes to columns do not reach the graph; where pandas 2
+runs without copy-on-write, values must not be changed in place while the graph is in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from os import PathLike, fspath
+from typing import Any, Protocol
+
+from .errors import EdgeColumnsError, TravError, UnknownColumnError
+from .frames import CudfFrames, Frame, PandasFrames, library, library_of
+
+DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
+Ends = Hashable | Sequence[Hashable] | None
+ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
+
+
+class EdgeSource(Protocol):
+    """Edges that can be read more than once."""
+
+    library: PandasFrames | CudfFrames
+    columns: list[Hashable]
+
+    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+        """The edges as successive frames, with at least these columns, or with all."""
+
+    def deliver(self, frame: Frame) -> Frame:
+        """A result in the kind of frame that came in."""
+
+
+def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
+    """Edges from a frame, several frames, an iterator of frames, Parquet paths, or a Dask frame."""
+    if isinstance(edges, (str, PathLike)):
+        return ParquetEdges([edges], engine)
+    kind = library_of(edges)
+    if kind == "dask":
+        return DaskEdges(edges)
+    if kind:
+        return FrameEdges([edges])
+    if isinstance(edges, Iterable) and not hasattr(edges, "columns"):
+        parts = list(edges)
+        if parts and all(isinstance(part, (str, PathLike)) for part in parts):
+            return ParquetEdges(parts, engine)
+        if parts and all(library_of(part) in ("pandas", "cudf") for part in parts):
+            return FrameEdges(parts)
+        if not parts:
+            raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
+        edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
+    kind = f"{type(edges).__module__}.{type(edges).__qualname__}".removeprefix("builtins.")
+    raise TravError(
+        f"edges holds an object of type {kind}: give pandas, cuDF or Dask frames, or paths of Parquet files."
+    )
+
+
+class FrameEdges:
+    """Frames in memory."""
+
+    def __init__(self, frames: Sequence[Frame]) -> None:
+        kind = library_of(frames[0]) or "pandas"
+        if any(library_of(frame) != kind for frame in frames):
+            raise TravError("The edge frames are of pandas and of cuDF: convert them to one library.")
+        self.library = library(kind)
+        self.columns = list(frames[0].columns)
+        for frame in frames[1:]:
+            if missing := [name for name in self.columns if name not in frame.columns]:
+                raise UnknownColumnError(
+                    f"Column {missing[0]!r} is in the first edge frame but not in a later one: "
+                    f"give all of them the same columns."
+                )
+        self._frames = frames
+
+    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+        yield from self._frames  # whole: to select columns would copy them
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+
+class ParquetEdges:
+    """Parquet files, or folders of them, read a few row groups at a time; rows are indexed from 0 on."""
+
+    def __init__(self, paths: Sequence[str | PathLike], engine: str) -> None:
+        import pyarrow.dataset
+
+        self.library = library("cudf" if engine == "cuda" else "pandas")
+        names = [fspath(path) for path in paths]
+        try:
+            self._dataset = pyarrow.dataset.dataset(
+                names[0] if len(names) == 1 else names, format="parquet", partitioning="hive"
+            )
+        except FileNotFoundError as error:
+            raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
+        except (OSError, ValueError) as error:
+            raise TravError(f"Edges {', '.join(names)} cannot be read as Parquet: {error}") from error
+        self.columns = self._dataset.schema.names
+
+    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+        columns = list(columns or self.columns)
+        start = 0
+        for fragment in self._dataset.get_fragments():
+            for groups in _batches(fragment):
+                frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
+                frame.index = range(start, start + len(frame))
+                start += len(frame)
+                yield frame
+        if start == 0:  # of files without rows the columns and their types still count
+            table = self._dataset.schema.empty_table().select(columns)
+            yield self.library.from_arrow(table)
+
+    def _read(self, fragment: Any, groups: list[int], columns: list[Hashable]) -> Frame:
+        if self.library.name == "pandas":
+            return self.library.from_arrow(fragment.to_table(schema=self._dataset.schema, columns=columns))
+        import cudf
+        import pyarrow.dataset
+
+        keys = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
+        stored = [name for name in columns if name not in keys]
+        frame = cudf.read_parquet(fragment.path, columns=stored, row_groups=[groups])
+        for name in set(columns) - set(stored):
+            frame[name] = keys[name]
+        return frame[columns]
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+
+def _batches(fragment: Any) -> Iterator[list[int]]:
+    """Row groups of a file, together while they are few rows."""
+    batch: list[int] = []
+    rows = 0
+    for group in fragment.row_groups:
+        if batch and rows + group.num_rows > ROWS_PER_READ:
+            yield batch
+            batch, rows = [], 0
+        batch.append(group.id)
+        rows += group.num_rows
+    if batch:
+        yield batch
+
+
+class DaskEdges:
+    """A Dask frame, whose partitions are computed one by one, at each reading: persist slow ones."""
+
+    def __init__(self, frame: Any) -> None:
+        self.library = library(library_of(frame._meta) or "pandas")
+        self.columns = list(frame.columns)
+        self._frame = frame
+
+    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+        frame = self._frame[list(columns or self.columns)]
+        for i in range(frame.npartitions):
+            yield frame.get_partition(i).compute()
+
+    def deliver(self, frame: Frame) -> Frame:
+        import dask.dataframe
+
+        return dask.dataframe.from_pandas(frame, npartitions=self._frame.npartitions, sort=False)
+
+
+def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:
+    """The columns that hold sources and destinations: those named, else the default pair that exists."""
+    if src is None and dst is None:
+        for pair in DEFAULT_COLUMNS:
+            if all(name in source.columns for name in pair):
+                src, dst = pair
+                break
+        else:
+            raise EdgeColumnsError(
+                f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
+                f"name them with src= and dst=; there are {_listed(source.columns)}."
+            )
+    if src is None or dst is None:
+        missing = "dst" if dst is None else "src"
+        raise TravError(f"Only one end of the edges is named: give {missing}= as well.")
+    sides = [_side(source, side) for side in (src, dst)]
+    if len(sides[0]) != len(sides[1]) or not sides[0]:
+        raise TravError(
+            f"src names {len(sides[0])} columns and dst {len(sides[1])}: "
+            f"give both ends the same number, at least one."
+        )
+    for name in (*sides[0], *sides[1]):
+        require_column(source, name)
+    if sides[0] == sides[1]:
+        raise TravError(f"src and dst both name {_listed(sides[0])}: give each end its own column.")
+    return sides[0], sides[1]
+
+
+def _side(source: EdgeSource, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
+    """One end's columns as a list; a tuple may be the label of one column."""
+    if isinstance(columns, list) or (isinstance(columns, tuple) and columns not in source.columns):
+        return list(columns)
+    return [columns]
+
+
+def require_column(source: EdgeSource, name: Hashable) -> None:
+    """Refuse a column that the edges do not have, or have twice."""
+    count = source.columns.count(name)
+    if count == 0:
+        raise UnknownColumnError(f"Column {name!r} is not in the edges: there are {_listed(source.columns)}.")
+    if count > 1:
+        raise TravError(f"Column {name!r} is in the edges {count} times: rename the others.")
+
+
+def _listed(names: Sequence[Hashable]) -> str:
+    return ", ".join(repr(name) for name in names) or "none"

@@ -1,0 +1,32 @@
+"""Engines: where a search runs, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
+
+An engine has `name`, `xp` (numpy or cupy), `variants`, and the methods `build_adjacency`, `expand_rows`,
+`bfs`, `bfs_each`, `smallest_predecessors` and `walk`; `engines.cpu.CpuEngine` documents them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rapids_trav.errors import TravError
+
+NAMES = ("auto", "cpu", "cuda")
+
+
+def select(name: str, frame_library: str) -> Any:
+    """The engine called `name`; "auto" is "cuda" for cuDF frames and "cpu" for pandas."""
+    if name not in NAMES:
+        raise TravError(f"engine={name!r} is not known: choose one of {', '.join(map(repr, NAMES))}.")
+    if name == "cpu" or (name == "auto" and frame_library != "cudf"):
+        from rapids_trav.engines.cpu import CpuEngine
+
+        return CpuEngine()
+    try:
+        from rapids_trav.engines.cuda import CudaEngine
+
+        return CudaEngine()
+    except ImportError as error:
+        raise TravError(
+            f"engine='cuda' needs {error.name or 'CuPy'}, which cannot be imported ({error}): "
+            f"install rapids-trav[cu13] or rapids-trav[cu12], or use engine='cpu'."
+        ) from error

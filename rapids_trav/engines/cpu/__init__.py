@@ -1,0 +1,72 @@
+"""The CPU engine: every search of the package on a machine without a GPU.
+
+Kernels are compiled by Numba at their first use and kept on disk; importing this module imports neither
+Numba nor them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from rapids_trav.structures import Adjacency, Array, BfsOptions, EdgeList, Search, View
+
+
+class CpuEngine:
+    """Breadth-first search and what surrounds it, over NumPy arrays.
+
+    Threads: as many as `NUMBA_NUM_THREADS`, by default the cores that the process may use.  Any number of
+    Python threads may use one engine at the same time.
+    """
+
+    name = "cpu"
+    xp = np
+    variants = ("auto", "push", "pull", "edge", "frontier", "direction")
+
+    def build_adjacency(
+        self,
+        chunks: Callable[[], Iterable[tuple[Array, Array]]],
+        n_vertices: int,
+        *,
+        symmetric: bool = False,
+        transpose: bool = False,
+    ) -> Adjacency:
+        """Ascending compressed rows of the edges that `chunks()` yields; see `build.build_adjacency`."""
+        from rapids_trav.engines.cpu.build import build_adjacency
+
+        return build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
+
+    def expand_rows(self, adjacency: Adjacency) -> EdgeList:
+        """The edges one by one in row order; shares `column_indices` with the adjacency."""
+        columns = adjacency.column_indices
+        rows = np.arange(adjacency.n_vertices, dtype=columns.dtype)
+        return EdgeList(np.repeat(rows, np.diff(adjacency.row_offsets)), columns)
+
+    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """Breadth-first search from all `sources` at once: distance (n,), predecessor (n,)."""
+        from rapids_trav.engines.cpu import direction_optimizing, variants
+
+        if options.variant in ("auto", "direction"):
+            return direction_optimizing.search(view, sources, options)
+        return variants.search(view, sources, options, self.variants)
+
+    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """A search of its own from each of k `sources`: distance (k, n), predecessor (k, n)."""
+        from rapids_trav.engines.cpu import multi_source, variants
+
+        if options.variant == "auto":
+            return multi_source.search(view, sources, options)
+        return variants.search_each(self.bfs, view, sources, options)
+
+    def smallest_predecessors(self, into: Adjacency, distance: Array) -> Array:
+        """For each vertex its smallest neighbour one level up, -1 where there is none."""
+        from rapids_trav.engines.cpu.trees import smallest_predecessors
+
+        return smallest_predecessors(into, distance)
+
+    def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
+        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `trees.walk`."""
+        from rapids_trav.engines.cpu.trees import walk
+
+        return walk(predecessor, targets)

@@ -1,0 +1,187 @@
+"""Edges into compressed rows, by three counting sorts of which none leaves the cache.
+
+A single scatter of the edges into n rows misses the cache at every edge.  So (as in radix-partitioned joins:
+Manegold, Boncz and Kersten, TKDE 2002) the edges first go to buckets of neighbouring rows, few enough that
+every bucket's next free line stays in cache, and then each bucket, by now small, is sorted where it lies:
+
+1. count the edges of every bucket;
+2. scatter the edges to their buckets: the column to its final array, the row's low bits beside it;
+3. in each bucket sort by column, digit by digit, then by row.  The sorts are stable, so each row ascends.
+
+Each step runs on all threads, and the result does not depend on how many there are.  Beyond the result it
+needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices) an
+edge of the bucket in hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from rapids_trav.engines.cpu.compile import Team, kernel
+from rapids_trav.structures import Adjacency, Array
+
+BLOCK = 1 << 22  # edges of the input handled at once
+DIGIT_BITS = 11
+
+
+def build_adjacency(
+    chunks: Callable[[], Iterable[tuple[Array, Array]]],
+    n_vertices: int,
+    *,
+    symmetric: bool = False,
+    transpose: bool = False,
+) -> Adjacency:
+    """Compressed rows of the edges that `chunks()` yields.
+
+    Parameters
+    ----------
+    chunks : callable
+        Gives a fresh iterator over pairs `(u, v)` of integer arrays, ids from 0 to n_vertices - 1.  It is
+        called twice and has to yield the same edges.
+    n_vertices : int
+    symmetric : bool
+        Store each edge in both rows, a self-loop once.
+    transpose : bool
+        Rows are destinations.
+
+    Returns
+    -------
+    Adjacency
+        `row_offsets` int64 (n + 1,); `column_indices` int32, or int64 from 2^31 vertices on.  Rows ascend
+        and keep multi-edges.
+    """
+    shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # of a row's bits, those inside its bucket
+    n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
+    dtype = np.dtype(np.int32 if n_vertices < 2**31 else np.int64)
+
+    with Team() as team:
+        counts = np.zeros((team.size, n_buckets), np.int64)
+        for rows, columns in _blocks(chunks, dtype, transpose):
+            team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
+        starts = np.zeros(n_buckets + 1, np.int64)
+        np.cumsum(counts.sum(axis=0), out=starts[1:])
+
+        column_indices = np.empty(starts[-1], dtype)
+        low_bits = np.empty(starts[-1], np.uint16)
+        free = starts[:-1].copy()
+        for rows, columns in _blocks(chunks, dtype, transpose):
+            counts[:] = 0
+            team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
+            ends = free + np.cumsum(counts, axis=0)
+            places = ends - counts
+            team.run(
+                _scatter, team.size, rows, columns, shift, symmetric, places,
+                column_indices, low_bits, grain=1,
+            )  # fmt: skip
+            free = ends[-1]
+
+        row_offsets = np.empty(n_vertices + 1, np.int64)
+        row_offsets[-1] = starts[-1]
+        vertex_bits = max(n_vertices - 1, 1).bit_length()
+        digits = -(-vertex_bits // DIGIT_BITS)
+        team.run(
+            _sort_buckets, n_buckets, starts, shift, digits, -(-vertex_bits // digits),
+            column_indices, low_bits, row_offsets, grain=1,
+        )  # fmt: skip
+    return Adjacency(row_offsets, column_indices)
+
+
+def _blocks(chunks: Callable, dtype: np.dtype, transpose: bool) -> Iterator[tuple[Array, Array]]:
+    """The edges as rows and columns, in arrays of one type and of bounded length."""
+    for u, v in chunks():
+        for begin in range(0, len(u), BLOCK):
+            pair = [np.require(a[begin : begin + BLOCK], dtype, ["C", "W"]) for a in (u, v)]
+            yield (pair[1], pair[0]) if transpose else (pair[0], pair[1])
+
+
+@kernel
+def _count(rows, columns, shift, symmetric, counts, begin, end):
+    parts = counts.shape[0]
+    for part in range(begin, end):
+        count = counts[part]
+        for i in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
+            count[rows[i] >> shift] += 1
+            if symmetric and rows[i] != columns[i]:
+                count[columns[i] >> shift] += 1
+
+
+@kernel
+def _scatter(rows, columns, shift, symmetric, places, column_indices, low_bits, begin, end):
+    parts = places.shape[0]
+    mask = (1 << shift) - 1
+    for part in range(begin, end):
+        place = places[part]
+        for i in range(len(rows) * part // parts, len(rows) * (part + 1) // parts):
+            u = rows[i]
+            v = columns[i]
+            p = place[u >> shift]
+            place[u >> shift] = p + 1
+            column_indices[p] = v
+            low_bits[p] = u & mask
+            if symmetric and u != v:
+                p = place[v >> shift]
+                place[v >> shift] = p + 1
+                column_indices[p] = u
+                low_bits[p] = v & mask
+
+
+@kernel
+def _sort_buckets(starts, shift, digits, digit_bits, column_indices, low_bits, row_offsets, begin, end):
+    n_vertices = len(row_offsets) - 1
+    longest = 0
+    for bucket in range(begin, end):
+        longest = max(longest, starts[bucket + 1] - starts[bucket])
+    spare_columns = np.empty(longest, column_indices.dtype)
+    spare_bits = np.empty(longest, low_bits.dtype)
+    place = np.empty(max(1 << digit_bits, 1 << shift), np.int64)
+    mask = (1 << digit_bits) - 1
+
+    for bucket in range(begin, end):
+        start = starts[bucket]
+        size = starts[bucket + 1] - start
+        columns = column_indices[start : start + size]
+        bits = low_bits[start : start + size]
+        other_columns = spare_columns[:size]
+        other_bits = spare_bits[:size]
+
+        for digit in range(digits):
+            down = digit * digit_bits
+            place[: mask + 1] = 0
+            for i in range(size):
+                place[(columns[i] >> down) & mask] += 1
+            _starts_from_counts(place, mask + 1)
+            for i in range(size):
+                d = (columns[i] >> down) & mask
+                p = place[d]
+                place[d] = p + 1
+                other_columns[p] = columns[i]
+                other_bits[p] = bits[i]
+            columns, other_columns = other_columns, columns
+            bits, other_bits = other_bits, bits
+
+        if digits % 2 == 0:  # the last sort has to end in `column_indices`, so it starts from the spare
+            other_columns[:] = columns
+            columns, other_columns = other_columns, columns
+        first = bucket << shift
+        n_rows = min(1 << shift, n_vertices - first)
+        place[:n_rows] = 0
+        for i in range(size):
+            place[bits[i]] += 1
+        _starts_from_counts(place, n_rows)
+        for row in range(n_rows):
+            row_offsets[first + row] = start + place[row]
+        for i in range(size):
+            p = place[bits[i]]
+            place[bits[i]] = p + 1
+            other_columns[p] = columns[i]
+
+
+@kernel
+def _starts_from_counts(place, length):
+    total = 0
+    for i in range(length):
+        count = place[i]
+        place[i] = total
+        total += count

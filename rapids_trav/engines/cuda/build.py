@@ -1,0 +1,113 @@
+"""Compressed rows from edges: pack, sort, unpack.
+
+1. Pack each edge into a 64-bit key, row in the high half and column in the low, straight into one array for
+   all chunks.  2. Sort the keys in place (a radix sort).  3. Row r starts at the first key that is not below
+   r * 2^32; the columns are the low halves.
+
+Peak memory, with M entries (twice the edges if symmetric): 16 M bytes during the sort, that is the keys and
+the sort's other buffer, and the chunk in hand.  With 2^31 vertices or more a key does not fit into 64 bits;
+rows and columns are then sorted through an index, at about 48 M bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import cupy
+import numpy as np
+
+from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.memory import saying_what_is_needed
+from rapids_trav.structures import Adjacency, Array, EdgeList
+
+Chunks = Callable[[], Iterable[tuple[Array, Array]]]
+
+_WIDE = 2**31
+_NARROW_OFFSETS = 2**31 - 2**16  # kernels look a few thousand entries past the end of a row
+_KEY_SHIFT = 32
+
+
+def build_adjacency(
+    chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
+) -> Adjacency:
+    """Adjacency of the edges u -> v in `chunks()`, as the engine interface has it."""
+
+    def directed() -> Iterable[tuple[Array, Array]]:
+        for u, v in chunks():
+            yield (v, u) if transpose else (u, v)
+
+    n_edges = sum(len(u) for u, _ in chunks())
+    n_entries = 2 * n_edges if symmetric else n_edges
+    if n_vertices >= _WIDE:
+        with saying_what_is_needed("building the adjacency", 48 * n_entries + 8 * n_vertices):
+            return wide_adjacency(directed, n_vertices, symmetric)
+    with saying_what_is_needed("building the adjacency", 16 * n_entries + 8 * n_vertices):
+        return _narrow_adjacency(directed, n_vertices, n_entries, symmetric)
+
+
+def _narrow_adjacency(chunks: Chunks, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+    packing = loader.load("build.cu")
+    keys = cupy.empty(n_entries, np.uint64)
+    filled = 0
+    for u, v in chunks():
+        taken = 2 * len(u) if symmetric else len(u)
+        packing.launch(
+            "pack_both" if symmetric else "pack_edges",
+            len(u),
+            cupy.ascontiguousarray(u, np.int32),
+            cupy.ascontiguousarray(v, np.int32),
+            len(u),
+            keys[filled : filled + taken],
+        )
+        filled += taken
+    if n_entries:
+        keys.sort()
+    row_offsets = _row_starts(keys, n_vertices, _KEY_SHIFT)
+    n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
+    column_indices = cupy.empty(n_kept, np.int32)
+    packing.launch("unpack_columns", n_kept, keys, n_kept, column_indices)
+    return _with_first_neighbors(row_offsets, column_indices)
+
+
+def wide_adjacency(chunks: Chunks, n_vertices: int, symmetric: bool) -> Adjacency:
+    """The same with 64-bit columns, for 2^31 vertices or more."""
+    rows, columns = [], []
+    for u, v in chunks():
+        rows.append(u.astype(np.int64, copy=False))
+        columns.append(v.astype(np.int64, copy=False))
+        if symmetric:
+            once = u != v
+            rows.append(columns[-1][once])
+            columns.append(rows[-2][once])
+    ends = cupy.empty((2, sum(len(part) for part in rows)), np.int64)
+    if ends.size:
+        cupy.concatenate(columns, out=ends[0])
+        cupy.concatenate(rows, out=ends[1])
+    del rows, columns
+    order = cupy.lexsort(ends) if ends.size else cupy.empty(0, np.int64)
+    row_offsets = _row_starts(ends[1][order].view(np.uint64), n_vertices, 0)
+    return _with_first_neighbors(row_offsets, ends[0][order])
+
+
+def _with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
+    adjacency = Adjacency(row_offsets, column_indices, cupy.empty(len(row_offsets) - 1, column_indices.dtype))
+    n_rows = adjacency.n_vertices
+    kernels = loader.load_for("build.cu", adjacency)
+    kernels.launch("first_neighbors", n_rows, row_offsets, column_indices, n_rows, adjacency.first_neighbors)
+    return adjacency
+
+
+def _row_starts(keys: Array, n_vertices: int, shift: int) -> Array:
+    edge_type = np.dtype(np.int32 if len(keys) < _NARROW_OFFSETS else np.int64)
+    row_offsets = cupy.empty(n_vertices + 1, edge_type)
+    kernels = loader.load("build.cu", edge_bits=8 * edge_type.itemsize)
+    kernels.launch("row_starts", n_vertices + 1, keys, len(keys), n_vertices, np.int32(shift), row_offsets)
+    return row_offsets
+
+
+def expand_rows(adjacency: Adjacency) -> EdgeList:
+    """The edges one by one in row order; shares `column_indices` with the adjacency."""
+    rows = cupy.empty_like(adjacency.column_indices)
+    kernels = loader.load_for("build.cu", adjacency)
+    kernels.launch("expand_rows", len(rows), adjacency.row_offsets, adjacency.n_vertices, len(rows), rows)
+    return EdgeList(rows, adjacency.column_indices)

@@ -1,0 +1,219 @@
+"""Frames in and out: the few operations that the package needs of pandas and of cuDF.
+
+A column on its way into a frame is an array, a `Masked` array, or a column of the library itself.  Arrays
+may come from either side of the bus: each library moves them to its own.  cuDF is imported only when a cuDF
+frame, or the CUDA engine, asks for it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+FEW = 64  # values that are looked up one by one
+
+Array = Any
+Series = Any
+Frame = Any
+
+
+class Masked(NamedTuple):
+    """A column with nulls: `values` where `valid`, null elsewhere."""
+
+    values: Array
+    valid: Array
+
+
+def move(array: Array, xp: Any) -> Array:
+    """The array on the side of the bus where `xp` computes (no copy if it is there already)."""
+    if xp is np:
+        return array.get() if hasattr(array, "get") else np.asarray(array)
+    return xp.asarray(array)
+
+
+def library_of(obj: Any, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
+    """Name of the library, "pandas", "cudf" or "dask", whose frame (or other kind of object) this is."""
+    for base in type(obj).__mro__:
+        module = base.__module__.partition(".")[0]
+        if base.__name__ in kinds and module in ("pandas", "cudf", "dask", "dask_cudf"):
+            return module.removesuffix("_cudf")
+    return None
+
+
+def library(name: str) -> PandasFrames | CudfFrames:
+    """The operations of the library called "pandas" or "cudf"."""
+    return CudfFrames() if name == "cudf" else PandasFrames()
+
+
+class PandasFrames:
+    """The operations on pandas."""
+
+    name = "pandas"
+    xp = np
+    concat = staticmethod(pd.concat)
+
+    def column(self, values: Any, dtype: Any = None) -> Series:
+        """A column from a sequence, an array, or a column of either library."""
+        if library_of(values, ("Series", "Index")) == "cudf":
+            values = values.to_pandas()
+        return pd.Series(values, dtype=dtype)
+
+    def from_arrow(self, table: Any) -> Frame:
+        """An Arrow table as a frame."""
+        return table.to_pandas(ignore_metadata=True)
+
+    def array(self, column: Series) -> np.ndarray:
+        """The values of a numeric or boolean column without nulls; not copied where the layout allows."""
+        return column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", column.dtype))
+
+    def null_count(self, column: Series) -> int:
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+            return 0
+        return int(column.isna().sum())
+
+    def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
+        """Codes of the rows, and the distinct values in order of appearance."""
+        codes, uniques = pd.factorize(column)
+        return codes, pd.Series(uniques, dtype=column.dtype)
+
+    def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
+        """Where in a vocabulary of distinct, ascending values each value stands; -1 if it does not."""
+        if vocabulary.dtype.kind in "mM" and column.dtype != vocabulary.dtype:
+            column = column.astype(vocabulary.dtype)  # written dates, say
+        if len(column) <= FEW:
+            return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
+        return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
+
+    def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
+        """The given rows of a column (None: all of them, as a copy); with `nulls`, row -1 is null."""
+        if rows is None:
+            return column.copy()
+        taken = column.array.take(move(rows, np), allow_fill=nulls)
+        return pd.Series(taken, dtype=column.dtype)
+
+    def cast(self, column: Array | Masked, dtype: Any) -> Any:
+        """An array as a column of `dtype`, which may be one of the library's own."""
+        if not isinstance(column, Masked):
+            values = move(column, np)
+            plain = isinstance(dtype, np.dtype)
+            return values.astype(dtype, copy=False) if plain else pd.array(values, dtype)
+        values, valid = (move(part, np) for part in column)
+        if isinstance(dtype, np.dtype) and dtype.kind == "f":
+            return np.where(valid, values, np.nan).astype(dtype)
+        if isinstance(dtype, np.dtype):
+            return Masked(values.astype(dtype, copy=False), valid)
+        return _nullable(values, valid).astype(dtype)
+
+    def frame(self, columns: Mapping[str, Any]) -> pd.DataFrame:
+        """A frame of columns that are not used elsewhere: they are not copied."""
+        return pd.DataFrame({name: self._entry(column) for name, column in columns.items()}, copy=False)
+
+    def _entry(self, column: Any) -> Any:
+        if isinstance(column, Masked):
+            return _nullable(*(move(part, np) for part in column))
+        own = isinstance(column, (pd.Series, pd.api.extensions.ExtensionArray))
+        return column if own else move(column, np)
+
+
+def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(values, ~valid)
+
+
+def _position(vocabulary: Series, value: Any) -> int:
+    """Binary search: a table of a large vocabulary would cost more than the question it is for."""
+    values = vocabulary.array
+    try:
+        i = bisect.bisect_left(range(len(values)), value, key=values.__getitem__)
+    except TypeError:
+        return -1  # a value of another kind has no place in the order
+    return i if i < len(values) and values[i] == value else -1
+
+
+class CudfFrames:
+    """The operations on cuDF."""
+
+    name = "cudf"
+
+    @functools.cached_property
+    def _cudf(self) -> Any:
+        import cudf
+
+        return cudf
+
+    @functools.cached_property
+    def xp(self) -> Any:
+        import cupy
+
+        return cupy
+
+    def concat(self, parts: Sequence[Any], **options: Any) -> Any:
+        return self._cudf.concat(parts, **options)
+
+    def column(self, values: Any, dtype: Any = None) -> Series:
+        return self._cudf.Series(values, dtype=dtype)
+
+    def from_arrow(self, table: Any) -> Frame:
+        return self._cudf.DataFrame.from_arrow(table)
+
+    def array(self, column: Series) -> Array:
+        return column.to_cupy()
+
+    def null_count(self, column: Series) -> int:
+        return int(column.isna().sum()) if column.dtype.kind == "f" else int(column.null_count)
+
+    def factorize(self, column: Series) -> tuple[Array, Series]:
+        codes, uniques = column.factorize()
+        return codes, self._cudf.Series(uniques)
+
+    def positions(self, vocabulary: Series, column: Series) -> Array:
+        if column.dtype != vocabulary.dtype:
+            column = column.astype(vocabulary.dtype)
+        return self._cudf.Index(vocabulary).get_indexer(column)
+
+    def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
+        if rows is None:
+            return column.copy(deep=False)  # copied when written to
+        rows = move(rows, self.xp)
+        if not nulls:
+            return column.take(rows).reset_index(drop=True)
+        if len(column) == 0:
+            return self._cudf.Series([None] * len(rows), dtype=column.dtype)
+        return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
+
+    def cast(self, column: Array | Masked, dtype: Any) -> Any:
+        if isinstance(dtype, np.dtype):
+            if not isinstance(column, Masked):
+                return move(column, self.xp).astype(dtype, copy=False)
+            return Masked(move(column.values, self.xp).astype(dtype, copy=False), column.valid)
+        return self._cudf.Series.from_pylibcudf(self._device_column(column)).astype(dtype)
+
+    def frame(self, columns: Mapping[str, Any]) -> Frame:
+        """A frame of columns that are not used elsewhere: they are not copied."""
+        if any(isinstance(column, self._cudf.Series) for column in columns.values()):
+            return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
+        # Straight from device columns: the constructor from a dict costs more than many a search.
+        import pylibcudf
+
+        table = pylibcudf.Table([self._device_column(column) for column in columns.values()])
+        return self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
+
+    def _entry(self, column: Any) -> Any:
+        if isinstance(column, self._cudf.Series):
+            return column
+        return self._cudf.Series.from_pylibcudf(self._device_column(column))
+
+    def _device_column(self, column: Array | Masked) -> Any:
+        import pylibcudf
+
+        def wrap(array: Array) -> Any:
+            array = self.xp.ascontiguousarray(move(array, self.xp))
+            return pylibcudf.Column.from_cuda_array_interface(array)
+
+        if not isinstance(column, Masked):
+            return wrap(column)
+        return wrap(column.values).with_mask(*pylibcudf.transform.bools_to_mask(wrap(column.valid)))

@@ -1,0 +1,318 @@
+"""`Graph`: the handle that a user keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import stats
+from .algorithms import bfs, khop, levels, paths
+from .edges import Ends, edge_columns, open_edges, require_column
+from .engines import select
+from .frames import Frame
+from .ids import IdMap
+from .lookup import split
+from .reading import Reading
+from .renumber import renumber
+from .storage.memory import InMemory
+from .storage.rows import EdgeRows
+from .structures import Array
+
+
+class Graph:
+    """A graph over the edges of a frame, built once and asked many times.
+
+    Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Vertices that stand in an edge or were given as `vertices`.
+    n_edges : int
+        Rows of the edges; self-loops and repeated edges count, and an undirected edge counts once.
+    directed : bool
+    weight : str or None
+        Column that holds the weights.
+    engine
+        Where its searches run; `engine.name` is "cpu" or "cuda".
+    """
+
+    def __init__(
+        self,
+        rows: EdgeRows,
+        ids: IdMap,
+        storage: InMemory,
+        *,
+        n_edges: int,
+        directed: bool,
+        weight: Hashable | None,
+    ) -> None:
+        self.rows = rows
+        self.ids = ids
+        self.storage = storage
+        self.n_edges = n_edges
+        self.directed = directed
+        self.weight = weight
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        src: Ends = None,
+        dst: Ends = None,
+        *,
+        directed: bool = False,
+        weight: Hashable | None = None,
+        vertices: Any = None,
+        engine: str = "auto",
+    ) -> Graph:
+        """Build a graph from an edge list.
+
+        Parameters
+        ----------
+        edges : DataFrame, sequence or iterator of them, path or paths of Parquet, Dask DataFrame
+            One row for each edge.  Several frames are one edge list; so are the files of a folder.
+        src, dst : str or list of str, optional
+            Columns of the two ends: one each, or several that together are an id.  The default is `src` and
+            `dst`, else `source` and `destination`.
+        directed : bool, default False
+            Undirected is the default, as in cuGraph and NetworkX.
+        weight : str, optional
+            Numeric column without nulls.  It, like every other column, stays addressable by its name.
+        vertices : id, sequence, Series or frame, optional
+            Vertices that the graph has even if no edge does.
+        engine : {"auto", "cpu", "cuda"}
+            "auto" is the GPU for cuDF frames and the CPU for the others.
+
+        Raises
+        ------
+        TravError
+            If columns are missing, or hold nulls or other things that are no ids; the message names the
+            column, the value and the remedy.
+
+        Notes
+        -----
+        Ids are integers of any width and sign, whole floats, strings, dates, categoricals or, in columns of
+        Python objects, anything with an order; results give them back in the dtype that came in (two
+        integer widths become the wider).  Null, boolean and fractional ids are refused.  Self-loops and
+        repeated edges are kept as edges; `n_self_loops` and `n_duplicate_edges` count them.  A frame without
+        rows makes a graph of the `vertices` alone.  The edges are kept by reference, not copied, and read
+        again for `where` and `khop`.  More edges than a frame holds come as several frames or as Parquet.
+        """
+        source = open_edges(edges, engine)
+        runner = select(engine, source.library.name)
+        sides = edge_columns(source, src, dst)
+        if weight is not None:
+            require_column(source, weight)
+        extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
+        read = Reading(source, sides, weight, extra)
+        ids, codes = renumber(read, len(sides[0]), source.library, runner.xp)
+        rows = EdgeRows(source, *sides, ids, runner.xp)
+        storage = InMemory(
+            runner,
+            ids.n,
+            lambda: ((codes(2 * i), codes(2 * i + 1)) for i in range(read.chunks)),
+            rows.pairs,
+            directed,
+        )
+        return cls(rows, ids, storage, n_edges=read.n_edges, directed=directed, weight=weight)
+
+    def bfs(
+        self,
+        sources: Any,
+        *,
+        mode: str = "joint",
+        depth_limit: int | None = None,
+        targets: Any = None,
+        direction: str = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        policy: str = "gap",
+        trace: bool = False,
+    ) -> Any:
+        """Breadth-first search: how far each vertex is from the sources, and by which neighbour.
+
+        Parameters
+        ----------
+        sources : id, sequence, Series, or (several-column ids) tuple, list of tuples or frame
+        mode : {"joint", "each"}
+            "joint" starts from all sources at once, repeated ones counting once; "each" makes an independent
+            search of each source, in the order given and with a column `source`.
+        depth_limit : int, optional
+            Levels to search; 0 gives the sources alone and None has no limit (cuGraph reads 0 as no limit).
+        targets : like `sources`, optional
+            Stop after the level in which the last of them is found.  Vertices beyond count as unreached.
+        direction : {"out", "in", "both"}
+            Follow edges from source to destination, backwards, or both ways; an undirected graph has but one.
+        predecessors : bool, default True
+            Without them the search is cheaper.
+        reached_only : bool, default False
+            Leave out the vertices that are not reached.
+        deterministic : bool, default False
+            Take the smallest of the valid predecessors; otherwise any may come.
+        where : str, optional
+            Boolean edge column: follow only the edges where it is true.
+        variant : str, default "auto"
+            Algorithm; `graph.engine.variants` lists those of the engine.
+        policy : {"gap", "beamer"}
+            When the variant "direction" turns from top-down to bottom-up and back.
+        trace : bool, default False
+            Return `Traced(result, trace)`, with a row in `trace` for each level.
+
+        Returns
+        -------
+        DataFrame
+            In the library of the edges: `vertex`, in ascending order and the dtype of the ids; `distance`,
+            integer, null where unreached; `predecessor`, null at sources and where unreached.  With
+            ``mode="each"`` the same for each source, under a first column `source`.
+
+        Raises
+        ------
+        UnknownVertexError
+            If a source or target is not in the graph.
+        TravError
+            If an option has no meaning.
+
+        References
+        ----------
+        S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
+        """
+        return bfs.bfs(
+            self,
+            sources,
+            mode=mode,
+            depth_limit=depth_limit,
+            targets=targets,
+            direction=direction,
+            predecessors=predecessors,
+            reached_only=reached_only,
+            deterministic=deterministic,
+            where=where,
+            variant=variant,
+            policy=policy,
+            trace=trace,
+        )
+
+    def paths(self, sources: Any, targets: Any, **options: Any) -> Frame:
+        """A shortest path from the sources to each target.
+
+        Parameters
+        ----------
+        sources, targets : as in `bfs`
+        **options
+            `mode`, `depth_limit`, `direction`, `deterministic`, `where`, `variant`, `policy` as in `bfs`.
+
+        Returns
+        -------
+        DataFrame
+            `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
+            target, in the order of the targets given.  A target that is not reached has one row, with null
+            `step` and `vertex`.  With ``mode="each"`` the same for each source, under a column `source`.
+        """
+        return paths.paths(self, sources, targets, **options)
+
+    def khop(
+        self, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
+    ) -> khop.Neighborhood:
+        """The vertices within `k` edges of the seeds, and the edges among them.
+
+        Parameters
+        ----------
+        seeds : as `sources` in `bfs`
+        k : int
+            0 gives the seeds and the edges among them.
+        direction : {"out", "in", "both"}
+        where : str, optional
+            Boolean edge column: follow, and return, only the edges where it is true.
+
+        Returns
+        -------
+        Neighborhood
+            `vertices`, a frame of `vertex` and `distance` in ascending order; `edges`, the rows of the edge
+            list (all columns, with their index and in their order) whose both ends are among the vertices.
+        """
+        return khop.khop(self, seeds, k, direction=direction, where=where)
+
+    def levels(self, sources: Any, **options: Any) -> Frame:
+        """How many vertices lie at each distance.
+
+        Parameters
+        ----------
+        sources : as in `bfs`
+        **options
+            `mode`, `depth_limit`, `targets`, `direction`, `where`, `variant`, `policy` as in `bfs`.
+
+        Returns
+        -------
+        DataFrame
+            `distance`, `vertices`, `cumulative`; the last row, with null distance, counts the unreached if
+            there are any.  With ``mode="each"`` the same for each source, under a column `source`.
+        """
+        return levels.levels(self, sources, **options)
+
+    def degrees(self, direction: str = "out") -> Frame:
+        """Edges at each vertex: frame of `vertex` and `degree`; an undirected self-loop counts once."""
+        return levels.degrees(self, direction)
+
+    def memory(self) -> Frame:
+        """What the graph holds beside the caller's edges: frame of `structure` and `bytes`."""
+        held = [("vertex ids", self.ids.nbytes), *self.storage.memory()]
+        library = self.rows.source.library
+        return self.frame(
+            {
+                "structure": library.column([name for name, _ in held], dtype="str"),
+                "bytes": np.asarray([size for _, size in held], dtype=np.int64),
+            }
+        )
+
+    @property
+    def engine(self) -> Any:
+        return self.storage.engine
+
+    @property
+    def n_vertices(self) -> int:
+        return self.ids.n
+
+    @property
+    def edge_columns(self) -> list[Hashable]:
+        """Columns of the edge list, each addressable by its name (`where`, `weight`, the edges of `khop`)."""
+        return list(self.rows.source.columns)
+
+    @cached_property
+    def n_self_loops(self) -> int:
+        """Rows whose two ends are the same vertex; counted at the first asking."""
+        return stats.self_loops(self.storage.view(), self.engine)
+
+    @cached_property
+    def n_duplicate_edges(self) -> int:
+        """Rows that repeat an edge of an earlier row; counted at the first asking."""
+        return stats.duplicate_edges(self.storage.view(), self.engine, self.directed)
+
+    def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:
+        """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
+        columns = self.ids.decode(internal, nulls)
+        if len(columns) == 1:
+            return {name: columns[0]}
+        return {f"{name}_{i}": column for i, column in enumerate(columns)}
+
+    def frame(self, columns: dict[str, Any]) -> Frame:
+        """A frame of the library that the edges came in."""
+        return self.rows.source.library.frame(columns)
+
+    def deliver(self, frame: Frame) -> Frame:
+        """A result as the kind of frame that the edges came in: the same, or a Dask frame."""
+        return self.rows.source.deliver(frame)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        src, dst = ("+".join(map(str, side)) for side in (self.rows.src, self.rows.dst))
+        return (
+            f"<Graph: {self.n_vertices:,} vertices, {self.n_edges:,} edges ({src} to {dst}, {kind}), "
+            f"{self.rows.source.library.name} frames, {self.engine.name} engine>"
+        )

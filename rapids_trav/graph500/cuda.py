@@ -1,0 +1,133 @@
+"""The benchmark's own work on a GPU: the functions of `cpu`, with the kernels of `kernels/graph500.cu`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.engines.cuda.loader import Defines, Kernels, defines_of, load
+from rapids_trav.structures import Array
+
+if TYPE_CHECKING:
+    import cupy
+
+LIBRARY = "cudf"
+WARM_UP: int | None = 1  # roots searched untimed: one compiles what all of them launch
+FILE = "graph500.cu"
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
+    (FILE, defines_of(FILE, vertex_bits, 32)) for vertex_bits in (32, 64)
+)
+# Must agree with `Fault` in the kernels.
+FAULTS = ("rule 1", "rule 2", "rule 3", "rule 4", "rule 5", "levels", "strange", "moved")
+MOVED = FAULTS.index("moved")
+
+
+@contextmanager
+def memory() -> Iterator[None]:
+    """CuPy and cuDF allocate from RMM, and from a pool: unless one is set up already, from CUDA's own.
+
+    Without a pool each search would pay for `cudaMalloc`.
+    """
+    import rmm
+
+    from rapids_trav.engines.cuda.memory import rapids_allocator
+
+    before = rmm.mr.get_current_device_resource()
+    if type(before) is rmm.mr.CudaMemoryResource:
+        rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())
+    try:
+        with rapids_allocator():
+            yield
+    finally:
+        rmm.mr.set_current_device_resource(before)
+
+
+def device_name() -> str:
+    import cupy
+
+    device = cupy.cuda.runtime.getDevice()
+    return cupy.cuda.runtime.getDeviceProperties(device)["name"].decode()
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float | None]:
+    """Wall-clock time with the device idle before and after, and the time between two CUDA events."""
+    import cupy
+
+    stream = cupy.cuda.get_current_stream()
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    cupy.cuda.Device().synchronize()
+    start = time.perf_counter()
+    begin.record(stream)
+    result = work()
+    end.record(stream)
+    cupy.cuda.Device().synchronize()
+    seconds = time.perf_counter() - start
+    return result, seconds, cupy.cuda.get_elapsed_time(begin, end) / 1e3
+
+
+def contiguous(array: Array, dtype: np.dtype) -> Array:
+    import cupy
+
+    return cupy.ascontiguousarray(array, dtype)
+
+
+def has_neighbor(src: Array, dst: Array, n: int) -> np.ndarray:
+    import cupy
+
+    found = cupy.zeros(n, np.bool_)
+    _kernels(src).launch("has_neighbor", len(src), src, dst, len(src), found)
+    return found.get()
+
+
+def to_labels(labels: Array, predecessor: Array, root: int, n: int) -> Array:
+    import cupy
+
+    parent = cupy.full(n, -1, labels.dtype)
+    _kernels(labels).launch("to_labels", len(labels), labels, predecessor, len(labels), parent)
+    parent[root] = root
+    return parent
+
+
+def component_edges(parent: Array, src: Array) -> int:
+    import cupy
+
+    total = cupy.zeros(1, np.uint64)
+    _kernels(src).launch("component_edges", len(src), parent, src, len(src), total)
+    return int(total[0])
+
+
+def count_faults(parent: Array, root: int, src: Array, dst: Array, level: Array | None) -> list[int]:
+    import cupy
+
+    kernels, n = _kernels(parent), len(parent)
+    faults = cupy.zeros(len(FAULTS), np.uint64)
+    ancestors, nodes = _settled(kernels, parent, root, faults)
+    kernels.launch("settle", n, parent, n, root, ancestors, level, nodes, faults)
+    del ancestors
+    joined = cupy.zeros(n, np.bool_)
+    kernels.launch("check_edges", len(src), src, dst, len(src), nodes, n, joined, faults)
+    kernels.launch("count_unjoined", n, nodes, n, root, joined, faults)
+    return faults[:MOVED].tolist()
+
+
+def _settled(kernels: Kernels, parent: Array, root: int, faults: cupy.ndarray) -> tuple[Array, Array]:
+    """The ancestors after as many rounds of pointer doubling as it takes, and an array of the same shape."""
+    import cupy
+
+    n = len(parent)
+    ancestors, following = (cupy.empty((n, 2), parent.dtype) for _ in range(2))
+    kernels.launch("first_ancestors", n, parent, n, root, ancestors)
+    while True:
+        faults[MOVED] = 0
+        kernels.launch("jump", n, ancestors, n, root, following, faults)
+        if not int(faults[MOVED]):
+            return ancestors, following
+        ancestors, following = following, ancestors
+
+
+def _kernels(vertices: Array) -> Kernels:
+    return load(FILE, vertex_bits=8 * vertices.dtype.itemsize)

@@ -1,0 +1,21 @@
+"""Where the benchmark works: modules `cpu` and `cuda` offer the same functions over NumPy and CuPy arrays.
+
+`cpu` documents them.  They are imported when asked for, so this package needs neither Numba nor CuPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from rapids_trav.structures import Array
+
+
+def named(engine: str) -> ModuleType:
+    """The functions for the engine called "cpu" or "cuda"."""
+    return import_module(f"rapids_trav.graph500.{engine}")
+
+
+def of(array: Array) -> ModuleType:
+    """The functions for the device that holds an array."""
+    return named("cuda" if hasattr(array, "__cuda_array_interface__") else "cpu")

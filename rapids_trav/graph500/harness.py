@@ -1,0 +1,212 @@
+"""One run of the benchmark, in the specification's steps.
+
+1. Generate the edge tuples (untimed).  2. Draw the roots: unique, at random, each with an edge to another
+vertex.  3. Kernel 1, timed: the graph from the tuples, which also tell what vertices there are.  4. For each
+root alone: kernel 2, timed: parents and levels; then, untimed, the tuples in its component, and validation.
+
+Kernels are compiled, and the memory pool filled, before the clock starts: by a tiny run before kernel 1, and
+before kernel 2 by searches of the same graph (one on the GPU, all on the CPU), whose results are dropped.
+
+Reference: graph500.org, specification, sections "Overall benchmark" to "Output".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav import engines, generators
+from rapids_trav.doctor import GPU_PACKAGES, find_driver, find_version
+from rapids_trav.errors import TravError
+from rapids_trav.frames import library
+from rapids_trav.graph import Graph
+from rapids_trav.graph500 import devices, validation
+from rapids_trav.graph500.report import Report
+from rapids_trav.structures import Array, BfsOptions, Search
+
+MOST_SCALE = 30  # labels are 32-bit
+CUDF_ROWS = 2**31 - 1
+WARM_UP_SCALE = 6
+
+Notify = Callable[[str, int, int], None]
+
+
+def run(
+    scale: int,
+    *,
+    edge_factor: int = 16,
+    roots: int = 64,
+    seed: int = 1,
+    engine: str = "auto",
+    validate: bool = True,
+    notify: Notify | None = None,
+) -> Report:
+    """Run the Graph500 benchmark's breadth-first part.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has up to ``2**scale`` vertices; 1 to 30.
+    edge_factor : int
+        Tuples for each of these: ``edge_factor * 2**scale``, of which cuDF takes fewer than 2^31.
+    roots : int
+        Searches; fewer if fewer vertices have a neighbour.
+    seed : int
+        Of the graph and of the roots, which are the same on every engine.
+    engine : {"auto", "cpu", "cuda"}
+        "auto" takes the GPU where there is one with its packages.
+    validate : bool, default True
+        Check each search by the five rules (see `validation`); what fails is in the report, not raised.
+    notify : callable, optional
+        Called as ``notify(step, done, total)`` while it runs.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    TravError
+        If an argument has no meaning, or the engine is not there.
+    """
+    _check(scale, edge_factor, roots, seed)
+    if engine == "auto":
+        engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
+    runner = engines.select(engine, "pandas")
+    n_edges = edge_factor << scale
+    if engine == "cuda" and n_edges > CUDF_ROWS:
+        raise TravError(
+            f"scale={scale} with edge_factor={edge_factor} has {n_edges:,} edges, and a cuDF frame holds "
+            f"{CUDF_ROWS:,}: choose a smaller scale or edge factor."
+        )
+    device = devices.named(engine)
+    tell = notify or (lambda step, done, total: None)
+    with device.memory():
+        tell("Generating the edges", 0, 1)
+        edges, generation, _ = device.timed(
+            lambda: generators.rmat(scale, edge_factor, seed=seed, library=device.LIBRARY)
+        )
+        bench = _Bench(device, runner, edges, 1 << scale)
+        drawn = draw_roots(device.has_neighbor(bench.src, bench.dst, bench.n_labels), roots, seed)
+        tell("Constructing the graph", 0, 1)
+        bench.warm_up()
+        graph, construction, _ = device.timed(lambda: bench.construct(edges))
+        rows = bench.searches(graph, drawn, validate, tell)
+    return Report(
+        scale=scale,
+        edge_factor=edge_factor,
+        seed=seed,
+        engine=engine,
+        device=device.device_name(),
+        n_vertices=graph.n_vertices,
+        n_edges=n_edges,
+        generation_seconds=generation,
+        construction_seconds=construction,
+        searches=pd.DataFrame(rows).astype({"device_seconds": "float64", "valid": "boolean"}),
+    )
+
+
+def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
+    if not 1 <= scale <= MOST_SCALE:
+        raise TravError(f"scale={scale} is out of range: choose 1 to {MOST_SCALE}.")
+    for name, value in (("edge_factor", edge_factor), ("roots", roots)):
+        if value < 1:
+            raise TravError(f"{name}={value} is too small: choose 1 or more.")
+    if seed < 0:
+        raise TravError(f"seed={seed} is negative: choose 0 or more.")
+
+
+def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:
+    """Labels of unique random roots among the vertices with an edge to another: as many as asked, or all."""
+    candidates = np.flatnonzero(has_neighbor)
+    if len(candidates) == 0:
+        raise TravError(f"With seed={seed} no edge joins two different vertices: choose a larger scale.")
+    chosen = np.random.default_rng(seed).choice(len(candidates), min(roots, len(candidates)), replace=False)
+    return candidates[chosen].astype(np.int32)
+
+
+class _Bench:
+    """The edge tuples, and what is done with them on one device.
+
+    Parameters
+    ----------
+    device : module
+        `graph500.cpu` or `graph500.cuda`.
+    engine
+        An engine of `rapids_trav.engines`.
+    edges : frame
+        The tuples, in columns `src` and `dst`.
+    n_labels : int
+        They are labels below this.
+    """
+
+    def __init__(self, device: ModuleType, engine: Any, edges: Any, n_labels: int) -> None:
+        self.device = device
+        self.engine = engine
+        self.src, self.dst = (library(device.LIBRARY).array(edges[end]) for end in ("src", "dst"))
+        self.n_labels = n_labels
+
+    def warm_up(self) -> None:
+        """A tiny run."""
+        edges = generators.rmat(WARM_UP_SCALE, library=self.device.LIBRARY)
+        self.search(self.construct(edges), self.engine.xp.zeros(1, np.int32))
+
+    def construct(self, edges: Any) -> Graph:
+        """Kernel 1: find the vertices, renumber, and build what searches read."""
+        graph = Graph.from_edges(edges, "src", "dst", engine=self.engine.name)
+        view = graph.storage.view()
+        _ = view.out, view.into  # built when first asked for
+        return graph
+
+    def search(self, graph: Graph, source: Array) -> Search:
+        """Kernel 2: parents and levels in the graph's own numbering, with the product's defaults."""
+        return self.engine.bfs(graph.storage.view(), source, BfsOptions())
+
+    def searches(self, graph: Graph, roots: np.ndarray, validate: bool, tell: Notify) -> list[dict[str, Any]]:
+        """A row for each root, searched one after another."""
+        xp = self.engine.xp
+        labels = xp.asarray(graph.ids.decode()[0])
+        sources = xp.asarray(graph.ids.encoder()([xp.asarray(roots)]))
+        tell("Warming up", 0, 1)
+        for i, root in enumerate(roots[: self.device.WARM_UP].tolist()):
+            found = self.search(graph, sources[i : i + 1])
+            self.device.to_labels(labels, found.predecessor, root, self.n_labels)
+            del found
+        tell("Searching", 0, len(roots))
+        rows = []
+        for i, root in enumerate(roots.tolist()):
+            rows.append(self._row(graph, labels, sources[i : i + 1], root, validate))
+            tell("Searching", i + 1, len(roots))
+        return rows
+
+    def _row(self, graph: Graph, labels: Array, source: Array, root: int, validate: bool) -> dict[str, Any]:
+        """One root: search, convert, count, validate.  Nothing but the row outlives it."""
+        device, n = self.device, self.n_labels
+        found, seconds, device_seconds = device.timed(lambda: self.search(graph, source))
+        parent, conversion, _ = device.timed(lambda: device.to_labels(labels, found.predecessor, root, n))
+        edges = device.component_edges(parent, self.src)
+        row = {
+            "root": root,
+            "seconds": seconds,
+            "device_seconds": device_seconds,
+            "output_seconds": seconds + conversion,
+            "edges": edges,
+            "teps": edges / seconds,
+            "vertices": int((parent >= 0).sum()),
+            "depth": int(found.distance.max()),
+            "validation_seconds": np.nan,
+            "valid": None,
+            "faults": None,
+        }
+        if validate:
+            level = self.engine.xp.full(n, -1, np.int32)
+            level[labels] = found.distance
+            verdict, checking, _ = device.timed(
+                lambda: validation.validate(parent, root, self.src, self.dst, level)
+            )
+            row |= {"validation_seconds": checking, "valid": verdict.valid, "faults": str(verdict)}
+        return row

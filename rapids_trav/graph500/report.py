@@ -1,0 +1,122 @@
+"""What a run of the benchmark found, under the specification's output keys and as a frame of its searches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from rapids_trav.graph500 import statistics
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run of the Graph500 benchmark.
+
+    Attributes
+    ----------
+    scale, edge_factor, seed : int
+    engine : {"cpu", "cuda"}
+    device : str
+        What it ran on.
+    n_vertices : int
+        Vertices discovered in the tuples; the specification's label space has ``2**scale``.
+    n_edges : int
+        Tuples.
+    generation_seconds : float
+        Making the tuples, which the specification leaves untimed.
+    construction_seconds : float
+        Kernel 1: from the tuples to the graph that is searched.
+    searches : pandas.DataFrame
+        A row for each root: `root`; `seconds` of kernel 2 (wall clock, parents and levels included);
+        `device_seconds` between CUDA events around it (null on the CPU); `output_seconds`, kernel 2 with the
+        conversion of the parents to the specification's array over all labels; `edges`, the tuples inside
+        the component (duplicates and self-loops too, each once); `teps`, edges over seconds; `vertices`
+        reached; `depth`, the greatest level; `validation_seconds`, `valid` and `faults` (null without
+        validation).
+    """
+
+    scale: int
+    edge_factor: int
+    seed: int
+    engine: str
+    device: str
+    n_vertices: int
+    n_edges: int
+    generation_seconds: float
+    construction_seconds: float
+    searches: pd.DataFrame
+
+    @property
+    def valid(self) -> bool | None:
+        """Whether every search is valid; None if they were not validated."""
+        valid = self.searches["valid"]
+        return None if valid.isna().any() else bool(valid.all())
+
+    def output(self) -> dict[str, Any]:
+        """The specification's output keys in its order; times in seconds, TEPS in edges a second."""
+        return {
+            "SCALE": self.scale,
+            "edgefactor": self.edge_factor,
+            "NBFS": len(self.searches),
+            "construction_time": self.construction_seconds,
+            **self._statistics,
+        }
+
+    def more_output(self) -> dict[str, Any]:
+        """What a run tells beyond the specification, which allows additional keys.
+
+        `bfs_*_output_time` and `bfs_*_output_TEPS` are the statistics of kernel 2 with the conversion to the
+        specification's parent array inside the timer, `bfs_*_device_time` those between CUDA events.
+        """
+        searches = self.searches
+        keys: dict[str, Any] = {
+            "engine": self.engine,
+            "device": self.device,
+            "seed": self.seed,
+            "vertices": self.n_vertices,
+            "edges": self.n_edges,
+            "generation_time": self.generation_seconds,
+            "validation": {None: "skipped", True: "passed", False: "failed"}[self.valid],
+        }
+        if self.valid is not None:
+            keys["validation_time"] = float(searches["validation_seconds"].sum())
+        keys |= statistics.of_counts("output_time", searches["output_seconds"])
+        keys |= statistics.of_rates("output_TEPS", searches["edges"] / searches["output_seconds"])
+        if searches["device_seconds"].notna().all():
+            keys |= statistics.of_counts("device_time", searches["device_seconds"])
+        return keys
+
+    @cached_property
+    def _statistics(self) -> dict[str, float]:
+        searches = self.searches
+        return {
+            **statistics.of_counts("time", searches["seconds"]),
+            **statistics.of_counts("nedge", searches["edges"]),
+            **statistics.of_rates("TEPS", searches["teps"]),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """All keys, and the searches as a list of rows, for JSON: what is not a number is None."""
+        rows = [
+            {name: _plain(value) for name, value in row.items()} for row in self.searches.to_dict("records")
+        ]
+        keys = {name: _plain(value) for name, value in {**self.output(), **self.more_output()}.items()}
+        return {**keys, "searches": rows}
+
+    def __str__(self) -> str:
+        """The lines ``key: value``, the specification's first."""
+        keys = {**self.output(), **self.more_output()}
+        return "\n".join(f"{name}: {_text(value)}" for name, value in keys.items())
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value
+    return None if value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value
+
+
+def _text(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

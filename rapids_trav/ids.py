@@ -1,0 +1,186 @@
+"""Maps between the caller's vertex ids and the internal ones, 0 to n-1 in ascending order of the caller's.
+
+An id is given by one or more columns.  Here are the maps of integers (and whole floats), which work on the
+engine's arrays; `other_ids` has those of strings, dates, categoricals and several columns.
+
+`encoder()` returns a function from columns to internal ids, -1 where unknown, on the engine's side of the bus
+or on the columns' own; what it needs for speed (a rank table) lives as long as the function.  `decode` goes
+back: with `nulls`, internal id -1 becomes null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from .frames import CudfFrames, Masked, PandasFrames, move
+
+Array = Any
+Column = Any
+Library = PandasFrames | CudfFrames
+Encoder = Callable[[Sequence[Column]], Array]
+
+
+class IdMap(Protocol):
+    """What a graph asks of its vertex ids."""
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+
+    @property
+    def width(self) -> int:
+        """Columns of an id."""
+
+    @property
+    def dtypes(self) -> tuple:
+        """Their dtypes, in which ids are given back."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the map holds."""
+
+    def encoder(self, known: bool = False) -> Encoder:
+        """Function from `width` columns to internal ids.
+
+        With `known` it is made for many values, of which unknown ones need not be noticed; without, for few.
+        """
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        """The caller's ids as `width` columns that share no memory with the map; of all vertices if None."""
+
+
+def vertex_dtype(n: int) -> np.dtype:
+    """Internal ids take 32 bits while the vertices can be counted in them."""
+    return np.dtype(np.int32 if n < 2**31 else np.int64)
+
+
+def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
+    """The values of a numeric column, or an array as it is, in `dtype` unless only narrower."""
+    if hasattr(column, "iloc"):
+        if hasattr(column.dtype, "categories"):
+            column = column.astype(column.dtype.categories.dtype)
+        column = library.array(column)
+    return column if column.dtype.kind == dtype.kind else column.astype(dtype)
+
+
+def wide(dtype: np.dtype) -> np.dtype:
+    """The 64-bit integer of the same sign, in which differences of ids do not overflow."""
+    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
+def table_base(first: int, last: int) -> int:
+    """The id at which a table over these begins: 0 if that costs little, since nothing is then subtracted."""
+    return 0 if 0 <= first <= (last - first) // 4 else first
+
+
+@dataclass(frozen=True)
+class RangeIds:
+    """Consecutive integers `first`, ..., `first + n - 1`: nothing is stored."""
+
+    first: int
+    n: int
+    integer_dtype: np.dtype
+    dtype: Any
+    library: Library
+    xp: Any
+    width = 1
+    nbytes = 0
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.dtype,)
+
+    def encoder(self, known: bool = False) -> Encoder:
+        internal = vertex_dtype(self.n)
+
+        def encode(columns: Sequence[Column]) -> Array:
+            values = integers(columns[0], self.library, self.integer_dtype)
+            if self.first:
+                values = values.astype(wide(self.integer_dtype), copy=False) - self.first
+            if known:
+                return values.astype(internal, copy=False)
+            xp = np if isinstance(values, np.ndarray) else self.xp
+            return xp.where((values >= 0) & (values < self.n), values, -1).astype(internal)
+
+        return encode
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            internal = self.xp.arange(self.n)
+        if self.first:
+            ids = (internal.astype(wide(self.integer_dtype)) + self.first).astype(self.integer_dtype)
+        else:
+            ids = internal.astype(self.integer_dtype)  # a copy: the caller may write into its result
+        return [self.library.cast(Masked(ids, internal >= 0) if nulls else ids, self.dtype)]
+
+
+@dataclass(frozen=True)
+class SortedIds:
+    """Integers with gaps: internal id `i` is `ids[i]`.
+
+    If they lie close enough for a table over their range (`dense`), no id is hashed or searched for.
+    """
+
+    ids: Array
+    dense: bool
+    dtype: Any
+    library: Library
+    xp: Any
+    width = 1
+
+    @property
+    def n(self) -> int:
+        return len(self.ids)
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.dtype,)
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes
+
+    def encoder(self, known: bool = False) -> Encoder:
+        if known:
+            rank = self._ranked() if self.dense else self._search
+            return lambda columns: rank(self._integers(columns[0]))
+
+        def encode(columns: Sequence[Column]) -> Array:
+            values = self._integers(columns[0])
+            found = self.xp.minimum(self.xp.searchsorted(self.ids, values), self.n - 1)
+            return self.xp.where(self.ids[found] == values, found, -1).astype(vertex_dtype(self.n))
+
+        return encode
+
+    def _integers(self, column: Column) -> Array:
+        return move(integers(column, self.library, self.ids.dtype), self.xp)
+
+    def _ranked(self) -> Callable[[Array], Array]:
+        """Ranks from a table over the range of the ids."""
+        first, last = int(self.ids[0]), int(self.ids[-1])
+        base = table_base(first, last)
+        table = self.xp.full(last - base + 1, -1, dtype=vertex_dtype(self.n))
+        table[self._offsets(self.ids, base)] = self.xp.arange(self.n, dtype=table.dtype)
+        return lambda values: table[self._offsets(values, base)]
+
+    def _offsets(self, values: Array, base: int) -> Array:
+        return values.astype(wide(values.dtype), copy=False) - base if base else values
+
+    def _search(self, values: Array) -> Array:
+        """Ranks by binary search; on the CPU each distinct value is searched for once."""
+        if self.xp is not np:
+            return self.xp.searchsorted(self.ids, values).astype(vertex_dtype(self.n))
+        return self.translate(*pd.factorize(values))
+
+    def translate(self, codes: Array, uniques: Array) -> Array:
+        """Internal ids of `uniques[codes]`, all of them known."""
+        return self.xp.searchsorted(self.ids, uniques).astype(vertex_dtype(self.n))[codes]
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        ids = self.ids.copy() if internal is None else self.ids[internal]
+        return [self.library.cast(Masked(ids, internal >= 0) if nulls else ids, self.dtype)]

@@ -1,0 +1,102 @@
+"""Edge lists from files, and results into files.
+
+`read_edges` takes Parquet, CSV and TSV, SNAP text and Matrix Market; all but Parquet may be compressed
+(.gz, .bz2, .zst, .lz4).  Columns keep the names that the file gives them; a file without names gets `src`,
+`dst`, `weight`, `column_3`, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import TravError
+from .formats import FORMATS, check_columns, guess_format
+from .matrix_market import read_matrix_market
+from .parquet import import_cudf, read_parquet
+from .text import read_text
+from .write import check_output, write_frame
+
+__all__ = ["FORMATS", "check_output", "read_edges", "write_frame"]
+
+
+def read_edges(
+    path: str | Path,
+    *,
+    format: str = "auto",
+    library: str = "pandas",
+    columns: Sequence[str] | None = None,
+    id_columns: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    string_ids: bool = False,
+    both_directions: bool = False,
+) -> Any:
+    """Read an edge list from a file, or from a folder of Parquet files.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder.
+    format : {"auto", "parquet", "csv", "tsv", "text", "mtx"}
+        "auto" goes by the extension: .parquet or .pq (and any folder), .csv, .tsv, .mtx; .txt, .edges, .el
+        and .snap are text.  "text" is what SNAP publishes: comment lines begin with # or %, fields stand
+        apart by white space.
+    library : {"pandas", "cudf"}
+        Library of the frame.  Parquet is read by that library.  The others are parsed on the CPU in either
+        case, because cuDF's CSV reader passes over surplus fields without a word.
+    columns : sequence of str, optional
+        Read these columns alone.
+    id_columns : sequence of str, optional
+        Which columns of a text file hold ids; its first two if not given.  Text that stands for "no value"
+        elsewhere (NA, null, nan) is an ordinary id there, and an empty id is an error.
+    delimiter : str, optional
+        What stands between two fields of a text file; found from its first lines if not given.
+    header : bool, optional
+        Whether the first line of a text file names the columns.  If not given it does when it holds a usual
+        name (src, dst, source, target, from, to, ...) or those of `id_columns`, or words above numbers.
+    string_ids : bool
+        Keep the ids of a text file as strings, so that 007 and 7 are two vertices.
+    both_directions : bool
+        For a Matrix Market file that stores half of a symmetric matrix: give each edge in both directions, as
+        a directed graph needs.  Otherwise each stored entry is one edge.
+
+    Returns
+    -------
+    pandas.DataFrame or cudf.DataFrame
+        One row for each edge.  Matrix Market ids count from 1, as in the file; row `i`, column `j` is the
+        edge from `i` to `j`, and its value, if it has one, is in `weight`.
+
+    Raises
+    ------
+    TravError
+        If the file is missing, empty, of no known format or malformed; for text the sentence gives the line.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise TravError(f"There is no file {path}.")
+    if library not in ("pandas", "cudf"):
+        raise TravError(f"library={library!r} is not known: say 'pandas' or 'cudf'.")
+    format = guess_format(path) if format == "auto" else format
+    if format == "parquet":
+        return _not_empty(read_parquet(path, library, columns), path)
+    if path.is_dir():
+        raise TravError(f"{path} is a folder, and only Parquet is read from a folder.")
+    if format == "mtx":
+        frame = read_matrix_market(path, both_directions)
+    elif format in FORMATS:
+        frame = read_text(path, format, delimiter, header, string_ids, id_columns)
+    else:
+        raise TravError(f"format={format!r} is not known: say one of {', '.join(FORMATS)}.")
+    if columns is not None:
+        check_columns(path, list(frame.columns), columns)
+        frame = frame[list(columns)]
+    frame = _not_empty(frame, path)
+    return import_cudf().DataFrame(frame) if library == "cudf" else frame
+
+
+def _not_empty(frame: Any, path: Path) -> Any:
+    if len(frame) == 0:
+        raise TravError(f"{path} holds no edges.")
+    return frame

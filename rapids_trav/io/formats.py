@@ -1,0 +1,64 @@
+"""Which format a file has, and its bytes without the compression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..errors import TravError
+
+FORMATS = ("parquet", "csv", "tsv", "text", "mtx")
+COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")
+EXTENSIONS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "text",
+    ".edges": "text",
+    ".el": "text",
+    ".snap": "text",
+    ".mtx": "mtx",
+}
+
+
+def guess_format(path: Path) -> str:
+    """Format by extension, looking under a compression's extension; a folder holds Parquet."""
+    if path.is_dir():
+        return "parquet"
+    extension = inner_extension(path)
+    if extension not in EXTENSIONS:
+        raise TravError(
+            f"{path.name} has no extension that tells its format ({', '.join(EXTENSIONS)}): "
+            f"name the format, one of {', '.join(FORMATS)}."
+        )
+    return EXTENSIONS[extension]
+
+
+def inner_extension(path: Path) -> str:
+    """Last extension that is not a compression's, in lower case."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def open_bytes(path: Path) -> Any:
+    """Binary stream of the file, decompressed by its extension."""
+    return pa.input_stream(str(path), compression="detect")
+
+
+def reading_error(path: Path, error: Exception) -> TravError:
+    """One sentence for what a library said while it read `path`."""
+    first_line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return TravError(f"{path} cannot be read: {first_line}.")
+
+
+def check_columns(path: Path, names: Iterable[str], wanted: Iterable[str]) -> None:
+    """Raise if the file lacks a column that is wanted."""
+    for name in wanted:
+        if name not in names:
+            raise TravError(f"{path.name} has no column {name!r}; it has {', '.join(names)}.")

@@ -1,0 +1,44 @@
+"""Matrix Market files: an entry in row i, column j is an edge from i to j, and ids count from 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.io
+import scipy.sparse
+
+from ..errors import TravError
+from .formats import open_bytes, reading_error
+
+
+def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
+    """Edges of a square matrix: int64 `src` and `dst`, and `weight` unless the file is a pattern."""
+    try:
+        rows, columns, _, _, field, symmetry = scipy.io.mminfo(open_bytes(path))
+        _check_header(path, rows, columns, field, symmetry)
+        matrix = scipy.io.mmread(open_bytes(path))
+    except TravError:
+        raise
+    except (OSError, ValueError, OverflowError) as error:
+        raise reading_error(path, error) from error
+    entries = scipy.sparse.coo_array(matrix)
+    src, dst = (index.astype(np.int64) + 1 for index in entries.coords)
+    frame = pd.DataFrame({"src": src, "dst": dst})
+    if field != "pattern":
+        frame["weight"] = entries.data
+    if symmetry == "symmetric" and not both_directions:
+        # The file holds the lower triangle, SciPy gives back the whole matrix.
+        frame = frame[src >= dst].reset_index(drop=True)
+    return frame
+
+
+def _check_header(path: Path, rows: int, columns: int, field: str, symmetry: str) -> None:
+    if rows != columns:
+        raise TravError(f"{path.name} is a {rows} x {columns} matrix, and a graph needs a square one.")
+    if field == "complex" or symmetry in ("hermitian", "skew-symmetric"):
+        raise TravError(
+            f"{path.name} is a {field} {symmetry} matrix; edges come from pattern, integer or real values "
+            "that are general or symmetric."
+        )

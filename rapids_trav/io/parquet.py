@@ -1,0 +1,47 @@
+"""Parquet files and folders, read by the library of the frame that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+
+from ..errors import TravError
+from .formats import check_columns, reading_error
+
+
+def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any:
+    """Frame of a Parquet file or folder; only `columns` if given."""
+    check_columns(path, column_names(path), columns or ())
+    reader = import_cudf().read_parquet if library == "cudf" else pd.read_parquet
+    try:
+        return reader(path, columns=None if columns is None else list(columns))
+    except (OSError, pa.ArrowException, RuntimeError) as error:
+        raise reading_error(path, error) from error
+
+
+def column_names(path: Path) -> list[str]:
+    """Names of the columns, without reading them."""
+    try:
+        names = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive").schema.names
+    except (OSError, pa.ArrowException) as error:
+        raise reading_error(path, error) from error
+    if not names:
+        raise TravError(f"{path} holds no Parquet data.")
+    return list(names)
+
+
+def import_cudf() -> Any:
+    """The module `cudf`, or the sentence that says how to get it."""
+    try:
+        import cudf
+    except ImportError as error:
+        raise TravError(
+            "cuDF is not installed: pip install 'rapids-trav[cu13]' (or cu12 for a CUDA 12 driver), "
+            "or use the pandas library."
+        ) from error
+    return cudf

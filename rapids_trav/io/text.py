@@ -1,0 +1,193 @@
+"""CSV, TSV and SNAP text: what the first lines tell, and the line that is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from ..errors import TravError
+from .formats import check_columns, open_bytes, reading_error
+
+COMMENTS = ("#", "%")
+USUAL_NAMES = {"src", "source", "source_id", "from", "from_id", "fromnodeid", "u"} | {
+    "dst", "destination", "target", "target_id", "to", "to_id", "tonodeid", "v"
+}  # fmt: skip
+SAMPLE_LINES = 100
+MISSING = ["", "NA", "NaN", "nan", "null", "None"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is laid out.
+
+    Attributes
+    ----------
+    delimiter : str
+        One character, or a blank for any run of white space.
+    names : tuple of str
+        Names of the columns; as many as the first row of data has fields.
+    skip : int
+        Lines before the first row of data.
+    comment : str or None
+        Begins a comment further down.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    skip: int
+    comment: str | None
+
+
+def read_text(
+    path: Path,
+    format: str,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    string_ids: bool = False,
+    id_columns: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Frame of a text file; `id_columns` hold the ids, the first two columns if not given."""
+    try:
+        layout = find_layout(path, format, delimiter, header, id_columns or ())
+        ids = _id_columns(path, layout, id_columns)
+        frame = _parse(path, layout, ids, string_ids)
+        if len({frame[name].dtype.kind in "iu" for name in ids}) == 2 and not id_columns:
+            # One column of numbers, one of words: ids share a type.
+            frame = _parse(path, layout, ids, string_ids=True)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise reading_error(path, error) from error
+    if frame[ids].isna().any(axis=None):
+        raise _malformed(path, layout, ids)
+    return frame
+
+
+def _id_columns(path: Path, layout: Layout, id_columns: Sequence[str] | None) -> list[str]:
+    names = list(id_columns or layout.names[:2])
+    check_columns(path, layout.names, names)
+    return names
+
+
+def _parse(path: Path, layout: Layout, ids: list[str], string_ids: bool) -> pd.DataFrame:
+    try:
+        with closing(open_bytes(path)) as stream:
+            return pd.read_csv(
+                stream,
+                sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
+                header=None,
+                names=list(layout.names),
+                skiprows=layout.skip,
+                comment=layout.comment,
+                quoting=csv.QUOTE_NONE if layout.delimiter == " " else csv.QUOTE_MINIMAL,
+                dtype=dict.fromkeys(ids, str) if string_ids else None,
+                # "NA" and "null" are good names for a vertex; for a weight they mean that there is none.
+                keep_default_na=False,
+                na_values={name: [""] if name in ids else MISSING for name in layout.names},
+                skipinitialspace=True,
+                low_memory=False,
+            )
+    except pd.errors.ParserError as error:
+        raise _malformed(path, layout, ids) from error
+
+
+def find_layout(
+    path: Path, format: str, delimiter: str | None, header: bool | None, id_columns: Sequence[str]
+) -> Layout:
+    """Delimiter, header and comments, from the first lines of the file."""
+    with closing(_open_lines(path)) as lines:
+        skip, comment = 0, None
+        first = ""
+        for first in lines:
+            if first.strip() and not first.lstrip().startswith(COMMENTS):
+                break
+            skip += 1
+            comment = comment or first.strip()[:1] or None
+        else:
+            raise TravError(f"{path} holds no edges.")
+        sample = [first, *(line for line in islice(lines, SAMPLE_LINES) if line.strip())]
+    delimiter = delimiter or _find_delimiter(format, sample)
+    rows = [split(line, delimiter) for line in sample]
+    if header is None:
+        header = _is_header(rows) or (bool(id_columns) and set(id_columns) <= set(rows[0]))
+    names = _unique_names(path, rows[0]) if header else _default_names(len(rows[0]))
+    if len(names) < 2:
+        raise TravError(
+            f"Line {skip + 1} of {path} has one field ({first.strip()[:40]!r}), and an edge needs two: "
+            "check the delimiter."
+        )
+    return Layout(delimiter, names, skip + header, (comment or "#") if format == "text" else None)
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Fields of a line, without quotes and surrounding blanks."""
+    if delimiter == " ":
+        return line.split()
+    reader = csv.reader([line.rstrip("\r\n")], delimiter=delimiter, skipinitialspace=True)
+    return [field.strip() for field in next(reader, [])]
+
+
+def _find_delimiter(format: str, sample: list[str]) -> str:
+    if format == "tsv":
+        return "\t"
+    for candidate in ("\t",) if format == "text" else (",", "\t", ";", "|"):
+        if candidate in sample[0].strip() and all(candidate in line for line in sample):
+            return candidate
+    return "," if format == "csv" and "," in sample[0] else " "
+
+
+def _is_header(rows: list[list[str]]) -> bool:
+    first = rows[0][:2]
+    if any(_is_number(field) for field in first):
+        return False
+    if any(field.lower() in USUAL_NAMES for field in first):
+        return True
+    return len(rows) > 1 and all(_is_number(field) for field in rows[1][:2])
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _unique_names(path: Path, fields: list[str]) -> tuple[str, ...]:
+    names = tuple(field or f"column_{i}" for i, field in enumerate(fields))
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise TravError(f"{path} names two columns {twice[0]!r}: give them different names.")
+    return names
+
+
+def _default_names(count: int) -> tuple[str, ...]:
+    return tuple((["src", "dst", "weight"] + [f"column_{i}" for i in range(3, count)])[:count])
+
+
+def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
+    """The sentence for the first line with too many fields, or without an id."""
+    expected = len(layout.names)
+    positions = [layout.names.index(name) for name in ids]
+    with closing(_open_lines(path)) as lines:
+        for number, line in islice(enumerate(lines, 1), layout.skip, None):
+            if layout.comment:
+                line = line.partition(layout.comment)[0]
+            fields = split(line, layout.delimiter)
+            has_ids = max(positions) < len(fields) and all(fields[i] for i in positions)
+            if line.strip() and not (has_ids and len(fields) <= expected):
+                return TravError(
+                    f"Line {number} of {path} is {line.strip()[:60]!r}, where {expected} fields are "
+                    f"expected and {' and '.join(ids)} must not be empty: correct or delete it."
+                )
+    return TravError(f"{path} has a row that is not an edge: each needs {expected} fields.")
+
+
+def _open_lines(path: Path) -> Iterator[str] | io.TextIOWrapper:
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline=None)

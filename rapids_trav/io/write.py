@@ -1,0 +1,54 @@
+"""Results into Parquet or CSV, by the extension of the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import TravError
+
+WRITABLE = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": ",",
+    ".tsv": "\t",
+    ".csv.gz": ",",
+    ".tsv.gz": "\t",
+}
+
+
+def check_output(path: str | Path) -> Path:
+    """The path, if a frame can be written there; asked before the work rather than after it."""
+    path = Path(path)
+    if _kind(path) is None:
+        raise TravError(f"{path.name} has no extension of a result: use {', '.join(WRITABLE)}.")
+    if not path.parent.is_dir():
+        raise TravError(f"There is no folder {path.parent} to write {path.name} to.")
+    return path
+
+
+def write_frame(frame: Any, path: str | Path) -> None:
+    """Write a pandas or cuDF frame to .parquet, .csv or .tsv; the last two also with .gz.
+
+    Nulls are empty fields in CSV and TSV.
+    """
+    path = check_output(path)
+    kind = _kind(path)
+    try:
+        if kind == "parquet":
+            frame.to_parquet(path, index=False)
+        else:
+            to_pandas(frame).to_csv(path, sep=kind, index=False)
+    except OSError as error:
+        raise TravError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def to_pandas(frame: Any) -> Any:
+    """The frame in pandas, with nullable types where it has nulls."""
+    return frame.to_pandas(nullable=True) if hasattr(frame, "to_pandas") else frame
+
+
+def _kind(path: Path) -> str | None:
+    """What the longest extension that fits says: "parquet", or the delimiter."""
+    name = path.name.lower()
+    return next((WRITABLE[end] for end in reversed(WRITABLE) if name.endswith(end)), None)

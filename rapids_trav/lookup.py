@@ -1,0 +1,146 @@
+"""Vertices as a caller names them, turned into internal ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .errors import TravError, UnknownVertexError
+from .frames import CudfFrames, PandasFrames, library_of, move
+from .ids import IdMap
+
+Array = Any
+Library = PandasFrames | CudfFrames
+
+SHOWN = 5  # unknown vertices that an error lists before it counts the rest
+
+
+def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
+    """Internal ids of the vertices that the argument called `what` names, in its order.
+
+    Vertices that come from the host stay there (a single source should not cost a dozen kernels).
+
+    Raises
+    ------
+    UnknownVertexError
+        With the vertices that the graph does not have.
+    TravError
+        If there are none, or they are null or of another kind than the graph's ids.
+    """
+    if ids.n == 0:
+        raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
+    columns = as_columns(what, vertices, ids.dtypes, library)
+    internal = ids.encoder()(columns)
+    unknown = internal < 0
+    if unknown.any():
+        _refuse(what, columns, unknown)
+    return internal
+
+
+def as_columns(what: str, vertices: Any, dtypes: Sequence[Any], library: Library) -> list[Any]:
+    """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
+    lists = split(what, vertices, len(dtypes))
+    if len(lists[0]) == 0:
+        raise TravError(f"{what} is empty: give at least one vertex id.")
+    return [_component(what, values, dtype, library) for values, dtype in zip(lists, dtypes, strict=True)]
+
+
+def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
+    if type(values).__module__.partition(".")[0] == "cupy":
+        values = move(values, np)
+    source = library if library_of(values, ("Series", "Index")) == library.name else PandasFrames()
+    column = source.column(values)
+    if nulls := source.null_count(column):
+        raise TravError(
+            f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: leave them out."
+        )
+    given = _kind(column, source)
+    if hasattr(dtype, "categories"):
+        return library.column(values)
+    if given == "boolean" or (given == "number") != (dtype.kind in "iuf"):
+        raise TravError(
+            f"{what} holds {_written(column.iloc[0])}, but the graph's ids are {dtype}: "
+            f"convert one to the other."
+        )
+    return _exact(what, column, dtype, source) if given == "number" else library.column(values)
+
+
+def _kind(column: Any, library: Library) -> str:
+    if column.dtype == object and library.name == "pandas":
+        inferred = pd.api.types.infer_dtype(column)
+        return {"integer": "number", "floating": "number", "boolean": "boolean"}.get(inferred, "other")
+    if hasattr(column.dtype, "categories"):
+        return "number" if column.dtype.categories.dtype.kind in "iuf" else "other"
+    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(column.dtype.kind, "other")
+
+
+def _exact(what: str, column: Any, dtype: Any, library: Library) -> Array:
+    """Numbers as integers; those that no id of this dtype can equal are unknown vertices."""
+    if hasattr(column.dtype, "categories"):
+        column = column.astype(column.dtype.categories.dtype)
+    low, high = (0, 2**64) if dtype.kind == "u" else (-(2**63), 2**63)
+    if column.dtype == object:
+        outside = np.array([not (low <= value < high and value == int(value)) for value in column])
+        values = column.to_numpy()
+    else:
+        values = library.array(column)
+        outside = values % 1 != 0
+        if values.dtype.kind == "f":
+            outside |= (values < low) | (values >= float(high))
+        elif values.dtype.kind != dtype.kind and dtype.kind in "iu":
+            outside |= values < 0 if dtype.kind == "u" else values >= np.uint64(2**63)
+    if outside.any():
+        _refuse(what, [column], outside)
+    if values.dtype.kind in "iu":
+        return values
+    return values.astype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
+def split(what: str, vertices: Any, width: int) -> list[Any]:
+    """The components of the ids, one list-like for each column."""
+    if vertices is None:
+        raise TravError(f"{what} is None: give at least one vertex id.")
+    if library_of(vertices):
+        if len(vertices.columns) != width:
+            raise TravError(
+                f"{what} is a frame of {len(vertices.columns)} columns, the graph's ids have {width}: "
+                f"select the columns that hold the ids."
+            )
+        return [vertices[name] for name in vertices.columns]
+    if width == 1:
+        if getattr(vertices, "ndim", 1) == 0:
+            vertices = vertices[()]  # a NumPy scalar, out of an array without dimensions
+        elif isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
+            return [vertices if hasattr(vertices, "dtype") else list(vertices)]
+        return [[vertices]]
+    one = isinstance(vertices, tuple) and not (vertices and isinstance(vertices[0], (tuple, list)))
+    rows = [vertices] if one else list(vertices) if isinstance(vertices, Iterable) else [vertices]
+    for row in rows:
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != width:
+            raise TravError(
+                f"{what} holds {row!r}, but ids have {width} columns: give tuples of {width} values."
+            )
+    return [[row[i] for row in rows] for i in range(width)]
+
+
+def _refuse(what: str, columns: Sequence[Any], unknown: Array) -> None:
+    rows = np.flatnonzero(move(unknown, np))
+    shown = [tuple(_item(column, int(row)) for column in columns) for row in rows[:SHOWN]]
+    names = ", ".join(_written(value[0] if len(columns) == 1 else value) for value in shown)
+    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    raise UnknownVertexError(
+        f"{what} names {len(rows)} unknown vert{'ices' if len(rows) > 1 else 'ex'}: {names}{more}; "
+        f"a vertex is known if an edge or graph(vertices=...) holds it."
+    )
+
+
+def _item(column: Any, row: int) -> Any:
+    value = column.iloc[row] if hasattr(column, "iloc") else column[row]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _written(value: Any) -> str:
+    return repr(value.item() if hasattr(value, "item") else value)

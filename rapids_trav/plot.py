@@ -1,0 +1,104 @@
+"""Pictures of a search: how many vertices each level found, and what the levels cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .errors import TravError
+from .io.write import to_pandas
+
+MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
+COLORS = {"push": "#1f77b4", "pull": "#ff7f0e"}
+
+
+def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
+    """Draw a search: vertices by distance and, with a trace, edges examined and time by level.
+
+    Parameters
+    ----------
+    levels : frame
+        Columns `distance` and `vertices`, as `graph.levels(...)` returns; a null distance is "unreached".
+    trace : frame, optional
+        The trace of `graph.bfs(..., trace=True)`: columns `level`, `direction`, `edges`, `milliseconds`.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not tied to any window; `save` writes it.
+    """
+    rows = 1 if trace is None else 3
+    figure = Figure(figsize=(7, 1 + 2.5 * rows), layout="constrained")
+    axes = figure.subplots(rows, 1, squeeze=False)[:, 0]
+    _draw_levels(axes[0], to_pandas(levels))
+    if trace is not None:
+        trace = to_pandas(trace)
+        _draw_trace(axes[1], trace, "edges", "edges examined")
+        _draw_trace(axes[2], trace, "milliseconds", "milliseconds")
+    figure.suptitle(title)
+    return figure
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write a figure in the format of the file's extension: .png, .svg, .pdf, ..."""
+    path = check_picture(path)
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise TravError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def check_picture(path: str | Path) -> Path:
+    """The path, if a picture can be written there; asked before the work rather than after it."""
+    path = Path(path)
+    formats = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().lstrip(".") not in formats:
+        raise TravError(
+            f"{path.name} has no extension of a picture: use one of .{', .'.join(sorted(formats))}."
+        )
+    if not path.parent.is_dir():
+        raise TravError(f"There is no folder {path.parent} to write {path.name} to.")
+    return path
+
+
+def _draw_levels(axes: Axes, levels: pd.DataFrame) -> None:
+    reached = levels[levels["distance"].notna()]
+    unreached = int(levels["vertices"][levels["distance"].isna()].sum())
+    _bars(
+        axes, reached["distance"].to_numpy(np.int64), reached["vertices"].to_numpy(np.int64), COLORS["push"]
+    )
+    _finish(axes, "distance", "vertices")
+    if unreached:
+        axes.set_title(f"{unreached:,} vertices unreached", fontsize="small")
+
+
+def _draw_trace(axes: Axes, trace: pd.DataFrame, column: str, label: str) -> None:
+    heights = trace[column].fillna(0).clip(lower=0)
+    levels = trace["level"].to_numpy(np.int64)
+    for direction, color in COLORS.items():
+        rows = (trace["direction"] == direction).to_numpy(bool)
+        if rows.any():
+            _bars(axes, levels, np.where(rows, heights, 0), color, direction)
+    _finish(axes, "level", label)
+    axes.legend(title="direction", fontsize="small")
+
+
+def _bars(axes: Axes, x: np.ndarray, heights: np.ndarray, color: str, label: str | None = None) -> None:
+    if len(x) < MANY_LEVELS:
+        axes.bar(x, heights, color=color, label=label)
+        axes.set_xticks(x if len(x) <= 20 else x[::5])
+    else:
+        axes.fill_between(x, heights, step="mid", color=color, label=label)
+
+
+def _finish(axes: Axes, xlabel: str, ylabel: str) -> None:
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.set_ylim(bottom=0)
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", alpha=0.3)

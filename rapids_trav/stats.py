@@ -1,0 +1,25 @@
+"""Counts that describe a graph, read off its adjacency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .structures import View
+
+
+def self_loops(view: View, engine: Any) -> int:
+    """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""
+    edges = engine.expand_rows(view.out)
+    return int((edges.src == edges.dst).sum())
+
+
+def duplicate_edges(view: View, engine: Any, directed: bool) -> int:
+    """Edges that repeat another; of an undirected edge each direction is one, and is counted once.
+
+    Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
+    """
+    edges = engine.expand_rows(view.out)
+    repeated = (edges.src[1:] == edges.src[:-1]) & (edges.dst[1:] == edges.dst[:-1])
+    if not directed:
+        repeated &= edges.src[1:] <= edges.dst[1:]
+    return int(repeated.sum())

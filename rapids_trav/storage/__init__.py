@@ -1,0 +1,1 @@
+"""Where the edges of a graph live."""

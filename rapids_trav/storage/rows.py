@@ -1,0 +1,85 @@
+"""The caller's edges, read once more as pairs of internal ids."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from rapids_trav.edges import EdgeSource, require_column
+from rapids_trav.errors import TravError
+from rapids_trav.frames import Frame, move
+from rapids_trav.ids import IdMap
+
+Array = Any
+
+
+class EdgeRows:
+    """An `EdgeSource` whose vertices have been renumbered."""
+
+    def __init__(
+        self, source: EdgeSource, src: Sequence[Hashable], dst: Sequence[Hashable], ids: IdMap, xp: Any
+    ) -> None:
+        self.source = source
+        self.src = list(src)
+        self.dst = list(dst)
+        self._ids = ids
+        self._xp = xp
+
+    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
+        """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
+        for _, u, v, _ in self._read([], where):
+            yield u, v
+
+    def inside(self, chosen: Array, where: Hashable | None = None) -> Frame:
+        """The rows of the caller's edges, with all columns, whose both ends are chosen.
+
+        Parameters
+        ----------
+        chosen : boolean array, (n_vertices,)
+        """
+        found = []
+        for frame, u, v, kept in self._read(self.source.columns, where):
+            rows = self._xp.flatnonzero(chosen[u] & chosen[v])
+            rows = rows if kept is None else kept[rows]
+            found.append(frame.take(move(rows, self.source.library.xp)))
+        return found[0] if len(found) == 1 else self.source.library.concat(found)
+
+    def _read(
+        self, columns: Sequence[Hashable], where: Hashable | None
+    ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
+        """Frames, both ends of their rows, and the positions of the rows that `where` keeps (None: all)."""
+        encode = self._ids.encoder(known=True)
+        wanted = dict.fromkeys([*columns, *self.src, *self.dst, *([where] if where is not None else [])])
+        for frame in self.source.chunks(list(wanted)):
+            u, v = (move(encode([frame[name] for name in side]), self._xp) for side in (self.src, self.dst))
+            kept = None
+            if where is not None:
+                kept = self._xp.flatnonzero(move(self._mask(frame, where), self._xp))
+                u, v = u[kept], v[kept]
+            yield frame, u, v, kept
+
+    def _mask(self, frame: Frame, where: Hashable) -> Array:
+        column = frame[where]
+        library = self.source.library
+        if column.dtype.kind != "b":
+            raise TravError(
+                f"where={where!r} is a column of {column.dtype}: name a boolean one, "
+                f"for example after edges[{where!r}] = edges[{where!r}] > 0."
+            )
+        if nulls := library.null_count(column):
+            raise TravError(
+                f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
+                f"decide them first, for example with edges[{where!r}].fillna(False)."
+            )
+        return library.array(column)
+
+
+def check_where(source: EdgeSource, where: Any) -> None:
+    """Refuse a filter that is not the name of a column."""
+    if where is not None:
+        if not isinstance(where, Hashable) or isinstance(where, bool):
+            raise TravError(
+                f"where is a {type(where).__name__}, not the name of a column: "
+                f"add the mask to the edges as a column and name that."
+            )
+        require_column(source, where)

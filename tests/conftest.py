@@ -1,0 +1,55 @@
+"""What the tests share: GPU tests are skipped where there is none, and frames come from either library."""
+
+from __future__ import annotations
+
+import functools
+
+import pandas as pd
+import pytest
+
+
+@functools.cache
+def gpu_count() -> int:
+    try:
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount()
+    except Exception:  # no CuPy, no driver, no device: each has its own error
+        return 0
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and the cu12 or cu13 extra")
+    config.addinivalue_line("markers", "multigpu: needs at least two NVIDIA GPUs")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        needed = 2 if item.get_closest_marker("multigpu") else 1 if item.get_closest_marker("gpu") else 0
+        if needed and gpu_count() < needed:
+            item.add_marker(pytest.mark.skip(reason=f"needs {needed} GPU{'s' if needed > 1 else ''}"))
+
+
+@pytest.fixture(params=["pandas", pytest.param("cudf", marks=pytest.mark.gpu)])
+def frame_library(request):
+    """The module pandas or cudf: the same test runs on the frames, and so on the engine, of both."""
+    return pytest.importorskip(request.param)
+
+
+def to_pandas(frame) -> pd.DataFrame:
+    """A result of either library as pandas, with nullable integers kept."""
+    if isinstance(frame, (pd.DataFrame, pd.Series)):
+        return frame
+    return frame.to_pandas(nullable=True)
+
+
+def rows(frame) -> list[tuple]:
+    """The rows of a result as tuples of Python values, None for null."""
+    frame = to_pandas(frame)
+    return list(zip(*([_plain(value) for value in frame[name]] for name in frame), strict=True))
+
+
+def _plain(value):
+    if not isinstance(value, (tuple, list)) and pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value

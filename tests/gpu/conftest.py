@@ -1,0 +1,22 @@
+"""Fixtures of the tests that need a GPU; without CuPy or a device each is skipped."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cupy():
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        pytest.skip(f"no CUDA device: {error}")
+    if n_devices == 0:
+        pytest.skip("no CUDA device")
+    return cupy
+
+
+@pytest.fixture(scope="session")
+def engine(cupy):
+    from rapids_trav.engines.cuda import CudaEngine
+
+    return CudaEngine()

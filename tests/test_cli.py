@@ -1,0 +1,264 @@
+"""The command line as a shell user meets it: results, summaries, messages and exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from rapids_trav import datasets
+from rapids_trav.cli import run
+from rapids_trav.cli.report import level_counts, level_table, trace_table
+
+COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
+
+
+@pytest.fixture
+def edges(tmp_path):
+    """A path a-b-c and an edge x-y apart from it."""
+    path = tmp_path / "edges.csv"
+    path.write_text("from,to,open\na,b,True\nb,c,False\nx,y,True\n")
+    return [str(path), "--src", "from", "--dst", "to"]
+
+
+def test_main_job_shows_levels(capsys):
+    assert run(["bfs", "facebook", "--source", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "4,039 vertices, 88,234 edges, undirected" in out
+    assert "cumulative" in out
+    assert "1,742" in out  # vertices at distance 3
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.parquet", "r.csv.gz"])
+def test_results_in_files(edges, tmp_path, capsys, name):
+    path = tmp_path / name
+    assert run(["bfs", *edges, "-s", "a", "-o", str(path)]) == 0
+    read = (
+        pd.read_parquet(path) if "parquet" in name else pd.read_csv(path, sep="\t" if "tsv" in name else ",")
+    )
+    assert read["vertex"].tolist() == ["a", "b", "c", "x", "y"]
+    assert read["distance"].fillna(-1).tolist() == [0, 1, 2, -1, -1]
+    assert read["predecessor"].fillna("").tolist() == ["", "a", "b", "", ""]
+    assert "unreached" in capsys.readouterr().out
+
+
+def test_result_on_standard_output(edges, capsys):
+    assert run(["bfs", *edges, "-s", "a", "--no-predecessors", "--reached-only", "-o", "-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "vertex,distance\na,0\nb,1\nc,2\n"
+    assert "unreached" in captured.err  # the summary steps aside
+
+
+def test_quiet(edges, capsys):
+    assert run(["bfs", *edges, "-s", "a", "-q"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "distances"),
+    [
+        (["--depth-limit", "0"], {"a": 0}),
+        (["--depth-limit", "1"], {"a": 0, "b": 1}),
+        (["--target", "b"], {"a": 0, "b": 1}),
+        (["--where", "open"], {"a": 0, "b": 1}),
+        (["--source", "y"], {"a": 0, "b": 1, "c": 2, "x": 1, "y": 0}),
+        (["--directed", "--direction", "in"], {"a": 0}),
+        (["--directed", "--direction", "both"], {"a": 0, "b": 1, "c": 2}),
+        (["--variant", "pull", "--deterministic"], {"a": 0, "b": 1, "c": 2}),
+        (["--variant", "direction", "--policy", "beamer"], {"a": 0, "b": 1, "c": 2}),
+        (["--engine", "cpu"], {"a": 0, "b": 1, "c": 2}),
+    ],
+)
+def test_options(edges, tmp_path, options, distances):
+    path = tmp_path / "r.parquet"
+    assert run(["bfs", *edges, "-s", "a", "-q", "--reached-only", "-o", str(path), *options]) == 0
+    read = pd.read_parquet(path)
+    assert dict(zip(read["vertex"], read["distance"], strict=True)) == distances
+
+
+def test_each_source_by_itself(edges, tmp_path, capsys):
+    path = tmp_path / "r.parquet"
+    assert (
+        run(["bfs", *edges, "-s", "a", "-s", "x", "--mode", "each", "-o", str(path), "--reached-only"]) == 0
+    )
+    read = pd.read_parquet(path)
+    assert read["source"].tolist() == ["a", "a", "a", "x", "x"]
+    assert read["vertex"].tolist() == ["a", "b", "c", "x", "y"]
+
+
+def test_integer_and_string_ids_are_those_of_the_file(tmp_path, capsys):
+    path = tmp_path / "edges.txt"
+    path.write_text("7 07\n07 8\n")
+    assert run(["bfs", str(path), "-s", "7", "-q", "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("vertex,distance,predecessor\n7,0,\n8,1,7\n")
+    assert run(["bfs", str(path), "-s", "7", "--string-ids", "-q", "-o", "-"]) == 0
+    assert capsys.readouterr().out == "vertex,distance,predecessor\n07,1,7\n7,0,\n8,2,07\n"
+
+
+def test_ids_of_two_columns(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("host,port,peer,peer_port\na,1,b,1\nb,1,b,2\n")
+    options = ["--src", "host", "--src", "port", "--dst", "peer", "--dst", "peer_port"]
+    assert run(["bfs", str(path), *options, "-s", "a,1", "-q", "--no-predecessors", "-o", "-"]) == 0
+    assert capsys.readouterr().out == "vertex_0,vertex_1,distance\na,1,0\nb,1,1\nb,2,2\n"
+    assert run(["paths", str(path), *options, "-s", "a,1", "-t", "b,2"]) == 0
+    assert "b,2: 2 steps: a,1 > b,1 > b,2" in capsys.readouterr().out
+    assert run(["bfs", str(path), *options, "-s", "a"]) == 1
+    assert "2 columns" in capsys.readouterr().err
+
+
+def test_trace_and_picture(tmp_path, capsys):
+    picture = tmp_path / "levels.png"
+    assert run(["bfs", "facebook", "-s", "0", "--trace", "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "frontier" in capsys.readouterr().out
+
+
+def test_shipped_graphs_know_their_direction(capsys):
+    assert run(["bfs", "citations-hepph", "-s", "0", "--depth-limit", "1"]) == 0
+    assert ", directed" in capsys.readouterr().out
+    assert run(["bfs", "citations-hepph", "-s", "0", "--depth-limit", "1", "--undirected"]) == 0
+    assert ", undirected" in capsys.readouterr().out
+
+
+def test_symmetric_matrix_leads_both_ways_when_directed(tmp_path, capsys):
+    path = tmp_path / "m.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
+    for option in ("--directed", "--undirected"):
+        assert run(["bfs", str(path), option, "-s", "1", "-q", "--no-predecessors", "-o", "-"]) == 0
+        assert capsys.readouterr().out == "vertex,distance\n1,0\n2,1\n3,2\n"
+
+
+def test_parquet_folder(tmp_path, capsys):
+    datasets.load("facebook")[:100].to_parquet(tmp_path / "0.parquet")
+    datasets.load("facebook")[100:200].to_parquet(tmp_path / "1.parquet")
+    assert run(["bfs", str(tmp_path), "-s", "0"]) == 0
+    assert "200 edges" in capsys.readouterr().out
+
+
+def test_paths(edges, capsys):
+    assert run(["paths", *edges, "-s", "a", "-t", "c", "-t", "y"]) == 0
+    out = capsys.readouterr().out
+    assert "c: 2 steps: a > b > c" in out
+    assert "y: not reached" in out
+    assert run(["paths", *edges, "-s", "a", "-t", "c", "-q", "-o", "-"]) == 0
+    assert capsys.readouterr().out == "target,step,vertex\nc,0,a\nc,1,b\nc,2,c\n"
+
+
+def test_khop(edges, tmp_path, capsys):
+    vertices = tmp_path / "v.csv"
+    assert run(["khop", *edges, "--seed", "a", "-k", "1", "--vertices", str(vertices), "-o", "-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "from,to,open\na,b,True\n"
+    assert "2 vertices and 1 edges within 1 steps" in captured.err
+    assert pd.read_csv(vertices)["vertex"].tolist() == ["a", "b"]
+
+
+def test_doctor(capsys):
+    assert run(["doctor"]) == 0
+    assert "numba" in capsys.readouterr().out
+    assert run(["doctor", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trials"][0]["works"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["bfs", "facebook", "-s", "99999"], 1, "99999"),
+        (["bfs", "facebook", "-s", "zero"], 1, "--source zero"),
+        (["bfs", "facebook", "-s", "0", "-t", "1.5"], 1, "--target 1.5"),
+        (["bfs", "no-such-file.csv", "-s", "0"], 1, "no file no-such-file.csv"),
+        (["bfs", "facebook", "-s", "0", "--src", "a", "--dst", "b"], 1, "'a'"),
+        (["bfs", "facebook", "-s", "0", "--src", "src"], 1, "dst"),
+        (["bfs", "facebook", "-s", "0", "--where", "open"], 1, "'open'"),
+        (["bfs", "facebook", "-s", "0", "-o", "r.xlsx"], 1, "no extension of a result"),
+        (["bfs", "facebook", "-s", "0", "-o", "no/such/r.csv"], 1, "no folder"),
+        (["bfs", "facebook", "-s", "0", "--plot", "r.docx"], 1, "no extension of a picture"),
+        (["bfs", "facebook", "-s", "0", "--variant", "private", "--engine", "cpu"], 1, "private"),
+        (["paths", "facebook", "-s", "0", "-t", "99999"], 1, "99999"),
+        (["bfs", "facebook"], 2, "--source"),
+        (["bfs", "facebook", "-s", "0", "--depth-limit", "-1"], 2, "-1"),
+        (["bfs", "facebook", "-s", "0", "--mode", "all"], 2, "all"),
+        (["bfs", "facebook", "-s", "0", "--speed"], 2, "--speed"),
+        (["search"], 2, "search"),
+        ([], 2, "Usage"),
+    ],
+)
+def test_messages_and_exit_codes(capsys, words, code, sentence):
+    assert run(words) == code
+    captured = capsys.readouterr()
+    assert sentence in captured.err
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+
+
+def test_malformed_file(tmp_path, capsys):
+    path = tmp_path / "bad.txt"
+    path.write_text("1 2\n3\n")
+    assert run(["bfs", str(path), "-s", "1"]) == 1
+    assert "Line 2 of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--help"], ["bfs", "-h"], ["--version"]])
+def test_help(capsys, words):
+    assert run(words) == 0
+    assert "rapids-trav" in capsys.readouterr().out
+
+
+def test_interrupt(monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rapids_trav.cli.questions.open_graph", interrupted)
+    assert run(["bfs", "facebook", "-s", "0"]) == 128 + signal.SIGINT
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_memory_error_is_a_sentence(monkeypatch, capsys):
+    def too_large(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("rapids_trav.cli.questions.open_graph", too_large)
+    assert run(["bfs", "facebook", "-s", "0"]) == 1
+    assert "memory" in capsys.readouterr().err
+
+
+def test_reader_that_leaves():
+    """As `rapids-trav ... | head -1`: the process ends quietly with SIGPIPE's code."""
+    words = [*COMMAND, "bfs", "citations-hepph", "-s", "0", "-q", "-o", "-"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"vertex,distance,predecessor\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+def test_process_exit_code_and_streams():
+    done = subprocess.run([*COMMAND, "bfs", "nothing"], capture_output=True, env=os.environ, check=False)
+    assert done.returncode == 2
+    assert done.stdout == b""
+
+
+def test_long_tables_show_both_ends():
+    n = 1000
+    levels = level_counts(pd.DataFrame({"distance": pd.array(range(n), dtype="Int32")}))
+    assert level_table(levels).row_count == 41
+    trace = pd.DataFrame({"level": range(n), "direction": "push", "edges": 1, "milliseconds": 0.1})
+    assert trace_table(trace).row_count == 41
+
+
+@pytest.mark.gpu
+def test_cuda_engine(tmp_path, capsys):
+    outputs = []
+    for engine in ("cpu", "cuda"):
+        path = tmp_path / f"{engine}.csv"
+        assert (
+            run(["bfs", "facebook", "-s", "0", "--engine", engine, "--deterministic", "-o", str(path)]) == 0
+        )
+        assert f"{engine} engine" in capsys.readouterr().out
+        outputs.append(path.read_text())
+    assert outputs[0] == outputs[1]

@@ -1,0 +1,71 @@
+"""When the CUDA engine's direction-optimising search turns, against the rules as they are published."""
+
+import pytest
+
+from rapids_trav.engines.cuda.policy import Beamer, Gap, make_policy
+from rapids_trav.errors import TravError
+
+
+def turns(policy, levels):
+    return [policy.choose(frontier, scout) for frontier, scout in levels]
+
+
+def gap_reference(n_vertices, n_edges, levels, alpha=15, beta=18):
+    """The loop of GAP's bfs.cc, fed with the (frontier, scout) that its steps would have found."""
+    directions, edges_to_check, position = [], n_edges, 0
+    frontier, scout = levels[0]
+    while position < len(levels):
+        if scout > edges_to_check // alpha:
+            awake = frontier
+            while True:
+                old_awake = awake
+                directions.append("pull")
+                position += 1
+                if position == len(levels):
+                    return directions
+                awake = levels[position][0]
+                if not (awake >= old_awake or awake > n_vertices // beta):
+                    break
+            frontier, scout = awake, 1
+        else:
+            edges_to_check -= scout
+            directions.append("push")
+            position += 1
+            if position < len(levels):
+                frontier, scout = levels[position]
+    return directions
+
+
+LEVELS = [
+    [(1, 4), (4, 30), (30, 800), (500, 9000), (400, 3000), (30, 90), (5, 9), (1, 2)],
+    [(1, 9000), (900, 50), (40, 60), (40, 70), (41, 3), (2, 900), (1, 1)],
+    [(3, 6)] * 12,
+    [(1, 0)],
+    [(1, 1), (600, 2000), (70, 3), (60, 600), (50, 1), (49, 14)],
+]
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("n_edges", [20, 1000, 15000])
+def test_gap_is_the_loop_of_its_reference(levels, n_edges):
+    assert turns(Gap(1000, n_edges), levels) == gap_reference(1000, n_edges, levels)
+
+
+def test_gap_divides_integers():
+    """29 // 15 is 1: two edges are more, one is not."""
+    assert turns(Gap(10, 29), [(1, 2)]) == ["pull"]
+    assert turns(Gap(10, 29), [(1, 1)]) == ["push"]
+
+
+def test_beamer_pulls_above_one_fourteenth_and_returns_below_one_twentyfourth():
+    """Of 1500 edges 100 are the frontier's: 1400 / 14 is exactly as many, 101 are more."""
+    assert turns(Beamer(2400, 1500), [(10, 100)]) == ["push"]
+    assert turns(Beamer(2400, 1501 + 14), [(10, 102)]) == ["pull"]
+    assert turns(Beamer(2400, 1500), [(10, 500), (100, 10), (99, 10)]) == ["pull", "pull", "push"]
+
+
+def test_forced_directions_and_unknown_names():
+    assert turns(make_policy("push", 10, 10), [(1, 10), (9, 90)]) == ["push", "push"]
+    assert turns(make_policy("pull", 10, 10), [(1, 0), (1, 0)]) == ["pull", "pull"]
+    with pytest.raises(TravError, match=r"'clever'.*gap"):
+        make_policy("clever", 10, 10)

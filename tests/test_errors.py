@@ -1,0 +1,381 @@
+"""Wrong calls, and the sentence that each gets: it names the column, the value and the remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import gpu_count
+
+from rapids_trav import (
+    EdgeColumnsError,
+    Graph,
+    TravError,
+    TravMemoryError,
+    UnknownColumnError,
+    UnknownVertexError,
+)
+
+EDGES = pd.DataFrame(
+    {
+        "src": [1, 2, 3],
+        "dst": [2, 3, 4],
+        "open": [True, False, True],
+        "name": ["a", "b", "c"],
+        "next": ["b", "c", "d"],
+        "cost": [1.0, None, 2.0],
+        "sure": pd.array([True, None, False], dtype="boolean"),
+    }
+)
+ALL = "'src', 'dst', 'open', 'name', 'next', 'cost', 'sure'"
+TEXT = EDGES["name"].dtype  # str or object, by the version of pandas
+KNOWN = "a vertex is known if an edge or graph(vertices=...) holds it."
+LEVELS = "give an integer from 0 on (None searches without limit)."
+WHOLE = (
+    "which is not a whole number that fits 64 bits: "
+    "round it, or use astype(str) to take the values as labels."
+)
+FRAMES = "give pandas, cuDF or Dask frames, or paths of Parquet files."
+
+
+def replaced(**columns) -> pd.DataFrame:
+    return EDGES.assign(**columns)
+
+
+def build(frame=EDGES, *args, **options):
+    return lambda graph: frame.trav.graph(*args, **options)
+
+
+def bfs(sources, **options):
+    return lambda graph: graph.bfs(sources, **options)
+
+
+PAIRS = (["src", "name"], ["dst", "next"])
+UNSIGNED = np.array([2**63, 1, 2], dtype="uint64")
+DATE = pd.Timestamp("2020-01-01")
+
+WRONG = {
+    # Which columns hold the edges
+    "no default columns": (
+        build(EDGES.rename(columns={"src": "from"})[["from", "dst"]]),
+        EdgeColumnsError,
+        "The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
+        "name them with src= and dst=; there are 'from', 'dst'.",
+    ),
+    "one column": (
+        lambda graph: EDGES[["src"]].trav,
+        EdgeColumnsError,
+        "A frame of one column holds no edges: .trav needs a column for each end.",
+    ),
+    "no column": (
+        lambda graph: EDGES[[]].trav,
+        EdgeColumnsError,
+        "A frame of no column holds no edges: .trav needs a column for each end.",
+    ),
+    "only src": (build(src="src"), TravError, "Only one end of the edges is named: give dst= as well."),
+    "only dst": (build(dst="dst"), TravError, "Only one end of the edges is named: give src= as well."),
+    "unknown column": (
+        build(EDGES, "a", "dst"), UnknownColumnError, f"Column 'a' is not in the edges: there are {ALL}."
+    ),
+    "unknown among several columns": (
+        build(EDGES, ["src", "x"], ["dst", "name"]),
+        UnknownColumnError,
+        f"Column 'x' is not in the edges: there are {ALL}.",
+    ),
+    "one column for both ends": (
+        build(EDGES, "src", "src"), TravError, "src and dst both name 'src': give each end its own column."
+    ),
+    "ends of different width": (
+        build(EDGES, ["src", "name"], "dst"),
+        TravError,
+        "src names 2 columns and dst 1: give both ends the same number, at least one.",
+    ),
+    "empty lists of columns": (
+        build(EDGES, [], []),
+        TravError,
+        "src names 0 columns and dst 0: give both ends the same number, at least one.",
+    ),
+    "column twice": (
+        build(pd.concat([EDGES, EDGES[["src"]]], axis=1)),
+        TravError,
+        "Column 'src' is in the edges 2 times: rename the others.",
+    ),
+    # What they hold
+    "nulls": (
+        build(replaced(src=[1.0, None, None])),
+        TravError,
+        "Column 'src' holds 2 nulls, and a null is no vertex: "
+        "drop those rows first, for example with edges.dropna(subset=['src']).",
+    ),
+    "null among strings": (
+        build(replaced(src=["a", None, "c"], dst=["b", "c", "d"])),
+        TravError,
+        "Column 'src' holds 1 null, and a null is no vertex: "
+        "drop those rows first, for example with edges.dropna(subset=['src']).",
+    ),
+    "null among nullable integers": (
+        build(replaced(dst=pd.array([1, None, 3], dtype="Int64"))),
+        TravError,
+        "Column 'dst' holds 1 null, and a null is no vertex: "
+        "drop those rows first, for example with edges.dropna(subset=['dst']).",
+    ),
+    "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
+    "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {WHOLE}"),
+    "float beyond 64 bits": (
+        build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {WHOLE}"
+    ),
+    "booleans": (
+        build(EDGES, "src", "open"),
+        TravError,
+        "Column 'open' is boolean, which names no vertices: convert it, for example with astype('int8').",
+    ),
+    "complex numbers": (
+        build(replaced(src=1j)),
+        TravError,
+        "Column 'src' is complex, which has no order: use integers or strings as ids.",
+    ),
+    "integers and strings": (
+        build(EDGES, "src", "name"),
+        TravError,
+        f"Columns 'src' (int64) and 'name' ({TEXT}) hold different kinds of id: "
+        "convert one, for example with astype(str).",
+    ),
+    "dates and strings": (
+        build(replaced(src=pd.Series([DATE] * 3, dtype="datetime64[ns]")), "src", "name"),
+        TravError,
+        f"Columns 'src' (datetime64[ns]) and 'name' ({TEXT}) hold different kinds of id: "
+        "convert one, for example with astype(str).",
+    ),
+    "several kinds in one column": (
+        build(replaced(dst=pd.Series([1, "b", 3], dtype=object))),
+        TravError,
+        "Column 'dst' mixes int and str: convert it to one kind of id, for example with astype(str).",
+    ),
+    "objects without an order": (
+        build(replaced(src=pd.Series([1j, 2j, 3j], dtype=object), dst=pd.Series([2j, 3j, 4j], dtype=object))),
+        TravError,
+        "Column 'src' holds values that have no common order "
+        "('<' not supported between instances of 'complex' and 'complex'): "
+        "convert it, for example with astype(str).",
+    ),
+    "negative beside the largest unsigned": (
+        build(replaced(src=[-1, 2, 3], dst=UNSIGNED)),
+        TravError,
+        "The ids reach from -1 to 9223372036854775808, which no integer type holds: "
+        "shift the negative ones, or use astype(str) to take the values as labels.",
+    ),
+    # What the edges are
+    "no frame": (
+        lambda graph: Graph.from_edges(17),
+        TravError,
+        f"edges holds an object of type int: {FRAMES}",
+    ),
+    "a list with something else": (
+        lambda graph: Graph.from_edges([EDGES, np.zeros(3)]),
+        TravError,
+        f"edges holds an object of type numpy.ndarray: {FRAMES}",
+    ),
+    "no frames": (
+        lambda graph: Graph.from_edges([]),
+        TravError,
+        "edges is an empty sequence: give at least one frame, or a frame without rows.",
+    ),
+    "frames with other columns": (
+        lambda graph: Graph.from_edges([EDGES, EDGES[["src", "dst"]]]),
+        UnknownColumnError,
+        "Column 'open' is in the first edge frame but not in a later one: give all of them the same columns.",
+    ),
+    "no such file": (
+        lambda graph: Graph.from_edges("nowhere.parquet"),
+        TravError,
+        "Edges nowhere.parquet do not exist: check the path.",
+    ),
+    # How the graph is built
+    "unknown engine": (
+        build(engine="gpu"), TravError, "engine='gpu' is not known: choose one of 'auto', 'cpu', 'cuda'."
+    ),
+    "unknown weight": (
+        build(weight="toll"), UnknownColumnError, f"Column 'toll' is not in the edges: there are {ALL}."
+    ),
+    "weight that is no number": (
+        build(weight="name"),
+        TravError,
+        f"weight='name' is a column of {TEXT}: name a numeric one, or convert it with astype.",
+    ),
+    "weight with nulls": (
+        build(weight="cost"),
+        TravError,
+        "weight='cost' holds 1 null: decide them first, for example with fillna.",
+    ),
+    "vertices of another kind": (
+        build(vertices=["a"]),
+        TravError,
+        f"Columns 'src' (int64) and 'vertices' ({TEXT}) hold different kinds of id: "
+        "convert one, for example with astype(str).",
+    ),
+    "null vertices": (
+        build(vertices=[1, None]), TravError, "vertices holds nulls, and a null is no vertex: leave them out."
+    ),
+    "vertices of another width": (
+        build(EDGES, *PAIRS, vertices=[1, 2]),
+        TravError,
+        "vertices holds 1, but ids have 2 columns: give tuples of 2 values.",
+    ),
+    # Where a search starts
+    "unknown source": (bfs(99), UnknownVertexError, f"sources names 1 unknown vertex: 99; {KNOWN}"),
+    "unknown sources": (
+        bfs(range(3, 100)),
+        UnknownVertexError,
+        f"sources names 95 unknown vertices: 5, 6, 7, 8, 9 and 90 more; {KNOWN}",
+    ),
+    "fraction as a source": (bfs(1.5), UnknownVertexError, f"sources names 1 unknown vertex: 1.5; {KNOWN}"),
+    "source beyond 64 bits": (
+        bfs(2**64), UnknownVertexError, f"sources names 1 unknown vertex: 18446744073709551616; {KNOWN}"
+    ),
+    "unknown string": (
+        lambda graph: EDGES.trav.bfs("z", src="name", dst="next"),
+        UnknownVertexError,
+        f"sources names 1 unknown vertex: 'z'; {KNOWN}",
+    ),
+    "unknown pair": (
+        lambda graph: EDGES.trav.graph(*PAIRS).bfs((1, "b")),
+        UnknownVertexError,
+        f"sources names 1 unknown vertex: (1, 'b'); {KNOWN}",
+    ),
+    "no pair": (
+        lambda graph: EDGES.trav.graph(*PAIRS).bfs("ab1"),
+        TravError,
+        "sources holds 'a', but ids have 2 columns: give tuples of 2 values.",
+    ),
+    "graph without vertices": (
+        lambda graph: EDGES.iloc[:0].trav.bfs(1),
+        UnknownVertexError,
+        "sources names a vertex, but the graph has none: its edges have no rows.",
+    ),
+    "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
+    "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
+    "null source": (
+        bfs([1, None]), TravError, "sources holds 1 null, and a null is no vertex: leave them out."
+    ),
+    "boolean source": (
+        bfs(True), TravError, "sources holds True, but the graph's ids are int64: convert one to the other."
+    ),
+    "string for integers": (
+        bfs("1"), TravError, "sources holds '1', but the graph's ids are int64: convert one to the other."
+    ),
+    "integer for strings": (
+        lambda graph: EDGES.trav.bfs(1, src="name", dst="next"),
+        TravError,
+        f"sources holds 1, but the graph's ids are {TEXT}: convert one to the other.",
+    ),
+    "frame of other width": (
+        bfs(EDGES[["src", "dst"]]),
+        TravError,
+        "sources is a frame of 2 columns, the graph's ids have 1: select the columns that hold the ids.",
+    ),
+    # How it goes
+    "unknown mode": (
+        bfs(1, mode="multi"), TravError, "mode='multi' is not known: choose one of 'joint', 'each'."
+    ),
+    "unknown direction": (
+        bfs(1, direction="up"), TravError, "direction='up' is not known: choose one of 'out', 'in', 'both'."
+    ),
+    "variant of the other engine": (
+        bfs(1, variant="fused"),
+        TravError,
+        "variant='fused' is not known: choose one of 'auto', 'push', 'pull', 'edge', 'frontier', 'direction' "
+        "of the cpu engine.",
+    ),
+    "unknown policy": (
+        bfs(1, policy="greedy"), TravError, "policy='greedy' is not known: choose one of 'gap', 'beamer'."
+    ),
+    "negative depth": (
+        bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is no number of levels: {LEVELS}"
+    ),
+    "fractional depth": (
+        bfs(1, depth_limit=2.0), TravError, f"depth_limit=2.0 is no number of levels: {LEVELS}"
+    ),
+    "boolean depth": (
+        bfs(1, depth_limit=True), TravError, f"depth_limit=True is no number of levels: {LEVELS}"
+    ),
+    "unknown target": (
+        bfs(1, targets=[2, 50]), UnknownVertexError, f"targets names 1 unknown vertex: 50; {KNOWN}"
+    ),
+    "no targets": (
+        lambda graph: graph.paths(1, []), TravError, "targets is empty: give at least one vertex id."
+    ),
+    "unknown seed": (
+        lambda graph: graph.khop([1, 50], 1), UnknownVertexError, f"seeds names 1 unknown vertex: 50; {KNOWN}"
+    ),
+    "no number of hops": (
+        lambda graph: graph.khop(1, None),
+        TravError,
+        "k=None is no number of levels: give an integer from 0 on.",
+    ),
+    "unknown direction of degrees": (
+        lambda graph: graph.degrees("up"),
+        TravError,
+        "direction='up' is not known: choose one of 'out', 'in', 'both'.",
+    ),
+    # Which edges it follows
+    "unknown filter": (
+        bfs(1, where="shut"), UnknownColumnError, f"Column 'shut' is not in the edges: there are {ALL}."
+    ),
+    "filter that is not boolean": (
+        bfs(1, where="src"),
+        TravError,
+        "where='src' is a column of int64: name a boolean one, "
+        "for example after edges['src'] = edges['src'] > 0.",
+    ),
+    "filter with nulls": (
+        bfs(1, where="sure"),
+        TravError,
+        "where='sure' holds 1 null: decide them first, for example with edges['sure'].fillna(False).",
+    ),
+    "filter that is no column name": (
+        bfs(1, where=EDGES["open"]),
+        TravError,
+        "where is a Series, not the name of a column: add the mask to the edges as a column and name that.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_call(case):
+    call, kind, sentence = WRONG[case]
+    with pytest.raises(TravError) as caught:
+        call(EDGES.trav.graph(directed=True))
+    assert str(caught.value) == sentence
+    assert type(caught.value) is kind
+
+
+def test_unknown_options_are_refused_by_python():
+    with pytest.raises(TypeError, match="depht_limit"):
+        EDGES.trav.graph().bfs(1, depht_limit=2)
+    with pytest.raises(TypeError, match="hops"):
+        EDGES.trav.khop(1, 1, hops=2)
+
+
+def test_engine_without_a_gpu():
+    if gpu_count():
+        pytest.skip("there is a GPU")
+    with pytest.raises((TravError, RuntimeError)):
+        EDGES.trav.graph(engine="cuda")
+
+
+def test_errors_are_what_python_calls_them():
+    assert issubclass(TravError, ValueError)
+    assert issubclass(UnknownVertexError, KeyError)
+    assert issubclass(UnknownColumnError, KeyError)
+    assert issubclass(EdgeColumnsError, AttributeError)
+    assert issubclass(TravMemoryError, MemoryError)
+    assert str(UnknownVertexError("a sentence")) == "a sentence"
+
+
+def test_a_graph_survives_a_wrong_question():
+    graph = EDGES.trav.graph(directed=True)
+    before = graph.bfs(1)
+    for case in ("unknown source", "filter with nulls", "unknown filter", "negative depth"):
+        with pytest.raises(TravError):
+            WRONG[case][0](graph)
+    pd.testing.assert_frame_equal(graph.bfs(1), before)

@@ -1,0 +1,243 @@
+"""Edges from every format, and the sentence for every file that is wrong."""
+
+import bz2
+import gzip
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from rapids_trav.errors import TravError
+from rapids_trav.io import read_edges, write_frame
+from rapids_trav.io.write import to_pandas
+
+EDGES = pd.DataFrame({"src": [1, 3, 5], "dst": [2, 4, 6]})
+SNAP = "# Directed graph: a.txt\n# FromNodeId\tToNodeId\n1\t2\n3\t4\n5\t6\n"
+MATRIX = """%%MatrixMarket matrix coordinate {field} {symmetry}
+% a comment
+4 4 3
+2 1{a}
+4 3{b}
+3 3{c}
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        data = text if isinstance(text, bytes) else text.encode()
+        if name.endswith(".gz"):
+            data = gzip.compress(data)
+        elif name.endswith(".bz2"):
+            data = bz2.compress(data)
+        elif name.endswith(".zst"):
+            data = pa.compress(data, codec="zstd", asbytes=True)
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def rows(frame):
+    return frame.to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "src,dst\n1,2\n3,4\n5,6\n"),
+        ("a.csv", "1,2\n3,4\n5,6\n"),
+        ("a.csv", "1;2\n3;4\n5;6\n"),
+        ("a.csv", '"src", "dst"\r\n1, 2\r\n3, 4\r\n5, 6\r\n'),
+        ("a.csv", b"\xef\xbb\xbfsrc,dst\n1,2\n3,4\n5,6"),
+        ("a.csv.gz", "src,dst\n1,2\n3,4\n5,6\n"),
+        ("a.csv.bz2", "src,dst\n1,2\n3,4\n5,6\n"),
+        ("a.csv.zst", "src,dst\n1,2\n3,4\n5,6\n"),
+        ("a.tsv", "src\tdst\n1\t2\n3\t4\n5\t6\n"),
+        ("a.tsv.gz", "1\t2\n3\t4\n5\t6\n"),
+        ("a.txt", SNAP),
+        ("a.txt.gz", SNAP),
+        ("a.snap", "\n  1   2\n3 4\n\n# in the middle\n5\t6\n"),
+        ("a.edges", "% sym unweighted\n1 2\n3 4\n5 6\n"),
+        ("a.el", "1 2\n3 4\n5 6"),
+    ],
+)
+def test_text_formats_agree(write, name, text):
+    pd.testing.assert_frame_equal(read_edges(write(name, text)), EDGES)
+
+
+def test_names_stay_as_the_file_has_them(write):
+    frame = read_edges(write("a.csv", "from,to,kind\n1,2,x\n3,4,y\n"))
+    assert list(frame.columns) == ["from", "to", "kind"]
+
+
+def test_files_without_names_get_them(write):
+    frame = read_edges(write("a.txt", "1 2 0.5 7\n3 4 nan 8\n"))
+    assert list(frame.columns) == ["src", "dst", "weight", "column_3"]
+    assert frame["weight"].isna().tolist() == [False, True]
+
+
+def test_words_above_numbers_are_names(write):
+    assert list(read_edges(write("a.csv", "p,q\n1,2\n")).columns) == ["p", "q"]
+
+
+def test_words_above_words_are_an_edge_unless_said(write):
+    path = write("a.csv", "p,q\nr,s\n")
+    assert len(read_edges(path)) == 2
+    assert list(read_edges(path, header=True).columns) == ["p", "q"]
+
+
+def test_string_ids(write):
+    assert rows(read_edges(write("a.csv", "src,dst\nNA,null\nnan,x y\n"))) == [["NA", "null"], ["nan", "x y"]]
+    assert rows(read_edges(write("b.txt", "New York\tBoston\nBoston\tSalem\n")))[0] == ["New York", "Boston"]
+    assert rows(read_edges(write("c.txt", 'it"s b\nb c\n'))) == [['it"s', "b"], ["b", "c"]]
+
+
+def test_ids_of_both_columns_share_a_type(write):
+    assert rows(read_edges(write("a.csv", "src,dst\n1,a\n2,b\n"))) == [["1", "a"], ["2", "b"]]
+
+
+def test_leading_zeros_are_kept_when_asked(write):
+    path = write("a.csv", "src,dst\n007,1\n7,1\n")
+    assert read_edges(path)["src"].tolist() == [7, 7]
+    assert read_edges(path, string_ids=True)["src"].tolist() == ["007", "7"]
+
+
+def test_huge_ids(write):
+    assert read_edges(write("a.txt", f"{2**62} {2**62 + 1}\n")).iloc[0].tolist() == [2**62, 2**62 + 1]
+
+
+def test_delimiter_and_format_by_name(write):
+    path = write("a.dat", "1|2\n3|4\n5|6\n")
+    pd.testing.assert_frame_equal(read_edges(path, format="text", delimiter="|"), EDGES)
+
+
+def test_parquet_file_folder_and_columns(tmp_path):
+    folder = tmp_path / "edges"
+    folder.mkdir()
+    EDGES[:2].assign(extra=1.0).to_parquet(folder / "0.parquet")
+    EDGES[2:].assign(extra=2.0).to_parquet(folder / "1.parquet")
+    assert len(read_edges(folder)) == 3
+    pd.testing.assert_frame_equal(read_edges(folder, columns=["src", "dst"]), EDGES)
+    assert len(read_edges(folder / "0.parquet")) == 2
+
+
+@pytest.mark.parametrize("name", ["m.mtx", "m.mtx.gz"])
+def test_matrix_market_ids_count_from_one(write, name):
+    text = MATRIX.format(field="pattern", symmetry="general", a="", b="", c="")
+    assert rows(read_edges(write(name, text))) == [[2, 1], [4, 3], [3, 3]]
+
+
+def test_matrix_market_symmetric_gives_each_entry_once_or_both_ways(write):
+    path = write("m.mtx", MATRIX.format(field="real", symmetry="symmetric", a=" .5", b=" 2", c=" 1"))
+    once = read_edges(path)
+    assert sorted(map(tuple, rows(once))) == [(2, 1, 0.5), (3, 3, 1), (4, 3, 2)]
+    both = read_edges(path, both_directions=True)
+    assert sorted(map(tuple, rows(both[["src", "dst"]]))) == [(1, 2), (2, 1), (3, 3), (3, 4), (4, 3)]
+
+
+def test_matrix_market_array(write):
+    path = write("m.mtx", "%%MatrixMarket matrix array integer general\n2 2\n0\n1\n0\n0\n")
+    assert rows(read_edges(path)) == [[2, 1, 1]]
+
+
+def matrix(first, *lines):
+    return "\n".join([f"%%MatrixMarket matrix coordinate {first}", *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("a.csv", "", "holds no edges"),
+        ("a.csv", "src,dst\n", "holds no edges"),
+        ("a.txt", "# only\n# comments\n", "holds no edges"),
+        ("a.csv", "src,dst\n1,2\n3,4,5\n", "Line 3 of"),
+        ("a.csv", "src,dst\n1,2\n\n3,\n", "Line 4 of"),
+        ("a.txt", "# c\n1 2\n3\n", "Line 3 of"),
+        ("a.txt.gz", "# c\n1 2\n3 4 5\n", "Line 3 of"),
+        ("a.txt", "1\n2\n", "Line 1 of"),
+        ("a.csv", "src,src\n1,2\n", "two columns 'src'"),
+        ("a.csv", b"src,dst\n1,\xff\xfe\n", "cannot be read"),
+        ("a.parquet", "no parquet", "cannot be read"),
+        ("a.mtx", "1 2 3\n", "cannot be read"),
+        ("a.mtx", matrix("pattern general", "3 3 2", "1 2"), "Truncated"),
+        ("a.mtx", matrix("pattern general", "3 3 1", "1 9"), "out of bounds"),
+        ("a.mtx", matrix("pattern general", "3 4 1", "1 2"), "3 x 4 matrix"),
+        ("a.mtx", matrix("complex general", "3 3 1", "1 2 1 1"), "complex"),
+        ("a.mtx", matrix("pattern general", "3 3 0"), "holds no edges"),
+        ("a.xyz", "1 2\n", "name the format"),
+    ],
+)
+def test_wrong_files_get_one_sentence(write, name, text, sentence):
+    with pytest.raises(TravError) as caught:
+        read_edges(write(name, text))
+    message = str(caught.value)
+    assert sentence in message
+    assert message.endswith(".") and "\n" not in message
+
+
+def test_cut_compressed_file(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"1,2\n" * 10_000)[:-12])
+    with pytest.raises(TravError, match="cannot be read"):
+        read_edges(path)
+
+
+def test_wrong_questions(write, tmp_path):
+    path = write("a.csv", "src,dst\n1,2\n")
+    (tmp_path / "empty").mkdir()
+    EDGES.to_parquet(tmp_path / "a.parquet")
+    for call, sentence in [
+        (lambda: read_edges(tmp_path / "none.csv"), "There is no file"),
+        (lambda: read_edges(path, format="xls"), "format='xls' is not known"),
+        (lambda: read_edges(path, library="polars"), "library='polars' is not known"),
+        (lambda: read_edges(path, columns=["src", "to"]), "no column 'to'; it has src, dst"),
+        (lambda: read_edges(tmp_path / "a.parquet", columns=["to"]), "no column 'to'; it has src, dst"),
+        (lambda: read_edges(tmp_path / "empty"), "no Parquet data"),
+        (lambda: read_edges(tmp_path / "empty", format="csv"), "is a folder"),
+    ]:
+        with pytest.raises(TravError, match=sentence):
+            call()
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.csv.gz", "r.parquet", "r.pq"])
+def test_results_come_back(tmp_path, name):
+    result = pd.DataFrame({"vertex": ["a", "b"], "distance": pd.array([0, None], dtype="Int32")})
+    write_frame(result, tmp_path / name)
+    if "parquet" in name or "pq" in name:
+        back = pd.read_parquet(tmp_path / name)
+    else:
+        back = pd.read_csv(tmp_path / name, sep="\t" if "tsv" in name else ",", dtype={"distance": "Int32"})
+    assert back["vertex"].tolist() == ["a", "b"]
+    assert back["distance"].isna().tolist() == [False, True]
+
+
+def test_results_that_cannot_be_written(tmp_path):
+    for name, sentence in [
+        ("r.xlsx", "no extension"),
+        ("r.parquet.gz", "no extension"),
+        ("no/r.csv", "no folder"),
+    ]:
+        with pytest.raises(TravError, match=sentence):
+            write_frame(EDGES, tmp_path / name)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.txt"])
+def test_cudf_frames_equal_pandas_frames(tmp_path, name):
+    path = tmp_path / name
+    EDGES.to_parquet(path) if name.endswith("parquet") else EDGES.to_csv(path, index=False, sep="\t")
+    frame = read_edges(path, library="cudf")
+    assert type(frame).__module__.startswith("cudf")
+    pd.testing.assert_frame_equal(to_pandas(frame), EDGES, check_dtype=False)
+
+
+def test_ids_in_other_columns(write):
+    path = write("a.csv", "kind,from,to\n,NA,1\nx,2,3\n")
+    frame = read_edges(path, id_columns=["from", "to"], string_ids=True)
+    assert rows(frame[["from", "to"]]) == [["NA", "1"], ["2", "3"]]
+    with pytest.raises(TravError, match=r"Line 3 of .* from and to must not be empty"):
+        read_edges(write("b.csv", "kind,from,to\n,NA,1\nx,2,\n"), id_columns=["from", "to"])
+    with pytest.raises(TravError, match="no column 'src'"):
+        read_edges(path, id_columns=["src", "to"])

@@ -1,0 +1,103 @@
+"""The CUDA sources and the code that loads them, as far as a machine without a GPU can tell."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from rapids_trav.engines.cuda import loader
+
+SOURCES = sorted(loader.kernel_directory().glob("*.cu*"))
+
+
+def test_every_source_is_found():
+    names = {path.name for path in SOURCES}
+    assert {file for file, _ in loader.SPECIALISATIONS} | {"bfs_fused.cu", "common.cuh"} <= names
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_sources_include_only_each_other(path):
+    """NVRTC finds no headers, and the loader puts in only what stands beside a file."""
+    for line in path.read_text().splitlines():
+        if line.lstrip().startswith("#include"):
+            included = re.fullmatch(r'#include "([\w.]+\.cuh)"', line)
+            assert included, line
+            assert (path.parent / included[1]).is_file()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_sources_open_with_what_they_are(path):
+    text = path.read_text()
+    assert text.startswith("// ")
+    if path.suffix == ".cu":
+        heading = re.match(r"(//.*\n)+", text)[0]
+        assert "Invariant" in heading
+        assert 'extern "C" __global__' in text
+
+
+def test_includes_are_put_in_once():
+    text = loader.source("bfs_direction.cu")
+    assert "#include" not in text
+    assert "#pragma once" not in text
+    assert text.count("using vertex_t = i32;") == 1
+    assert text.index("using vertex_t") < text.index("enum Counter") < text.index("first_match")
+
+
+def test_the_preamble_comes_first():
+    text = loader.source("bfs_push.cu", (("EDGE_BITS", 64), ("VERTEX_BITS", 32)))
+    assert text.startswith("#define EDGE_BITS 64\n#define VERTEX_BITS 32\n")
+
+
+def test_the_defaults_are_those_of_the_host():
+    """A file compiled alone has the tunables that the engine gives it."""
+    for file, tunables in loader.TUNABLES.items():
+        text = loader.source(file)
+        for name, value in tunables.items():
+            assert re.search(rf"#ifndef {name}\n#define {name} {value}\b", text), (file, name)
+
+
+def test_specialisations_are_all_combinations():
+    for file in loader.TUNABLES:
+        types = {(dict(defines)["VERTEX_BITS"], dict(defines)["EDGE_BITS"]) for _, defines in _of(file)}
+        assert types == {(32, 32), (32, 64), (64, 32), (64, 64)}
+
+
+def _of(file):
+    return [entry for entry in loader.SPECIALISATIONS if entry[0] == file]
+
+
+def test_counters_have_the_same_names_on_both_sides():
+    pytest.importorskip("cupy")
+    from rapids_trav.engines.cuda.levels import Counts
+
+    names = re.search(r"enum Counter \{(.*?)\};", loader.source("level.cuh"), re.DOTALL)[1]
+    assert tuple(name.lower() for name in re.findall(r"^\s+(\w+),", names, re.MULTILINE)) == Counts._fields
+
+
+def test_loading_sources_needs_no_cupy():
+    program = (
+        "import sys; from rapids_trav.engines.cuda import loader, policy, CudaEngine; "
+        "[loader.source(*entry) for entry in loader.SPECIALISATIONS]; sys.exit('cupy' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_grid_barrier_is_the_only_inline_assembly_of_the_engine():
+    for file in loader.TUNABLES:
+        body = (loader.kernel_directory() / file).read_text()
+        assert "asm" not in body
+
+
+@pytest.mark.parametrize(("file", "defines"), loader.SPECIALISATIONS[:: len(loader.TUNABLES) // 2 + 1])
+def test_some_compile(file, defines):
+    """A sample, for one architecture; `ci/compile_kernels.py` compiles all for all."""
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    text = loader.source(file, defines).encode()
+    status, program = nvrtc.nvrtcCreateProgram(text, file.encode(), 0, [], [])
+    options = [b"-arch=sm_90", b"-std=c++17"]
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    log = b" " * nvrtc.nvrtcGetProgramLogSize(program)[1]
+    nvrtc.nvrtcGetProgramLog(program, log)
+    assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, log.decode()
+    assert not log.decode().rstrip("\0 \n"), log.decode()

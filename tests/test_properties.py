@@ -1,0 +1,215 @@
+"""Random graphs of every shape and kind of id, every CPU variant, against NetworkX."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from conftest import rows
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rapids_trav import Graph
+from rapids_trav.algorithms.validate import check_tree
+from rapids_trav.engines.cpu import CpuEngine
+
+VARIANTS = CpuEngine.variants
+common = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def star(n):
+    return [(0, leaf) for leaf in range(1, n)]
+
+
+def line(n):
+    return list(zip(range(n - 1), range(1, n), strict=True))
+
+
+def two_components(n):
+    return [(i, (i + 2) % n) for i in range(n - n % 2)] if n > 1 else []
+
+
+def loops(n):
+    return [(i, i) for i in range(n)]
+
+
+@st.composite
+def shapes(draw):
+    """Edges over the vertices 0 to n - 1, in any order, perhaps repeated, with self-loops."""
+    n = draw(st.integers(1, 40))
+    pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    base = draw(st.sampled_from([lambda n: [], star, line, two_components, loops]))(n)
+    edges = base + draw(st.lists(pairs, max_size=3 * n))
+    return n, draw(st.permutations(edges))
+
+
+def labels(draw, n):
+    """Ids of n vertices: consecutive, with gaps, huge, fractions of none, strings, or pairs."""
+    kind = draw(st.sampled_from(["range", "gaps", "huge", "float", "text", "pairs"]))
+    if kind == "range":
+        first = draw(st.integers(-50, 50))
+        return draw(st.permutations(range(first, first + n)))
+    if kind == "gaps":
+        return draw(st.lists(st.integers(-500, 500), min_size=n, max_size=n, unique=True))
+    if kind == "huge":
+        return draw(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=n, max_size=n, unique=True))
+    if kind == "float":
+        whole = st.integers(-(2**50), 2**50).map(float)
+        return draw(st.lists(whole, min_size=n, max_size=n, unique=True))
+    characters = st.characters(codec="utf-8", exclude_characters="\0")
+    if kind == "text":
+        return draw(st.lists(st.text(characters, max_size=4), min_size=n, max_size=n, unique=True))
+    pairs = st.tuples(st.text(characters, max_size=1), st.integers(-3, 2**40))
+    return draw(st.lists(pairs, min_size=n, max_size=n, unique=True))
+
+
+@st.composite
+def graphs(draw):
+    """Frame, names of the ends, ids, edges as ids, directed."""
+    n, shape = draw(shapes())
+    ids = labels(draw, n)
+    edges = [(ids[u], ids[v]) for u, v in shape]
+    if isinstance(ids[0], tuple):
+        columns = {f"u{i}": [u[i] for u, _ in edges] for i in (0, 1)}
+        columns |= {f"v{i}": [v[i] for _, v in edges] for i in (0, 1)}
+        ends = (["u0", "u1"], ["v0", "v1"])
+    else:
+        columns = {"u": [u for u, _ in edges], "v": [v for _, v in edges]}
+        ends = ("u", "v")
+    frame = pd.DataFrame(columns)
+    frame["open"] = draw(st.lists(st.booleans(), min_size=len(edges), max_size=len(edges)))
+    frame["open"] = frame["open"].astype(bool)
+    return frame, ends, ids, edges, draw(st.booleans())
+
+
+def oracle(ids, edges, directed, keep=None):
+    graph = nx.DiGraph() if directed else nx.Graph()
+    graph.add_nodes_from(ids)
+    graph.add_edges_from(edges if keep is None else itertools.compress(edges, keep))
+    return graph
+
+
+def reach(graph, sources):
+    """Distance of each vertex from the nearest source."""
+    found = {}
+    for source in sources:
+        for vertex, distance in nx.single_source_shortest_path_length(graph, source).items():
+            found[vertex] = min(distance, found.get(vertex, distance))
+    return found
+
+
+def by_vertex(result, width) -> dict:
+    return {(row[:width] if width > 1 else row[0]): row[width] for row in rows(result)}
+
+
+@common
+@given(graphs(), st.data())
+def test_search(drawn, data):
+    frame, ends, ids, edges, directed = drawn
+    width = len(ids[0]) if isinstance(ids[0], tuple) else 1
+    graph = frame.trav.graph(*ends, directed=directed, vertices=list(ids))
+    sources = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4))
+    direction = data.draw(st.sampled_from(["out", "in", "both"]))
+    where = data.draw(st.sampled_from([None, "open"]))
+    limit = data.draw(st.sampled_from([None, 0, 1, 2, 5]))
+
+    truth = oracle(ids, edges, directed, frame["open"] if where else None)
+    truth = truth.reverse() if directed and direction == "in" else truth
+    truth = truth.to_undirected() if direction == "both" else truth
+    wanted = {v: d for v, d in reach(truth, sources).items() if limit is None or d <= limit}
+
+    options = {"direction": direction, "where": where, "depth_limit": limit}
+    for variant in VARIANTS:
+        result = graph.bfs(sources, variant=variant, **options)
+        found = by_vertex(result, width)
+        assert list(found) == sorted(ids), variant
+        assert {v: d for v, d in found.items() if d is not None} == wanted, variant
+        check_tree(graph, result, sources, **options)
+    smallest = graph.bfs(sources, deterministic=True, **options)
+    check_tree(graph, smallest, sources, **options)
+    for row in rows(smallest):
+        vertex, before = (row[:width], row[width + 1 :]) if width > 1 else (row[0], row[2])
+        if row[width]:
+            near = truth.predecessors(vertex) if truth.is_directed() else truth[vertex]
+            assert before == min(u for u in near if wanted.get(u) == row[width] - 1)
+
+
+@common
+@given(graphs(), st.data())
+def test_each_paths_and_levels(drawn, data):
+    frame, ends, ids, edges, directed = drawn
+    width = len(ids[0]) if isinstance(ids[0], tuple) else 1
+    graph = frame.trav.graph(*ends, directed=directed, vertices=list(ids))
+    truth = oracle(ids, edges, directed)
+    sources = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=5))
+    targets = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=5))
+    wanted = [reach(truth, [source]) for source in sources]
+
+    def key(part):
+        return part if width > 1 else part[0]
+
+    found = iter(rows(graph.bfs(sources, mode="each")))
+    for source, distances in zip(sources, wanted, strict=True):
+        for vertex in sorted(ids):
+            row = next(found)
+            assert key(row[:width]) == source
+            assert key(row[width : 2 * width]) == vertex
+            assert row[2 * width] == distances.get(vertex)
+    assert next(found, None) is None
+
+    steps = iter(rows(graph.paths(sources, targets, mode="each")))
+    for source, distances in zip(sources, wanted, strict=True):
+        for target in targets:
+            path = [next(steps) for _ in range(distances.get(target, 0) + 1)]
+            assert all(key(row[:width]) == source for row in path)
+            assert all(key(row[width : 2 * width]) == target for row in path)
+            if target not in distances:
+                assert path[0][2 * width :] == (None,) * (width + 1)
+                continue
+            assert [row[2 * width] for row in path] == list(range(len(path)))
+            vertices = [key(row[2 * width + 1 :]) for row in path]
+            assert (vertices[0], vertices[-1]) == (source, target)
+            assert all(truth.has_edge(u, v) for u, v in itertools.pairwise(vertices))
+
+    counted = {row[0]: row[1] for row in rows(graph.levels(sources))}
+    joint = reach(truth, sources)
+    assert sum(counted.values()) == len(ids)
+    assert counted.get(None, 0) == len(ids) - len(joint)
+    assert all(counted[d] == list(joint.values()).count(d) for d in joint.values())
+
+
+@common
+@given(graphs(), st.data())
+def test_neighbourhoods_and_counts(drawn, data):
+    frame, ends, ids, edges, directed = drawn
+    graph = frame.trav.graph(*ends, directed=directed, vertices=list(ids))
+    seeds = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=3))
+    k = data.draw(st.integers(0, 3))
+    hood = graph.khop(seeds, k)
+    near = {v: d for v, d in reach(oracle(ids, edges, directed), seeds).items() if d <= k}
+    assert by_vertex(hood.vertices, graph.ids.width) == near
+    inside = [u in near and v in near for u, v in edges]
+    pd.testing.assert_frame_equal(hood.edges, frame[np.array(inside, dtype=bool)])
+
+    assert graph.n_edges == len(edges)
+    assert graph.n_self_loops == sum(u == v for u, v in edges)
+    distinct = set(edges) if directed else {frozenset(edge) for edge in edges}
+    assert graph.n_duplicate_edges == len(edges) - len(distinct)
+
+
+@common
+@given(graphs(), st.integers(1, 5))
+def test_chunks_make_no_difference(drawn, size):
+    frame, ends, ids, _, directed = drawn
+    parts = [frame.iloc[i : i + size] for i in range(0, max(len(frame), 1), size)]
+    one = frame.trav.graph(*ends, directed=directed, vertices=list(ids))
+    many = Graph.from_edges(iter(parts), *ends, directed=directed, vertices=list(ids))
+    answers = [graph.bfs([ids[0]], deterministic=True) for graph in (one, many)]
+    pd.testing.assert_frame_equal(*answers, check_dtype=len(frame) > 0)
+    assert rows(one.bfs([ids[0]], where="open", predecessors=False)) == rows(
+        many.bfs([ids[0]], where="open", predecessors=False)
+    )
