@@ -30,7 +30,7 @@ format: $(VENV)/.dev ## format Python and CUDA sources
 gpu-test: ## run everything on this machine's GPU and write ci/gpu-report.json
 	ci/test_gpu.sh
 
-bench-cpu: $(VENV)/.dev ## compare the CPU engine with other libraries
+bench-cpu: $(VENV)/.bench ## compare the CPU engine with other libraries
 	$(BIN)/python ci/bench_cpu.py
 
 bench-gpu: ## compare the CUDA engine with cuGraph, in the current environment
@@ -51,6 +51,10 @@ $(VENV)/.run: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml

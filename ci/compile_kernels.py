@@ -22,6 +22,7 @@ from cuda.bindings import nvrtc
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rapids_trav.engines.cuda import fused, loader
+from rapids_trav.graph500 import cuda as graph500
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 _INFORMATION = re.compile(r"^ptxas info|bytes stack frame|^\s*$")
@@ -80,9 +81,10 @@ def main() -> int:
 
     supported = set(_checked(nvrtc.nvrtcGetSupportedArchs()))
     wanted = arguments.arch or ARCHITECTURES
+    specialisations = (*loader.SPECIALISATIONS, *fused.SPECIALISATIONS, *graph500.SPECIALISATIONS)
     jobs = [
         (file, defines, architecture)
-        for file, defines in (*loader.SPECIALISATIONS, *fused.SPECIALISATIONS)
+        for file, defines in specialisations
         for architecture in wanted
         if architecture in supported and (not arguments.files or file in arguments.files)
     ]

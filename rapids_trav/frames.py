@@ -161,6 +161,8 @@ class CudfFrames:
         return self._cudf.DataFrame.from_arrow(table)
 
     def array(self, column: Series) -> Array:
+        if not isinstance(column.dtype, np.dtype):  # pandas' nullable or PyArrow's types
+            column = column.astype(column.dtype.numpy_dtype)
         return column.to_cupy()
 
     def null_count(self, column: Series) -> int:

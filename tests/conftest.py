@@ -38,9 +38,11 @@ def frame_library(request):
 
 def to_pandas(frame) -> pd.DataFrame:
     """A result of either library as pandas, with nullable integers kept."""
-    if isinstance(frame, (pd.DataFrame, pd.Series)):
+    if isinstance(frame, pd.Series | pd.DataFrame):
         return frame
-    return frame.to_pandas(nullable=True)
+    if frame.ndim == 1:
+        return frame.to_pandas(nullable=frame.dtype.kind in "iu")
+    return pd.DataFrame({name: to_pandas(frame[name]) for name in frame.columns})
 
 
 def rows(frame) -> list[tuple]:

@@ -32,6 +32,7 @@ def memory() -> Iterator[None]:
 
     Without a pool each search would pay for `cudaMalloc`.
     """
+    import cudf  # noqa: F401  (sets CuPy's allocator as it is imported, which is refused further down)
     import rmm
 
     from rapids_trav.engines.cuda.memory import rapids_allocator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -189,5 +189,5 @@ def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
     return TravError(f"{path} has a row that is not an edge: each needs {expected} fields.")
 
 
-def _open_lines(path: Path) -> Iterator[str] | io.TextIOWrapper:
+def _open_lines(path: Path) -> io.TextIOWrapper:
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline=None)

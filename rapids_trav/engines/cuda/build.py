@@ -66,7 +66,7 @@ def _narrow_adjacency(chunks: Chunks, n_vertices: int, n_entries: int, symmetric
     n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
     column_indices = cupy.empty(n_kept, np.int32)
     packing.launch("unpack_columns", n_kept, keys, n_kept, column_indices)
-    return _with_first_neighbors(row_offsets, column_indices)
+    return with_first_neighbors(row_offsets, column_indices)
 
 
 def wide_adjacency(chunks: Chunks, n_vertices: int, symmetric: bool) -> Adjacency:
@@ -86,10 +86,11 @@ def wide_adjacency(chunks: Chunks, n_vertices: int, symmetric: bool) -> Adjacenc
     del rows, columns
     order = cupy.lexsort(ends) if ends.size else cupy.empty(0, np.int64)
     row_offsets = _row_starts(ends[1][order].view(np.uint64), n_vertices, 0)
-    return _with_first_neighbors(row_offsets, ends[0][order])
+    return with_first_neighbors(row_offsets, ends[0][order])
 
 
-def _with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
+def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
+    """The adjacency of these rows, with the first neighbour of each apart."""
     adjacency = Adjacency(row_offsets, column_indices, cupy.empty(len(row_offsets) - 1, column_indices.dtype))
     n_rows = adjacency.n_vertices
     kernels = loader.load_for("build.cu", adjacency)
