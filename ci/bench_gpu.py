@@ -91,7 +91,9 @@ def row(table: str, graph: str, name: str, ms: list[float], **more: object) -> d
     }  # fmt: skip
 
 
-def traversals(name: str, graph: object, roots: list[int], handle: pylibcugraph.ResourceHandle) -> Iterator[dict]:
+def traversals(
+    name: str, graph: object, roots: list[int], handle: pylibcugraph.ResourceHandle
+) -> Iterator[dict]:
     """Arrays in, arrays out: our variants and pylibcugraph on the same adjacency."""
     store = graph.storage
     view = store.view("out")
@@ -139,7 +141,9 @@ def main() -> None:
         rows.append(row("build", name, "rapids_trav", [took * 1e3], peak_over_input=round(peak / size, 2)))
         theirs = cugraph.Graph(directed=False)
         _, took, peak = peak_bytes(
-            lambda edges=edges, theirs=theirs: theirs.from_cudf_edgelist(edges, source="src", destination="dst")
+            lambda edges=edges, theirs=theirs: theirs.from_cudf_edgelist(
+                edges, source="src", destination="dst"
+            )
         )
         rows.append(row("build", name, "cugraph", [took * 1e3], peak_over_input=round(peak / size, 2)))
 
@@ -147,9 +151,14 @@ def main() -> None:
         roots = [int(r) for r in rng.choice(graph.n_vertices, args.roots)]
         rows.extend(traversals(name, graph, roots, handle))
 
-        ids = [int(v) for v in graph.bfs(int(edges["src"].iloc[0]), predecessors=False)["vertex"].iloc[roots].to_numpy()]
+        ids = [
+            int(v)
+            for v in graph.bfs(int(edges["src"].iloc[0]), predecessors=False)["vertex"].iloc[roots].to_numpy()
+        ]
         rows.append(row("whole call", name, "rapids_trav graph.bfs", timings(graph.bfs, ids)))
-        rows.append(row("whole call", name, "cugraph.bfs", timings(lambda v, g=theirs: cugraph.bfs(g, v), ids)))
+        rows.append(
+            row("whole call", name, "cugraph.bfs", timings(lambda v, g=theirs: cugraph.bfs(g, v), ids))
+        )
         del graph, theirs, edges
         gc.collect()
     show(rows)
@@ -167,7 +176,17 @@ def built(graph: object) -> object:
 def show(rows: list[dict]) -> None:
     for kind in ("build", "traversal", "whole call"):
         table = Table(title=kind)
-        columns = ["graph", "name", "roots", "median_ms", "q1_ms", "q3_ms", "min_ms", "max_ms", "harmonic_mean_ms"]
+        columns = [
+            "graph",
+            "name",
+            "roots",
+            "median_ms",
+            "q1_ms",
+            "q3_ms",
+            "min_ms",
+            "max_ms",
+            "harmonic_mean_ms",
+        ]
         if kind == "build":
             columns = ["graph", "name", "median_ms", "peak_over_input"]
         for column in columns:

@@ -18,6 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.cuda.build import with_first_neighbors
 from rapids_trav.structures import Adjacency, BfsOptions
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree, random, star
 
@@ -55,12 +56,12 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
     for row, source in enumerate(many):
         check_tree(graph, [source], each.distance[row].get(), each.predecessor[row].get())
         check_tree(graph, [source], each.distance[row].get(), smallest[row])
-    lengths, vertices = engine.walk(each.predecessor[0], cupy.flatnonzero(each.distance[0] >= 0))
+    lengths, vertices = engine.walk(each.predecessor[0], cupy.asarray(np.flatnonzero(each.distance[0].get() >= 0)))
     assert int(lengths.sum()) == len(vertices)
 
 
 def _widened(adjacency: Adjacency, vertex_bits: int, edge_bits: int) -> Adjacency:
-    return Adjacency(
+    return with_first_neighbors(
         adjacency.row_offsets.astype(f"int{edge_bits}", copy=False),
         adjacency.column_indices.astype(f"int{vertex_bits}", copy=False),
     )

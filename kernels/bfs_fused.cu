@@ -1,16 +1,18 @@
 // Breadth-first search from its sources to its end in one cooperative launch (SYSTEMS P7 and P6).
 //
-// The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the frontier
-// has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is searched by one
-// block alone, level after level with no grid-wide barrier, so that long thin graphs cost about a microsecond a level.
+// The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the
+// frontier has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is
+// searched by one block alone, level after level with no grid-wide barrier, so that long thin graphs cost
+// about a microsecond a level.
 //
-// Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.  Totals of a
-// level are written only between its barrier and the next, so all blocks take the same decisions from them.
+// Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.
+// Totals of a level are written only between its barrier and the next, so all blocks take the same decisions
+// from them.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
-// Programming Massively Parallel Processors, 4th edition, chapter 15 (single-launch levels, binning by degree).
-// The plain kernel that it must agree with is bfs_push.cu.
+// Programming Massively Parallel Processors, 4th edition, chapter 15 (single-launch levels, binning by
+// degree). The plain kernel that it must agree with is bfs_push.cu.
 #include "fused_pull.cuh"
 #include "fused_solo.cuh"
 
@@ -36,16 +38,27 @@ __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     }
 }
 
-// Writes the distances out, and down who was not reached.
+// Writes the distances out, and down who was not reached; four vertices to a thread.
 __device__ void finish(const State& state, vertex_t n_vertices) {
-    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
-        if (!(state.visited[v >> 5] >> (v & 31) & 1)) {
-            state.distance[v] = UNREACHED;
+    for (i64 base = 4 * global_thread(); base < n_vertices; base += 4 * global_threads()) {
+        const u32 reached = state.visited[base >> 5] >> (base & 31);
+        const uchar4 near = *reinterpret_cast<const uchar4*>(state.near + base);
+        const i32 distance[4] = {near.x, near.y, near.z, near.w};
+        const bool far = max(max(distance[0], distance[1]), max(distance[2], distance[3])) == FAR;
+        if ((reached & 15) == 15 && !far && base + 4 <= n_vertices) {
+            *reinterpret_cast<int4*>(state.distance + base) =
+                make_int4(distance[0], distance[1], distance[2], distance[3]);
+            continue;
+        }
+        for (i32 k = 0; k < 4 && base + k < n_vertices; ++k) {
+            if (!(reached >> k & 1)) {
+                state.distance[base + k] = UNREACHED;
 #if PREDECESSORS
-            state.predecessor[v] = NONE;
+                state.predecessor[base + k] = NONE;
 #endif
-        } else if (state.near[v] < FAR) {
-            state.distance[v] = state.near[v];
+            } else if (distance[k] < FAR) {
+                state.distance[base + k] = distance[k];
+            }
         }
     }
 }
@@ -54,16 +67,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bfs_fused(const edge_t* __restrict__ out_offsets, const vertex_t* __restrict__ out_indices,
               const edge_t* __restrict__ in_offsets, const vertex_t* __restrict__ in_indices,
               const vertex_t* __restrict__ first_neighbors, vertex_t n_vertices, vertex_t leaf_degree,
-              vertex_t hub_words, const vertex_t* sources, vertex_t n_sources, const u32* targets, u64 n_targets,
-              i32 depth_limit, float alpha, float beta, i32* distance, vertex_t* predecessor, unsigned char* near,
-              u32* visited, u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a, NarrowItem* narrow_b,
-              HubItem* hubs_a, HubItem* hubs_b, Control* control, TraceRow* trace_rows, u32 trace_capacity) {
+              vertex_t hub_words, const vertex_t* sources, vertex_t n_sources, const u32* targets,
+              u64 n_targets, i32 depth_limit, float alpha, float beta, i32* distance, vertex_t* predecessor,
+              unsigned char* near, u32* visited, u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a,
+              NarrowItem* narrow_b, HubItem* hubs_a, HubItem* hubs_b, Control* control, TraceRow* trace_rows,
+              u32 trace_capacity) {
     __shared__ BlockShared shared;
     __shared__ union {
         PullShared pull;
         SoloShared solo;
     } scratch;
-    const Graph graph{out_offsets, out_indices, in_offsets, in_indices, first_neighbors, n_vertices, leaf_degree};
+    const Graph graph{out_offsets,     out_indices, in_offsets, in_indices,
+                      first_neighbors, n_vertices,  leaf_degree};
     const State state{distance, near, predecessor, visited, targets, control};
     const Trace trace{trace_rows, trace_capacity};
     const vertex_t n_words = bitmap_words(n_vertices);
@@ -73,8 +88,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     clear(visited, bitmap_a, n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
-    // `narrow_a`, `hubs_a` and `bitmap_a` are always the current frontier's, `now` its level's totals and `depth` its
-    // distance.
+    // `narrow_a`, `hubs_a` and `bitmap_a` are always the current frontier's, `now` its level's totals and
+    // `depth` its distance.
     GridQueue queue{narrow_a, hubs_a, &control->level[0], 0};
     Tally tally;
     const bool few_sources = n_sources <= SOLO_EDGES;
@@ -133,7 +148,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             // Queued in the totals of the level that found these vertices; only now are their edges counted.
             Level* found = &control->level[(turn + 2) % 3];
             Tally degrees;
-            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree}, scratch.pull, degrees);
+            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree}, scratch.pull,
+                            degrees);
             end_level(shared, control, found, degrees, epoch);
             now = shared.seen;
             unexplored -= now.edges;

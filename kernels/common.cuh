@@ -1,4 +1,4 @@
-// Types and constants of every kernel, and the barrier of cooperative launches.
+// Types and constants of every kernel, and what a barrier over the grid is made of.
 //
 // The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
 // each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
@@ -39,6 +39,9 @@ __device__ __forceinline__ i64 global_threads() {
     return static_cast<i64>(gridDim.x) * blockDim.x;
 }
 
+// A block that adds with release after writing, and one that then loads the sum with acquire, agree on the
+// writes. Data that other blocks write must not be read through `const __restrict__`, whose loads may stay
+// cached.
 __device__ __forceinline__ u32 load_acquire(const u32* address) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
@@ -47,20 +50,4 @@ __device__ __forceinline__ u32 load_acquire(const u32* address) {
 
 __device__ __forceinline__ void add_release(u32* address, u32 value) {
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
-}
-
-// Barrier over the whole grid of a cooperative launch: what any thread wrote before, every thread sees after.
-//
-// `counter` is zero when the launch begins and only grows, so nothing resets it; `epoch` is each thread's own
-// count of the barriers it has passed, from 0.  Differences are compared, not values: the counter may wrap.
-// Data that other blocks write must not be read through `const __restrict__`, whose loads may stay cached.
-__device__ __forceinline__ void grid_barrier(u32* counter, u32 n_blocks, u32& epoch) {
-    epoch += 1;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        add_release(counter, 1);
-        while (static_cast<i32>(load_acquire(counter) - epoch * n_blocks) < 0) {
-        }
-    }
-    __syncthreads();
 }

@@ -1,7 +1,7 @@
 // Bottom-up step (Beamer, Asanovic and Patterson, SC 2012): every unvisited vertex looks for one neighbour in
-// the frontier and stops at the first.  A warp packs the unvisited vertices of a few bitmap words, so that its
-// lanes are busy however few are left; what a lane does not settle in a few probes the whole warp finishes, and
-// what would keep a warp long is cut into chunks for the whole grid.
+// the frontier and stops at the first.  A warp packs the unvisited vertices of a few bitmap words, so that
+// its lanes are busy however few are left; what a lane does not settle in a few probes the whole warp
+// finishes, and what would keep a warp long is cut into chunks for the whole grid.
 #pragma once
 #include "fused_push.cuh"
 
@@ -50,8 +50,8 @@ __device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
     __syncthreads();
 }
 
-// Lists the set bits among the TILE_WORDS words that the lanes from `first_lane` on hold, by their place in the
-// tile; returns how many there are.
+// Lists the set bits among the TILE_WORDS words that the lanes from `first_lane` on hold, by their place in
+// the tile; returns how many there are.
 __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char* list) {
     u32 size = 0;
 #pragma unroll
@@ -64,13 +64,15 @@ __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char
     return size;
 }
 
-// The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at their row.
-// A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that nobody looks for more.
+// The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at
+// their row. A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that nobody
+// looks for more.
 __device__ __forceinline__ vertex_t first_neighbor(vertex_t entry) {
     return entry < NONE ? -2 - entry : entry;
 }
 
-// The frontier neighbour of `v` among in_indices[begin, end), or NONE; called by whole warps with equal arguments.
+// The frontier neighbour of `v` among in_indices[begin, end), or NONE; called by whole warps with equal
+// arguments.
 __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Frontier& frontier, edge_t begin,
                                                 edge_t end, Tally& tally) {
     for (edge_t base = begin; base < end; base += 32 * UNROLL) {
@@ -91,8 +93,8 @@ __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Fronti
     return NONE;
 }
 
-// Lanes of one warp, each with one unvisited vertex whose first neighbour is not in the frontier (or NONE); true
-// where it was reached.
+// Lanes of one warp, each with one unvisited vertex whose first neighbour is not in the frontier (or NONE);
+// true where it was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
                               i32 depth, HubItem* deferred, Level* level, Tally& tally) {
     edge_t begin = 0, end = 0;
@@ -124,17 +126,20 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
         }
     }
     bool put_off = from == NONE && begin < end;
-    append_hubs(deferred, &level->deferred, put_off, v, put_off ? (u32)(((graph.in_offsets[v + 1] - graph.in_offsets[v]) - 1) / DEFER_CHUNK + 1) : 0);
+    append_hubs(deferred, &level->deferred, put_off, v,
+                put_off ? (u32)(((graph.in_offsets[v + 1] - graph.in_offsets[v]) - 1) / DEFER_CHUNK + 1) : 0);
     if (from != NONE) reach(state, v, from, depth, tally);
     return from != NONE;
 }
 
-// First probe: settles those of N vertices a lane whose first neighbour is in the frontier, and lists the others
-// that have more neighbours from `left` on.  Several to a lane, so that their loads are under way together.
+// First probe: settles those of N vertices a lane whose first neighbour is in the frontier, and lists the
+// others that have more neighbours from `left` on.  Several to a lane, so that their loads are under way
+// together.
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
-                                           vertex_t tile_begin, const u32 (&local)[N], const bool (&waiting)[N],
-                                           i32 depth, bool (&hit)[N], unsigned char* list, u32& left, Tally& tally) {
+                                           vertex_t tile_begin, const u32 (&local)[N],
+                                           const bool (&waiting)[N], i32 depth, bool (&hit)[N],
+                                           unsigned char* list, u32& left, Tally& tally) {
     vertex_t entry[N];
 #pragma unroll
     for (i32 k = 0; k < N; ++k)
@@ -156,10 +161,11 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 }
 
-// First probe of a tile most of which is unvisited: a word at a time, a lane to a bit.  Each lane holds one of the
-// tiles' words; returns what was found in it.
-__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, vertex_t tile_begin,
-                          u32 unvisited, u32 first_lane, i32 depth, unsigned char* list, u32& left, Tally& tally) {
+// First probe of a tile most of which is unvisited: a word at a time, a lane to a bit.  Each lane holds one
+// of the tiles' words; returns what was found in it.
+__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier,
+                          vertex_t tile_begin, u32 unvisited, u32 first_lane, i32 depth, unsigned char* list,
+                          u32& left, Tally& tally) {
     constexpr i32 N = 4;
     u32 lane = lane_id(), found = 0;
     for (u32 word = 0; word < TILE_WORDS; word += N) {
@@ -171,7 +177,8 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
             waiting[k] = __shfl_sync(FULL_WARP, unvisited, first_lane + word + k) >> lane & 1;
         }
 #if PREDECESSORS
-        // A word that is all unvisited is written whole: memory does not have to fetch what it would keep of it.
+        // A word that is all unvisited is written whole: memory does not have to fetch what it would keep of
+        // it.
 #pragma unroll
         for (i32 k = 0; k < N; ++k)
             if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile_begin + (vertex_t)local[k]] = NONE;
@@ -186,9 +193,11 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
     return found;
 }
 
-// First probe of a tile with few unvisited vertices, which are listed; found ones are marked in shared memory.
-__device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier, vertex_t tile_begin,
-                            u32 size, i32 depth, unsigned char* list, u32& left, u32* found, Tally& tally) {
+// First probe of a tile with few unvisited vertices, which are listed; found ones are marked in shared
+// memory.
+__device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
+                            vertex_t tile_begin, u32 size, i32 depth, unsigned char* list, u32& left,
+                            u32* found, Tally& tally) {
     constexpr i32 N = 2;
     for (u32 base = 0; base < size; base += 32 * N) {
         u32 local[N];
@@ -222,7 +231,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     constexpr i32 TILES = 32 / TILE_WORDS;
     for (vertex_t first_tile = (vertex_t)warp_in_block * gridDim.x + blockIdx.x; first_tile < n_tiles;
          first_tile += n_warps * TILES) {
-        vertex_t word = (first_tile + (vertex_t)(lane / TILE_WORDS) * n_warps) * TILE_WORDS + lane % TILE_WORDS;
+        vertex_t word =
+            (first_tile + (vertex_t)(lane / TILE_WORDS) * n_warps) * TILE_WORDS + lane % TILE_WORDS;
         u32 unvisited = word < n_words ? ~state.visited[word] : 0;
         found[lane] = 0;
         u32 busy = __ballot_sync(FULL_WARP, unvisited), found_dense = 0;
@@ -232,8 +242,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
             u32* found_here = found + t * TILE_WORDS;
             u32 left = 0, here = lane / TILE_WORDS == t ? __popc(unvisited) : 0;
             if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
-                found_dense |= pull_dense(graph, state, frontier, tile_begin, unvisited, t * TILE_WORDS, depth, list,
-                                          left, tally);
+                found_dense |= pull_dense(graph, state, frontier, tile_begin, unvisited, t * TILE_WORDS,
+                                          depth, list, left, tally);
             } else {
                 u32 size = list_bits(unvisited, t * TILE_WORDS, list);
                 pull_sparse(graph, state, frontier, tile_begin, size, depth, list, left, found_here, tally);
@@ -266,7 +276,8 @@ __device__ void pull_deferred(const Graph& graph, const State& state, const Fron
         // A chunk at a time: another warp may have settled the vertex meanwhile.
         for (edge_t begin = row + first; begin < end; begin += min((edge_t)DEFER_CHUNK, end - begin)) {
             if (__ldcg(state.visited + (v >> 5)) & bit) return;
-            vertex_t from = warp_search(graph, frontier, begin, begin + min((edge_t)DEFER_CHUNK, end - begin), tally);
+            vertex_t from =
+                warp_search(graph, frontier, begin, begin + min((edge_t)DEFER_CHUNK, end - begin), tally);
             if (from == NONE) continue;
             if (lane_id() == 0 && !(atomicOr(state.visited + (v >> 5), bit) & bit)) {
                 atomicOr(next + (v >> 5), bit);
@@ -288,8 +299,8 @@ __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const Hu
 }
 
 // The frontier of a pull step as queues.
-__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue, PullShared& shared,
-                                Tally& tally) {
+__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue,
+                                PullShared& shared, Tally& tally) {
     unsigned char* list = shared.list[threadIdx.x / 32];
     vertex_t n_words = bitmap_words(graph.n_vertices);
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;

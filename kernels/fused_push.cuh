@@ -1,6 +1,7 @@
 // Top-down step: a warp lays the edges of up to 32 vertices end to end and takes them 32 at a time, so that
 // its lanes are busy whatever the degrees (Merrill, Garland and Grimshaw, PPoPP 2012, "scan gathering").
-// The edges of hubs are shared out evenly: each warp takes a run of chunks, wherever one hub ends and the next begins.
+// The edges of hubs are shared out evenly: each warp takes a run of chunks, wherever one hub ends and the
+// next begins.
 #pragma once
 #include "fused_state.cuh"
 
@@ -25,10 +26,13 @@ __device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool min
     u64 before = 0;
     if (lane_id() == 31) before = atomicAdd(packed, (u64)__popc(lanes) << CHUNK_BITS | inclusive);
     before = __shfl_sync(FULL_WARP, before, 31);
-    if (mine) hubs[n_hubs(before) + __popc(lanes & lanes_below())] = HubItem{n_chunks(before) + inclusive - chunks, v};
+    if (mine)
+        hubs[n_hubs(before) + __popc(lanes & lanes_below())] =
+            HubItem{n_chunks(before) + inclusive - chunks, v};
 }
 
-// The hub that a chunk belongs to: the last whose first chunk is not behind it.  A warp probes 32 places at a time.
+// The hub that a chunk belongs to: the last whose first chunk is not behind it.  A warp probes 32 places at a
+// time.
 __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk) {
     u64 low = 0;
     while (size > 1) {
@@ -51,7 +55,8 @@ __device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, 
     for (u64 hub = find_hub(hubs, size, chunk); chunk < end; ++hub) {
         u64 first = hubs[hub].first_chunk, next = hub + 1 < size ? hubs[hub + 1].first_chunk : chunks;
         u64 stop = min(next, end);
-        visit(hubs[hub].vertex, (edge_t)((chunk - first) * chunk_size), (edge_t)((stop - first) * chunk_size));
+        visit(hubs[hub].vertex, (edge_t)((chunk - first) * chunk_size),
+              (edge_t)((stop - first) * chunk_size));
         chunk = stop;
     }
 }
@@ -71,7 +76,8 @@ struct GridQueue {
         narrow[place] = NarrowItem{first, v, (u32)degree};
     }
     __device__ __forceinline__ void put_hubs(bool fresh, vertex_t v, edge_t degree) const {
-        append_hubs(hubs, &level->hubs, fresh && degree > HUB_DEGREE, v, (u32)((degree - 1) / HUB_DEGREE + 1));
+        append_hubs(hubs, &level->hubs, fresh && degree > HUB_DEGREE, v,
+                    (u32)((degree - 1) / HUB_DEGREE + 1));
     }
 };
 
@@ -118,11 +124,12 @@ __device__ __forceinline__ void append(const Queue& queue, const bool (&fresh)[N
     for (int k = 0; k < N; ++k) queue.put_hubs(fresh[k], v[k], degree[k]);
 }
 
-// Follows N edges a lane (from -> to; none where `to` is NONE).  In stages, so that the N loads, and then the N
-// atomics, are under way together; the offsets of a vertex are fetched while its claim is.
+// Follows N edges a lane (from -> to; none where `to` is NONE).  In stages, so that the N loads, and then the
+// N atomics, are under way together; the offsets of a vertex are fetched while its claim is.
 template <int N, class Queue>
 __device__ __forceinline__ void push_edges(const Graph& graph, const State& state, const vertex_t (&from)[N],
-                                           const vertex_t (&to)[N], i32 depth, const Queue& queue, Tally& tally) {
+                                           const vertex_t (&to)[N], i32 depth, const Queue& queue,
+                                           Tally& tally) {
     u32 old[N];
     edge_t first[N], degree[N];
     bool fresh[N];
@@ -179,7 +186,8 @@ __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, ed
 
 // One level by the whole grid: the narrow queue in tiles, then the chunks of the hubs.
 __device__ void push_level(const Graph& graph, const State& state, const NarrowItem* narrow, u64 n_narrow,
-                           const HubItem* hubs, u64 packed_hubs, i32 depth, const GridQueue& queue, Tally& tally) {
+                           const HubItem* hubs, u64 packed_hubs, i32 depth, const GridQueue& queue,
+                           Tally& tally) {
     u32 lane = lane_id();
     // Neighbouring warps sit on different multiprocessors, so that a short queue still spreads over the card.
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;

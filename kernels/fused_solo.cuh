@@ -20,9 +20,10 @@ __device__ void trace_level(const Trace& trace, i32 depth, bool pull, u64 fronti
     trace.rows[depth] = TraceRow{pull, (i64)frontier, (i64)examined, now};
 }
 
-__device__ __forceinline__ BlockQueue solo_queue(SoloShared& shared, u32 parity, u32 turn, vertex_t leaf_degree) {
-    return BlockQueue{shared.vertex[parity], shared.begin[parity], shared.degree[parity], &shared.size[turn % 3],
-                      leaf_degree};
+__device__ __forceinline__ BlockQueue solo_queue(SoloShared& shared, u32 parity, u32 turn,
+                                                 vertex_t leaf_degree) {
+    return BlockQueue{shared.vertex[parity], shared.begin[parity], shared.degree[parity],
+                      &shared.size[turn % 3], leaf_degree};
 }
 
 // What one block begins with: sources to claim, or a frontier that the grid has queued.
@@ -31,15 +32,17 @@ struct SoloStart {
     const NarrowItem* narrow;
     u32 size;
     u64 frontier;
-    i32 depth;           // of that frontier
+    i32 depth;  // of that frontier
     i32 depth_limit;
     u64 targets_wanted;  // stop when so many are found; 0 if there are none
 };
 
-// Searches on from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is over.
-// The frontier left goes to the grid's `queue`, the totals of its level to `sum`, those of all levels to `solo`.
-__device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared, const SoloStart& start,
-                             const GridQueue& queue, Level& sum, Solo& solo, const Trace& trace) {
+// Searches on from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is
+// over. The frontier left goes to the grid's `queue`, the totals of its level to `sum`, those of all levels
+// to `solo`.
+__device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared,
+                             const SoloStart& start, const GridQueue& queue, Level& sum, Solo& solo,
+                             const Trace& trace) {
     if (threadIdx.x == 0) {
         shared.size[0] = shared.size[1] = 0;
         shared.sum[0] = shared.sum[1] = Level{};
@@ -80,8 +83,9 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         for (u32 base = threadIdx.x / 32 * tile; base < size; base += WARPS * tile) {
             bool mine = lane < tile && base + lane < size;
             u32 at = mine ? base + lane : 0;
-            push_tile(graph, state, mine ? shared.vertex[parity][at] : NONE, mine ? shared.begin[parity][at] : 0,
-                      mine ? shared.degree[parity][at] : 0, depth, next, tally);
+            push_tile(graph, state, mine ? shared.vertex[parity][at] : NONE,
+                      mine ? shared.begin[parity][at] : 0, mine ? shared.degree[parity][at] : 0, depth, next,
+                      tally);
         }
         add_tally(tally, shared.sum[turn % 3]);
         if (threadIdx.x == 0) {

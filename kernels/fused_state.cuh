@@ -38,8 +38,12 @@ struct alignas(16) HubItem {
 
 // The length of a list of hubs and the sum of their chunks, in one word, so that one atomic reserves both.
 constexpr i32 CHUNK_BITS = 36;
-__device__ __forceinline__ u64 n_hubs(u64 packed) { return packed >> CHUNK_BITS; }
-__device__ __forceinline__ u64 n_chunks(u64 packed) { return packed & ((1ull << CHUNK_BITS) - 1); }
+__device__ __forceinline__ u64 n_hubs(u64 packed) {
+    return packed >> CHUNK_BITS;
+}
+__device__ __forceinline__ u64 n_chunks(u64 packed) {
+    return packed & ((1ull << CHUNK_BITS) - 1);
+}
 
 // Totals of one level.  Three are in use in turn: the one being read, the one being written, and the
 // one being cleared, so that a level needs a single barrier.
@@ -113,22 +117,29 @@ struct BlockShared {
     Level seen;  // the grid's totals, as read after the barrier
 };
 
-__device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31; }
+__device__ __forceinline__ u32 lane_id() {
+    return threadIdx.x & 31;
+}
 // Words of a bitmap with a bit for each vertex.
-__device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) { return (n_vertices + 31) / 32; }
-__device__ __forceinline__ u32 lanes_below() { return (1u << lane_id()) - 1; }
+__device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) {
+    return (n_vertices + 31) / 32;
+}
+__device__ __forceinline__ u32 lanes_below() {
+    return (1u << lane_id()) - 1;
+}
 
 __device__ __forceinline__ u64 warp_sum(u64 value) {
     for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(FULL_WARP, value, step);
     return value;
 }
 
-// A byte tells most distances: it is written where it will be written again soon, and four times as many fit into
-// the cache.  Distances from FAR on are written in full.
+// A byte tells most distances: it is written where it will be written again soon, and four times as many fit
+// into the cache.  Distances from FAR on are written in full.
 constexpr i32 FAR = 255;
 
 // Writes down that `v`, just claimed, was reached from `from`.
-__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth, Tally& tally) {
+__device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
+                                      Tally& tally) {
     state.near[v] = (unsigned char)min(depth, FAR);
     if (depth >= FAR) state.distance[v] = depth;
 #if PREDECESSORS
@@ -152,8 +163,8 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
 }
 
 // Ends a level (or a part of one): every block sees all writes of every other and the level's totals.
-__device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level, const Tally& tally,
-                                          u32& epoch) {
+__device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level,
+                                          const Tally& tally, u32& epoch) {
     add_tally(tally, shared.sum);
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -46,11 +46,19 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: Any = None,
-        engine: str = "auto",
+        engine: Any = "auto",
+        degree_sort: str = "auto",
     ) -> Graph:
         """Build the graph of these edges; see `Graph.from_edges`."""
         return Graph.from_edges(
-            self._frame, src, dst, directed=directed, weight=weight, vertices=vertices, engine=engine
+            self._frame,
+            src,
+            dst,
+            directed=directed,
+            weight=weight,
+            vertices=vertices,
+            engine=engine,
+            degree_sort=degree_sort,
         )
 
     def bfs(self, sources: Any, **options: Any) -> Any:
@@ -75,7 +83,7 @@ class TravAccessor:
 
     def _split(self, options: dict[str, Any]) -> tuple[Graph, dict[str, Any]]:
         """The graph that the options describe, and the options that are left for the question."""
-        building = ("src", "dst", "directed", "weight", "vertices", "engine")
+        building = ("src", "dst", "directed", "weight", "vertices", "engine", "degree_sort")
         built = {name: options.pop(name) for name in building if name in options}
         return self.graph(**built), options
 

@@ -1,4 +1,6 @@
-"""Maps between the caller's vertex ids and the internal ones, 0 to n-1 in ascending order of the caller's.
+"""Maps between the caller's vertex ids and the internal ones, 0 to n-1.
+
+Internal ids ascend with the caller's; only `degree_order` gives them another order.
 
 An id is given by one or more columns.  Here are the maps of integers (and whole floats), which work on the
 engine's arrays; `other_ids` has those of strings, dates, categoricals and several columns.
@@ -43,6 +45,14 @@ class IdMap(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes that the map holds."""
+
+    @property
+    def rank(self) -> Array | None:
+        """The internal ids in ascending order of the caller's; None if they ascend themselves."""
+
+    @property
+    def order(self) -> Array | None:
+        """The place of each internal id in that order; None likewise."""
 
     def encoder(self, known: bool = False) -> Encoder:
         """Function from `width` columns to internal ids.
@@ -90,6 +100,7 @@ class RangeIds:
     xp: Any
     width = 1
     nbytes = 0
+    rank = order = None
 
     @property
     def dtypes(self) -> tuple:
@@ -132,6 +143,7 @@ class SortedIds:
     library: Library
     xp: Any
     width = 1
+    rank = order = None
 
     @property
     def n(self) -> int:

@@ -24,6 +24,7 @@ class ValueIds:
     library: Library
     xp: Any
     width = 1
+    rank = order = None
 
     @property
     def n(self) -> int:
@@ -67,6 +68,7 @@ class CategoryIds:
     codes: RangeIds | SortedIds
     categories: Column
     width = 1
+    rank = order = None
 
     @property
     def n(self) -> int:
@@ -107,6 +109,7 @@ class TupleIds:
     first: IdMap
     second: IdMap
     keys: RangeIds | SortedIds
+    rank = order = None
 
     @property
     def n(self) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .structures import View
@@ -23,3 +26,18 @@ def duplicate_edges(view: View, engine: Any, directed: bool) -> int:
     if not directed:
         repeated &= edges.src[1:] <= edges.dst[1:]
     return int(repeated.sum())
+
+
+class PhaseTimes:
+    """Seconds by phase; `synchronize` waits for the device, so that each phase pays for its own work."""
+
+    def __init__(self, synchronize: Callable[[], None]) -> None:
+        self._synchronize = synchronize
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self._synchronize()
+        self.seconds[name] = time.perf_counter() - start

@@ -83,7 +83,7 @@ def test_loading_sources_needs_no_cupy():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_the_grid_barrier_is_the_only_inline_assembly_of_the_engine():
+def test_inline_assembly_stays_in_headers():
     for file in loader.TUNABLES:
         body = (loader.kernel_directory() / file).read_text()
         assert "asm" not in body

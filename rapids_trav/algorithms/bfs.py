@@ -74,7 +74,7 @@ def searches(graph: Graph, question: Question, deterministic: bool = False) -> I
         else:
             found = engine.bfs(question.view, question.sources, options)
         if smallest:
-            predecessor = engine.smallest_predecessors(question.view.into, found.distance)
+            predecessor = engine.smallest_predecessors(question.view.into, found.distance, graph.ids.order)
             found = replace(found, predecessor=predecessor)
         yield first, found
 
@@ -93,22 +93,26 @@ def _rows(
     graph: Graph, question: Question, found: Search, first: int, reached_only: bool
 ) -> tuple[Array | None, Array | None, Array, Array | None]:
     """Source (None: joint), vertex (None: all, once), distance and predecessor of each row of the answer."""
-    xp, n = graph.engine.xp, graph.n_vertices
-    distance = found.distance.reshape(-1)
-    predecessor = None if found.predecessor is None else found.predecessor.reshape(-1)
+    xp, n, rank = graph.engine.xp, graph.n_vertices, graph.ids.rank
+    distance, predecessor = found.distance, found.predecessor
+    if rank is not None:  # rows ascend in the caller's ids
+        distance = xp.take(distance, rank, axis=-1)
+        predecessor = None if predecessor is None else xp.take(predecessor, rank, axis=-1)
+    distance = distance.reshape(-1)
+    predecessor = None if predecessor is None else predecessor.reshape(-1)
     if not reached_only:
         if not question.each:
             return None, None, distance, predecessor
         k = len(found.distance)
-        every = xp.arange(n, dtype=vertex_dtype(n))
+        every = xp.arange(n, dtype=vertex_dtype(n)) if rank is None else rank
         return xp.repeat(question.sources[first : first + k], n), xp.tile(every, k), distance, predecessor
     kept = xp.flatnonzero(distance >= 0)
     distance = distance[kept]
     predecessor = None if predecessor is None else predecessor[kept]
-    if not question.each:
-        return None, kept, distance, predecessor
-    search, vertex = xp.divmod(kept, n)
-    return question.sources[search + first], vertex.astype(vertex_dtype(n)), distance, predecessor
+    search, vertex = xp.divmod(kept, n) if question.each else (None, kept)
+    vertex = vertex.astype(vertex_dtype(n)) if rank is None else rank[vertex]
+    source = None if search is None else question.sources[search + first]
+    return source, vertex, distance, predecessor
 
 
 def _joined(graph: Graph, rows: list[tuple]) -> tuple[Array | None, ...]:

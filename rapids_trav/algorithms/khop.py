@@ -44,7 +44,8 @@ def khop(
     )
     distance = graph.engine.bfs(question.view, question.sources, question.options).distance
     chosen = distance >= 0
-    vertex = graph.engine.xp.flatnonzero(chosen)
+    rank = graph.ids.rank
+    vertex = graph.engine.xp.flatnonzero(chosen) if rank is None else rank[chosen[rank]]
     near = distance[vertex]
     columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
     return Neighborhood(

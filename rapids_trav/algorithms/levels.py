@@ -68,5 +68,7 @@ def degrees(graph: Graph, direction: str = "out") -> Any:
     one_of("direction", direction, DIRECTIONS)
     offsets = graph.storage.view(direction).out.row_offsets
     xp = graph.engine.xp
-    columns = graph.id_columns("vertex")
-    return graph.deliver(graph.frame(columns | {"degree": xp.diff(offsets).astype(xp.int64)}))
+    degree = xp.diff(offsets).astype(xp.int64)
+    if graph.ids.rank is not None:
+        degree = degree[graph.ids.rank]
+    return graph.deliver(graph.frame(graph.id_columns("vertex") | {"degree": degree}))

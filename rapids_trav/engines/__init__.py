@@ -1,7 +1,7 @@
 """Engines: where a search runs, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
 
 An engine has `name`, `xp` (numpy or cupy), `variants`, and the methods `build_adjacency`, `expand_rows`,
-`bfs`, `bfs_each`, `smallest_predecessors` and `walk`; `engines.cpu.CpuEngine` documents them.
+`bfs`, `bfs_each`, `smallest_predecessors`, `walk` and `synchronize`; `engines.cpu.CpuEngine` documents them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from rapids_trav.errors import TravError
 NAMES = ("auto", "cpu", "cuda")
 
 
-def select(name: str, frame_library: str) -> Any:
-    """The engine called `name`; "auto" is "cuda" for cuDF frames and "cpu" for pandas."""
+def select(name: Any, frame_library: str) -> Any:
+    """The engine called `name`, or `name` if it is one; "auto" is "cuda" for cuDF and "cpu" for pandas."""
+    if hasattr(name, "build_adjacency"):
+        return name
     if name not in NAMES:
         raise TravError(f"engine={name!r} is not known: choose one of {', '.join(map(repr, NAMES))}.")
     if name == "cpu" or (name == "auto" and frame_library != "cudf"):

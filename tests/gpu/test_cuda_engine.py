@@ -291,7 +291,7 @@ def test_build_with_64_bit_ids(engine, symmetric, n_edges):
     from rapids_trav.engines.cuda.build import wide_adjacency
 
     graph = random(200, n_edges, symmetric)
-    adjacency = wide_adjacency(GraphView(graph, engine, 2).chunks, graph.n, symmetric)
+    adjacency = wide_adjacency(list(GraphView(graph, engine, 2).chunks()), graph.n, symmetric)
     assert adjacency.column_indices.dtype == np.int64
     expected_offsets, expected_columns = graph.rows()
     assert np.array_equal(adjacency.row_offsets.get(), expected_offsets)
@@ -302,14 +302,16 @@ def test_build_with_64_bit_ids(engine, symmetric, n_edges):
 @pytest.mark.parametrize("wide_vertices", [False, True])
 def test_64_bit_specialisations(engine, variant, wide_vertices):
     """64-bit offsets, and 64-bit ids with them, give the same answer."""
-    from rapids_trav.structures import Adjacency
+    from rapids_trav.engines.cuda.build import with_first_neighbors
 
     graph = GRAPHS["directed"]
     view = GraphView(graph, engine)
     vertex_type = np.int64 if wide_vertices else np.int32
     for name in ("out", "into"):
         narrow = getattr(view, name)
-        wide = Adjacency(narrow.row_offsets.astype(np.int64), narrow.column_indices.astype(vertex_type))
+        wide = with_first_neighbors(
+            narrow.row_offsets.astype(np.int64), narrow.column_indices.astype(vertex_type)
+        )
         view.__dict__[name] = wide
     distance, _ = search(engine, view, [3], variant=variant)
     assert np.array_equal(distance, graph.distance([3]))

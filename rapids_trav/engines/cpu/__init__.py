@@ -59,11 +59,14 @@ class CpuEngine:
             return multi_source.search(view, sources, options)
         return variants.search_each(self.bfs, view, sources, options)
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array) -> Array:
-        """For each vertex its smallest neighbour one level up, -1 where there is none."""
+    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+        """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
         from rapids_trav.engines.cpu.trees import smallest_predecessors
 
-        return smallest_predecessors(into, distance)
+        return smallest_predecessors(into, distance, order)
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `trees.walk`."""

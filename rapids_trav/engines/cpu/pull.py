@@ -44,6 +44,7 @@ def pull(
     for word in range(begin, end):
         found[word] = 0
         left = unvisited[word]
+        rows = 0  # those with a neighbour; the others can never be reached, so are not looked at again
         while left != 0:
             bit = trailing_zeros(left)
             left &= left - 1
@@ -53,9 +54,10 @@ def pull(
             stops[n_batch] = row_offsets[v + 1]
             prefetch(column_indices, row_offsets[v])
             has_row = np.int64(row_offsets[v] < row_offsets[v + 1])
-            unvisited[word] ^= (1 - has_row) << bit  # nothing leads to it: never look again
+            rows |= has_row << bit
             n_batch += has_row
             looked += 1
+        unvisited[word] = rows
         if n_batch > BATCH - 64 or word == end - 1:
             counts = _look_up(
                 column_indices, distance, predecessor, keep, level, frontier, found,

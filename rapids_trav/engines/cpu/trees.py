@@ -8,7 +8,7 @@ from rapids_trav.engines.cpu.compile import Team, kernel
 from rapids_trav.structures import Adjacency, Array
 
 
-def smallest_predecessors(into: Adjacency, distance: Array) -> Array:
+def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
     """The smallest `u` with an edge u -> v and `distance[u] == distance[v] - 1`.
 
     Parameters
@@ -16,6 +16,8 @@ def smallest_predecessors(into: Adjacency, distance: Array) -> Array:
     into : Adjacency
         Row `v` holds, in ascending order, the vertices that lead to `v`.
     distance : int32 array, (n,) or (k, n)
+    order : vertex array, (n,), optional
+        What the vertices are compared by; themselves if None.
 
     Returns
     -------
@@ -25,7 +27,11 @@ def smallest_predecessors(into: Adjacency, distance: Array) -> Array:
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
     with Team() as team:
         for row, out in zip(np.atleast_2d(distance), np.atleast_2d(predecessor), strict=True):
-            team.run(_smallest, into.n_vertices, into.row_offsets, into.column_indices, row, out, grain=4096)
+            rows = (into.row_offsets, into.column_indices, row, out)
+            if order is None:
+                team.run(_smallest, into.n_vertices, *rows, grain=4096)
+            else:
+                team.run(_first_in_order, into.n_vertices, *rows, order, grain=4096)
     return predecessor
 
 
@@ -39,6 +45,18 @@ def _smallest(row_offsets, column_indices, distance, predecessor, begin, end):
                 if distance[u] == distance[v] - 1:
                     predecessor[v] = u
                     break
+
+
+@kernel
+def _first_in_order(row_offsets, column_indices, distance, predecessor, order, begin, end):
+    for v in range(begin, end):
+        predecessor[v] = -1
+        if distance[v] > 0:
+            for e in range(row_offsets[v], row_offsets[v + 1]):
+                u = column_indices[e]
+                better = predecessor[v] < 0 or order[u] < order[predecessor[v]]
+                if better and distance[u] == distance[v] - 1:
+                    predecessor[v] = u
 
 
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:

@@ -23,16 +23,21 @@ class CudaEngine:
     ----------
     private_capacity : int
         Vertices that each block of the variant "private" keeps in shared memory; at most 4096.
+    hub_words : int
+        Words of the frontier, 32 vertices to a word, that each block of "auto" keeps in shared memory in a
+        bottom-up step (SYSTEMS V6); at most 1024.  0, the default, measured no slower: the hubs' part of the
+        frontier stays in the first level of cache by itself.
     """
 
     name = "cuda"
     variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
 
-    def __init__(self, private_capacity: int = 2048) -> None:
+    def __init__(self, private_capacity: int = 2048, hub_words: int = 0) -> None:
         import cupy
 
         self.xp = cupy
         self.private_capacity = private_capacity
+        self.hub_words = hub_words
 
     def build_adjacency(
         self,
@@ -74,12 +79,16 @@ class CudaEngine:
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
 
-    def smallest_predecessors(self, into: Adjacency, distance: Array) -> Array:
-        """For each vertex the smallest neighbour one level up, or -1; of the shape of `distance`."""
+    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+        """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
         from rapids_trav.engines.cuda import tree
 
         with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
-            return tree.smallest_predecessors(into, distance)
+            return tree.smallest_predecessors(into, distance, order)
+
+    def synchronize(self) -> None:
+        """Wait until what was launched on the current stream is done."""
+        self.xp.cuda.get_current_stream().synchronize()
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `tree.walk`."""
@@ -89,11 +98,11 @@ class CudaEngine:
             return tree.walk(predecessor, targets)
 
     def _variant(self, name: str) -> Callable[[View, Array, BfsOptions], Search]:
-        from rapids_trav.engines.cuda import direction, fused, textbook
+        from rapids_trav.engines.cuda import direction, textbook
 
         searches = {
-            "auto": fused.bfs_fused,
-            "fused": fused.bfs_fused,
+            "auto": self._fused,
+            "fused": self._fused,
             "push": textbook.push,
             "pull": textbook.pull,
             "edge": textbook.edge,
@@ -106,6 +115,11 @@ class CudaEngine:
                 f"variant {name!r} is not one of the cuda engine's; choose one of {', '.join(self.variants)}"
             )
         return searches[name]
+
+    def _fused(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        from rapids_trav.engines.cuda import fused
+
+        return fused.bfs_fused(view, sources, options, self.hub_words)
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda import textbook

@@ -21,6 +21,7 @@ from rapids_trav.engines.cuda.memory import saying_what_is_needed
 from rapids_trav.structures import Adjacency, Array, EdgeList
 
 Chunks = Callable[[], Iterable[tuple[Array, Array]]]
+Parts = list[tuple[Array, Array]]
 
 _WIDE = 2**31
 _NARROW_OFFSETS = 2**31 - 2**16  # kernels look a few thousand entries past the end of a row
@@ -32,24 +33,23 @@ def build_adjacency(
 ) -> Adjacency:
     """Adjacency of the edges u -> v in `chunks()`, as the engine interface has it."""
 
-    def directed() -> Iterable[tuple[Array, Array]]:
-        for u, v in chunks():
-            yield (v, u) if transpose else (u, v)
-
-    n_edges = sum(len(u) for u, _ in chunks())
+    # All chunks are held while they are packed, which takes less than the sort that follows.
+    parts = [(v, u) if transpose else (u, v) for u, v in chunks()]
+    n_edges = sum(len(u) for u, _ in parts)
     n_entries = 2 * n_edges if symmetric else n_edges
     if n_vertices >= _WIDE:
         with saying_what_is_needed("building the adjacency", 48 * n_entries + 8 * n_vertices):
-            return wide_adjacency(directed, n_vertices, symmetric)
+            return wide_adjacency(parts, n_vertices, symmetric)
     with saying_what_is_needed("building the adjacency", 16 * n_entries + 8 * n_vertices):
-        return _narrow_adjacency(directed, n_vertices, n_entries, symmetric)
+        return _narrow_adjacency(parts, n_vertices, n_entries, symmetric)
 
 
-def _narrow_adjacency(chunks: Chunks, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
     packing = loader.load("build.cu")
     keys = cupy.empty(n_entries, np.uint64)
     filled = 0
-    for u, v in chunks():
+    while parts:  # each is freed when packed
+        u, v = parts.pop()
         taken = 2 * len(u) if symmetric else len(u)
         packing.launch(
             "pack_both" if symmetric else "pack_edges",
@@ -60,19 +60,21 @@ def _narrow_adjacency(chunks: Chunks, n_vertices: int, n_entries: int, symmetric
             keys[filled : filled + taken],
         )
         filled += taken
+        del u, v
     if n_entries:
         keys.sort()
     row_offsets = _row_starts(keys, n_vertices, _KEY_SHIFT)
     n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
     column_indices = cupy.empty(n_kept, np.int32)
     packing.launch("unpack_columns", n_kept, keys, n_kept, column_indices)
+    del keys
     return with_first_neighbors(row_offsets, column_indices)
 
 
-def wide_adjacency(chunks: Chunks, n_vertices: int, symmetric: bool) -> Adjacency:
+def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
     """The same with 64-bit columns, for 2^31 vertices or more."""
     rows, columns = [], []
-    for u, v in chunks():
+    for u, v in parts:
         rows.append(u.astype(np.int64, copy=False))
         columns.append(v.astype(np.int64, copy=False))
         if symmetric:
@@ -85,7 +87,7 @@ def wide_adjacency(chunks: Chunks, n_vertices: int, symmetric: bool) -> Adjacenc
         cupy.concatenate(rows, out=ends[1])
     del rows, columns
     order = cupy.lexsort(ends) if ends.size else cupy.empty(0, np.int64)
-    row_offsets = _row_starts(ends[1][order].view(np.uint64), n_vertices, 0)
+    row_offsets = _row_starts(ends[1][order].view(np.uint64), n_vertices, 0, np.dtype(np.int64))
     return with_first_neighbors(row_offsets, ends[0][order])
 
 
@@ -98,8 +100,9 @@ def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency
     return adjacency
 
 
-def _row_starts(keys: Array, n_vertices: int, shift: int) -> Array:
-    edge_type = np.dtype(np.int32 if len(keys) < _NARROW_OFFSETS else np.int64)
+def _row_starts(keys: Array, n_vertices: int, shift: int, edge_type: np.dtype | None = None) -> Array:
+    if edge_type is None:
+        edge_type = np.dtype(np.int32 if len(keys) < _NARROW_OFFSETS else np.int64)
     row_offsets = cupy.empty(n_vertices + 1, edge_type)
     kernels = loader.load("build.cu", edge_bits=8 * edge_type.itemsize)
     kernels.launch("row_starts", n_vertices + 1, keys, len(keys), n_vertices, np.int32(shift), row_offsets)

@@ -16,9 +16,9 @@ from typing import Any
 import cupy
 import numpy as np
 
+from rapids_trav.engines.cuda.loader import Defines, defines_of, load_for, multiprocessors
 from rapids_trav.errors import TravError
 from rapids_trav.structures import Adjacency, BfsOptions, LevelTrace, Search, View
-from rapids_trav.engines.cuda.loader import Defines, _multiprocessors, load_for
 
 FILE = "bfs_fused.cu"
 # Must agree with the kernel: most edges of a vertex that is no hub, most edges of a frontier that one block
@@ -28,11 +28,9 @@ SOLO_EDGES = 1024
 CONTROL_BYTES = 256
 TRACE_ROW = 4
 TRACE_LEVELS = 1 << 22
-# Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when the
-# frontier has fewer vertices than the unvisited part over beta.
+# Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
+# it has fewer vertices than the unvisited part over beta.
 ALPHA, BETA = 60.0, 24.0
-# Words of the frontier in shared memory (SYSTEMS V6).  None: the first level of cache holds the hubs' anyway.
-HUB_WORDS = 0
 
 # Threads of a block, by bits of a vertex id: one block fills a multiprocessor's registers.
 BLOCK_SIZE = {32: 1024, 64: 512}
@@ -40,25 +38,15 @@ BLOCK_SIZE = {32: 1024, 64: 512}
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     (
         FILE,
-        tuple(
-            sorted(
-                {
-                    "VERTEX_BITS": vertex_bits,
-                    "EDGE_BITS": edge_bits,
-                    "BLOCK_SIZE": BLOCK_SIZE[vertex_bits],
-                    "PREDECESSORS": predecessors,
-                    "TRACE": trace,
-                }.items()
-            )
-        ),
+        defines_of(FILE, vertex, edge, BLOCK_SIZE=BLOCK_SIZE[vertex], PREDECESSORS=predecessors, TRACE=trace),
     )
-    for vertex_bits, edge_bits in ((32, 32), (32, 64), (64, 64))
+    for vertex, edge in ((32, 32), (32, 64), (64, 64))
     for predecessors in (0, 1)
     for trace in (0, 1)
 )
 
 
-def bfs_fused(view: View, sources: Any, options: BfsOptions) -> Search:
+def bfs_fused(view: View, sources: Any, options: BfsOptions, hub_words: int = 0) -> Search:
     """Search from `sources` (unique internal ids, one joint frontier) in one launch."""
     out, into = view.out, view.into
     n_vertices, vertex = view.n_vertices, out.column_indices.dtype
@@ -84,7 +72,7 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions) -> Search:
     stream = cupy.cuda.get_current_stream()
     cupy.cuda.runtime.memsetAsync(control, 0, CONTROL_BYTES, stream.ptr)
     kernels.function("bfs_fused")(
-        (_multiprocessors(cupy.cuda.runtime.getDevice()),),
+        (multiprocessors(cupy.cuda.runtime.getDevice()),),
         (block_size,),
         (
             out.row_offsets,
@@ -95,7 +83,7 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions) -> Search:
             vertex.type(n_vertices),
             # In a symmetric graph the only edge of a leaf leads back to where the search came from.
             vertex.type(1 if into is out else 0),
-            vertex.type(HUB_WORDS),
+            vertex.type(hub_words),
             sources.astype(vertex, copy=False),
             vertex.type(len(sources)),
             _pointer(targets),
@@ -126,7 +114,13 @@ def _workspace(out: Adjacency, n_sources: int) -> tuple[Any, dict[str, int]]:
     pushed = int(max(out.n_edges / ALPHA, 2 * out.n_vertices / BETA)) + SOLO_EDGES + n_sources
     narrow = min(out.n_vertices, pushed) * -(-(vertex + edge + 4) // 16) * 16
     hubs = 16 * (min(out.n_vertices, out.n_edges // (HUB_DEGREE + 1)) + 1)
-    sizes = {"control": CONTROL_BYTES, "near": out.n_vertices, "visited": 4 * words, "bitmap_a": 4 * words, "bitmap_b": 4 * words}
+    sizes = {
+        "control": CONTROL_BYTES,
+        "near": out.n_vertices,
+        "visited": 4 * words,
+        "bitmap_a": 4 * words,
+        "bitmap_b": 4 * words,
+    }
     sizes |= {"narrow_a": narrow, "narrow_b": narrow, "hubs_a": hubs, "hubs_b": hubs}
     begins, total = {}, 0
     for name, size in sizes.items():
@@ -149,10 +143,10 @@ def _pointer(array: Any) -> np.uint64:
 
 
 def _levels(trace: Any, workspace: Any, out: Adjacency) -> list[LevelTrace]:
-    n_levels = int(workspace[: CONTROL_BYTES].view(np.uint32)[_LEVELS])
+    n_levels = int(workspace[:CONTROL_BYTES].view(np.uint32)[_LEVELS])
     if n_levels >= TRACE_LEVELS:
         raise TravError(
-            f"The search has {n_levels} levels and a trace holds {TRACE_LEVELS - 1}: ask again with trace=False."
+            f"The search has {n_levels} levels and a trace holds {TRACE_LEVELS - 1}: use trace=False."
         )
     rows = trace[: n_levels + 1].get()
     vertex, edge = out.column_indices.dtype.itemsize, out.row_offsets.dtype.itemsize

@@ -128,7 +128,7 @@ def most_blocks() -> int:
     """Blocks that keep the current device busy, with enough of them to even out irregular work."""
     import cupy
 
-    return _multiprocessors(cupy.cuda.runtime.getDevice()) * _BLOCKS_PER_MULTIPROCESSOR
+    return multiprocessors(cupy.cuda.runtime.getDevice()) * _BLOCKS_PER_MULTIPROCESSOR
 
 
 def column_blocks(n_rows: int) -> tuple[int, int]:
@@ -138,7 +138,7 @@ def column_blocks(n_rows: int) -> tuple[int, int]:
 
 
 @functools.cache
-def _multiprocessors(device: int) -> int:
+def multiprocessors(device: int) -> int:
     import cupy
 
     return cupy.cuda.runtime.deviceGetAttribute(cupy.cuda.runtime.cudaDevAttrMultiProcessorCount, device)

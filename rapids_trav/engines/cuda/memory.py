@@ -31,7 +31,7 @@ def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
         raise TravMemoryError(
             f"{task} needs about {_readable(n_bytes)} of GPU memory, and {_readable(free)} of the device's "
             f"{_readable(total)} are free (memory pools and other arrays hold the rest): free frames that "
-            f"are no longer needed, set memory_limit to page the edges from the host, or choose engine='cpu'"
+            f"are no longer needed, or choose engine='cpu'"
         ) from error
 
 

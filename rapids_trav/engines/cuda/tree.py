@@ -11,21 +11,25 @@ from rapids_trav.structures import Adjacency, Array
 _MOST_SEARCHES = 65535  # of gridDim.y
 
 
-def smallest_predecessors(into: Adjacency, distance: Array) -> Array:
-    """Smallest u with an edge u -> v and distance[u] == distance[v] - 1; `distance` is (n,) or (k, n)."""
+def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+    """The smallest u with an edge u -> v and distance[u] == distance[v] - 1.
+
+    `distance` is (n,) or (k, n); `order`, (n,), is what vertices are compared by if it is given.
+    """
     distance = cupy.ascontiguousarray(distance, np.int32)
     predecessor = cupy.empty(distance.shape, into.column_indices.dtype)
     if predecessor.size:
         n_searches = predecessor.size // into.n_vertices
         blocks = min(-(-into.n_vertices // loader.BLOCK), loader.most_blocks())
         loader.load_for("tree.cu", into).launch_grid(
-            "smallest_predecessors",
+            "smallest_predecessors" if order is None else "first_predecessors",
             (blocks, min(n_searches, _MOST_SEARCHES)),
             into.row_offsets,
             into.column_indices,
             into.n_vertices,
             n_searches,
             distance,
+            *([] if order is None else [order]),
             predecessor,
         )
     return predecessor

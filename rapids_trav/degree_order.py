@@ -1,0 +1,115 @@
+"""Vertices in descending order of degree.
+
+Gan et al., VS-Graph500 (SYSTEMS V1 to V3): with the hubs first, every row of the adjacency begins with the
+neighbours that most searches reach soonest, so a bottom-up step mostly stops at the first; what is looked up
+most lies together; and vertices without edges come last.
+
+Steps: count the degrees; sort them, ties by id; give the internal ids new numbers in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .frames import move
+from .ids import Array, Column, Encoder, IdMap, vertex_dtype
+
+BACK_ENDS = ("radix", "merge")
+
+
+def degrees(chunks: Iterable[tuple[Array, Array]], n: int, xp: Any) -> Array:
+    """Ends of edges at each vertex, int64 (n,)."""
+    degree = xp.zeros(n, dtype=np.int64)
+    for ends in chunks:
+        for end in ends:
+            if len(end):
+                degree += xp.bincount(end, minlength=n)
+    return degree
+
+
+def descending(degree: Array, back_end: str, xp: Any) -> Array:
+    """The order of the vertices: by descending degree, ties by ascending id.
+
+    Parameters
+    ----------
+    degree : integer array, (n,)
+    back_end : {"radix", "merge"}
+        A radix sort of the keys, or a merge sort that compares them; the order is the same.
+    """
+    key = (degree.max() - degree) if len(degree) else degree
+    if back_end == "radix":
+        order = xp.argsort(key.astype(np.uint32), kind="stable")
+    else:
+        order = xp.lexsort(key.astype(np.int64)[None, :])
+    return order.astype(vertex_dtype(len(degree)))
+
+
+@dataclass(frozen=True)
+class DegreeOrderedIds:
+    """An `IdMap` whose internal ids are those of another in a new order.
+
+    Attributes
+    ----------
+    base : IdMap
+        Internal ids ascend with the caller's.
+    order : vertex array, (n,)
+        The base's internal id of each of these.
+    rank : vertex array, (n,)
+        The inverse: these, in ascending order of the caller's ids.
+    """
+
+    base: IdMap
+    order: Array
+    rank: Array
+    xp: Any
+
+    @classmethod
+    def of(cls, base: IdMap, order: Array, xp: Any) -> DegreeOrderedIds:
+        rank = xp.empty_like(order)
+        rank[order] = xp.arange(len(order), dtype=order.dtype)
+        return cls(base, order, rank, xp)
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def width(self) -> int:
+        return self.base.width
+
+    @property
+    def dtypes(self) -> tuple:
+        return self.base.dtypes
+
+    @property
+    def nbytes(self) -> int:
+        return self.base.nbytes + self.order.nbytes + self.rank.nbytes
+
+    def renumbered(self, codes: Callable[[int], Array]) -> Callable[[int], Array]:
+        """A function to the base's internal ids as one to these."""
+        return lambda position: self.rank[codes(position)]
+
+    def encoder(self, known: bool = False) -> Encoder:
+        encode = self.base.encoder(known)
+
+        def renumber(columns: Sequence[Column]) -> Array:
+            codes = move(encode(columns), self.xp)
+            if known:
+                return self.rank[codes]
+            found = codes >= 0
+            return self.xp.where(found, self.rank[self.xp.where(found, codes, 0)], -1) if self.n else codes
+
+        return renumber
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            return self.base.decode(None)
+        if nulls and self.n:
+            internal = self.xp.where(internal >= 0, self.order[internal], -1)
+        elif self.n:
+            internal = self.order[internal]
+        return self.base.decode(internal, nulls)
