@@ -6,7 +6,7 @@
 #include "fused_push.cuh"
 
 #ifndef PROBES
-#define PROBES 16
+#define PROBES 32
 #endif
 #ifndef DEFER_DEGREE
 #define DEFER_DEGREE 4096

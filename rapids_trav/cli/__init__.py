@@ -1,4 +1,4 @@
-"""The command line: `rapids-trav bfs`, `paths`, `khop` and `doctor`.
+"""The command line: `rapids-trav bfs`, `paths`, `khop`, `graph500` and `doctor`.
 
 Exit codes: 0 answered, 1 the question could not be answered (an unknown id, a malformed file), 2 it was put
 wrongly (an unknown option).  Messages go to the standard error, results to a file or, with `--output -`, to
@@ -17,6 +17,7 @@ import click
 from .. import __version__
 from ..errors import TravError
 from .doctor import doctor
+from .graph500 import graph500
 from .questions import bfs, khop, paths
 
 
@@ -31,7 +32,7 @@ def app() -> None:
     """
 
 
-for command in (bfs, paths, khop, doctor):
+for command in (bfs, paths, khop, graph500, doctor):
     app.add_command(command)
 
 

@@ -169,7 +169,7 @@ class _Bench:
     def searches(self, graph: Graph, roots: np.ndarray, validate: bool, tell: Notify) -> list[dict[str, Any]]:
         """A row for each root, searched one after another."""
         xp = self.engine.xp
-        labels = xp.asarray(graph.ids.decode()[0])
+        labels = xp.asarray(graph.ids.decode(xp.arange(graph.n_vertices))[0])
         sources = xp.asarray(graph.ids.encoder()([xp.asarray(roots)]))
         tell("Warming up", 0, 1)
         for i, root in enumerate(roots[: self.device.WARM_UP].tolist()):

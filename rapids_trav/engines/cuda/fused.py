@@ -30,7 +30,7 @@ TRACE_ROW = 4
 TRACE_LEVELS = 1 << 22
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.
-ALPHA, BETA = 60.0, 24.0
+ALPHA, BETA = 30.0, 24.0
 
 # Threads of a block, by bits of a vertex id: one block fills a multiprocessor's registers.
 BLOCK_SIZE = {32: 1024, 64: 512}

@@ -1,0 +1,148 @@
+"""(b) What each part of VS-Graph500 is worth (SYSTEMS B3, B4), and the textbook frontiers (B8).
+
+Parts: the vertices sorted by degree, isolated ones pruned, a cache of the hubs' frontier bits, the choice of
+direction, one launch for all levels.  Each is left out by itself, and all together.  "Isolated vertices kept"
+gives the graph every id below 2^scale as a vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rapids_trav.structures import BfsOptions
+
+from . import graphs
+from .build import phase_times
+from .checks import Checker
+from .pictures import bars
+from .rows import Row, of_rates, of_times, ratio, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rapids_trav.graph import Graph
+
+    from .lab import Lab
+
+GRAPHS = ("rmat22", "rmat24")
+HUB_WORDS = 1024
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One combination of the parts."""
+
+    name: str
+    degree_sort: str = "radix"
+    pruned: bool = True
+    hub_words: int = 0
+    variant: str = "auto"
+    policy: str = "gap"
+
+
+SETUPS = (
+    Setup("default"),
+    Setup("with hub cache", hub_words=HUB_WORDS),
+    Setup("direction-optimising, a launch a level", variant="direction"),
+    Setup("push only, a launch a level", variant="direction", policy="push"),
+    Setup("privatised frontier", variant="private"),
+    Setup("plain frontier", variant="frontier"),
+    Setup("no degree sort", degree_sort="none"),
+    Setup("isolated vertices kept", pruned=False),
+    Setup("no degree sort, isolated vertices kept", degree_sort="none", pruned=False),
+    Setup("everything off: that, and a plain frontier", degree_sort="none", pruned=False, variant="frontier"),
+)
+# Claim, the setup with the part, the setup without it, and the figure published.
+CLAIMS = (
+    ("B3: degree sort and pruning", "default", "no degree sort, isolated vertices kept", "over 2"),
+    ("degree sort alone", "default", "no degree sort", ""),
+    ("pruning alone", "default", "isolated vertices kept", ""),
+    ("B4: hub cache, over the sort", "with hub cache", "default", "up to 1.3"),
+    ("B8: privatised over plain frontier", "privatised frontier", "plain frontier", ""),
+    ("B8: direction-optimising over push", SETUPS[2].name, SETUPS[3].name, ""),
+    ("one launch over a launch a level", "default", SETUPS[2].name, ""),
+    ("all together", "default", SETUPS[-1].name, ""),
+)
+SORTS = ("radix", "merge", "none")
+TABLES = {
+    "parts": (
+        "graph", "name", "roots", "min_ms", "median_ms", "max_ms", "worst_over_median", "gteps_harmonic_mean",
+        "share_of_default", "edges_examined", "checked", "wrong", "note",
+    ),
+    "claims": ("graph", "claim", "ratio_of_gteps", "published"),
+    "sort back ends": (
+        "graph", "name", "renumber_ms", "degree_sort_ms", "adjacency_ms", "build_ms", "sort_share_of_build",
+    ),
+}  # fmt: skip
+
+
+def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
+        edges = lab.load(name)
+        roots = lab.roots(edges)
+        rates: dict[str, float] = {}
+        for table, row in (*parts(lab, edges, roots, rates), *claims(rates), *sorts(lab, edges)):
+            yield {"benchmark": "ablation", "table": table, "graph": name, "seed": lab.seed, **row}
+        del edges
+
+
+def parts(lab: Lab, edges: Any, roots: Sequence[int], rates: dict[str, float]) -> Iterator[tuple[str, Row]]:
+    """A row for each setup; setups that search the same graph share it.  Fills `rates`, by setup."""
+    graph, built = None, None
+    for setup in SETUPS:
+        if built != (setup.degree_sort, setup.pruned):
+            graph = None  # freed before its successor is built
+            graph, built = build(lab, edges, setup), (setup.degree_sort, setup.pruned)
+            checker = Checker(lab, graph, edges)
+        row = search(lab, graph, checker, setup, roots)
+        rates[setup.name] = row["gteps_harmonic_mean"]
+        yield "parts", {**row, "share_of_default": ratio(rates[setup.name], rates["default"])}
+
+
+def build(lab: Lab, edges: Any, setup: Setup) -> Graph:
+    vertices = None
+    if not setup.pruned:
+        n = graphs.n_labels(*lab.ends(edges))
+        vertices = edges["src"].iloc[:0].reindex(range(0)) if n == 0 else lab.every_id(edges, n)
+    return lab.graph(edges, degree_sort=setup.degree_sort, vertices=vertices)
+
+
+def search(lab: Lab, graph: Graph, checker: Checker, setup: Setup, roots: Sequence[int]) -> Row:
+    options = BfsOptions(variant=setup.variant, policy=setup.policy)
+    engine = lab.engine(setup.hub_words)
+    contender = lab.ours(graph, options, name=setup.name, engine=engine)
+    checker.restart()
+    ms = lab.timings(contender, roots, check=checker)
+    traced = lab.ours(graph, replace(options, trace=True), engine=engine)
+    levels = traced.run(traced.prepare(roots[0])).trace
+    return {
+        "name": setup.name,
+        **of_times(ms),
+        **of_rates(ms, checker.traversed(roots[: len(ms)])),
+        "edges_examined": sum(level.edges for level in levels),
+        **checker.verdict(),
+    }
+
+
+def claims(rates: dict[str, float]) -> Iterator[tuple[str, Row]]:
+    for claim, with_it, without, published in CLAIMS:
+        quotient = ratio(rates.get(with_it), rates.get(without))
+        yield "claims", {"claim": claim, "ratio_of_gteps": quotient, "published": published}
+
+
+def sorts(lab: Lab, edges: Any) -> Iterator[tuple[str, Row]]:
+    """The phases of a build with each sort, after one to warm up."""
+    for back_end in SORTS:
+        lab.graph(edges, degree_sort=back_end)
+        graph = lab.graph(edges, degree_sort=back_end)
+        whole = sum(graph.build_times.values())
+        share = short(graph.build_times.get("degree sort", 0.0) / whole)
+        row = {"name": back_end, **phase_times(graph), "build_ms": short(1e3 * whole)}
+        yield "sort back ends", {**row, "sort_share_of_build": share}
+        del graph
+
+
+def draw(axes: Axes, rows: Sequence[Row]) -> None:
+    bars(axes, rows, "gteps_harmonic_mean", "GTEPS (harmonic mean)", log=True)

@@ -1,0 +1,84 @@
+"""(f) From the edge frame to a graph that can be searched: time, phases and peak memory, against cuGraph.
+
+Both allocate from one RMM pool with statistics; each builds once unmeasured, to compile and load its kernels.
+The peak is what is held at once beyond the input, which is the bytes of the two columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import graphs
+from .lab import REFUSALS, reason
+from .pictures import bars
+from .rows import Row, of_times, ratio, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .lab import Lab
+
+GRAPHS = ("rmat22", "rmat24")
+COLUMNS = (
+    "graph", "name", "median_ms", "min_ms", "peak_over_input", "peak_bytes", "input_bytes", "renumber_ms",
+    "degree_sort_ms", "adjacency_ms", "over_ours", "note",
+)  # fmt: skip
+TABLES = {"build": COLUMNS}
+REPEATS = 3
+
+
+def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
+        edges = lab.load(name)
+        for row in one(lab, edges, graphs.is_directed(name)):
+            yield {"benchmark": "build", "table": "build", "graph": name, **row}
+        del edges
+
+
+def one(lab: Lab, edges: Any, directed: bool) -> Iterator[Row]:
+    """Our build and cuGraph's of one frame."""
+    input_bytes = int(edges.memory_usage(index=False).sum())
+    ours = repeated(lab, lambda: lab.graph(edges, directed=directed), input_bytes)
+    yield {"name": "rapids_trav", **ours}
+    try:
+        theirs = repeated(lab, lambda: lab.cugraph(edges, directed), input_bytes)
+    except REFUSALS as error:
+        yield {"name": "cugraph", "note": f"not measured, {reason(error)}"}
+        return
+    yield {"name": "cugraph", **theirs, "over_ours": ratio(theirs["median_ms"], ours["median_ms"])}
+
+
+def repeated(lab: Lab, build: Callable[[], Any], input_bytes: int) -> Row:
+    """Times and peak of a few builds, each dropped before the next, and the phases of the last."""
+    build()
+    ms, peak, phases = [], 0, {}
+    for _ in range(REPEATS):
+        graph, seconds, held = lab.peak_bytes(build)
+        ms.append(1e3 * seconds)
+        peak = max(peak, held)
+        phases = phase_times(graph)
+        del graph
+    memory = {
+        "peak_over_input": short(peak / input_bytes), "peak_bytes": peak, "input_bytes": input_bytes,
+    }  # fmt: skip
+    return {**of_times(ms), **memory, **phases}
+
+
+def phase_times(graph: Any) -> Row:
+    """Milliseconds of each phase that our graph has timed; cuGraph's has none."""
+    seconds = getattr(graph, "build_times", {})
+    return {f"{phase.replace(' ', '_')}_ms": short(1e3 * s) for phase, s in seconds.items()}
+
+
+def draw(axes: Axes, rows: Sequence[Row]) -> None:
+    bars(axes, rows, "median_ms", "median ms")
+    for place, row in enumerate(row for row in rows if "median_ms" in row):
+        axes.annotate(
+            f"peak {row['peak_over_input']:.3g}x input",
+            (0, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=6,
+        )

@@ -1,0 +1,119 @@
+"""The graphs of the benchmarks, by name, and the roots that are searched from.
+
+Names: `rmat<scale>`, `grid<side>`, `path<n>`, `geometric<log2 n>`, `lattice<side>`, and the shipped data sets.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from rapids_trav import datasets, generators
+
+Array = Any
+NAME = re.compile(r"(rmat|grid|path|geometric|lattice)(\d+)")
+CHUNK = 1 << 26  # edges looked at together
+
+
+def load(name: str, library: str = "cudf") -> Any:
+    """The edge frame of that name, with int32 columns `src` and `dst`."""
+    if not (match := NAME.fullmatch(name)):
+        return datasets.load(name, library=library)
+    kind, size = match[1], int(match[2])
+    if kind == "grid":
+        return generators.grid(size, size, library=library)
+    if kind in ("rmat", "path"):
+        return getattr(generators, kind)(size, library=library)
+    xp = import_module("cupy" if library == "cudf" else "numpy")
+    src, dst = geometric(1 << size, xp=xp) if kind == "geometric" else lattice(size, xp=xp)
+    return import_module(library).DataFrame({"src": src, "dst": dst})
+
+
+def check_name(name: str) -> str | None:
+    """What is wrong with a name, or None."""
+    if NAME.fullmatch(name) or name in datasets.names():
+        return None
+    known = ", ".join(datasets.names())
+    return (
+        f"no graph is called {name!r}: there are rmat20, grid4096, path1000000, geometric20, "
+        f"lattice4096 (with other numbers too), {known}"
+    )
+
+
+def is_directed(name: str) -> bool:
+    return datasets.DIRECTED.get(name, False)
+
+
+def geometric(n: int, *, degree: float = 9.0, seed: int = 1, xp: Any = np) -> tuple[Array, Array]:
+    """Random geometric graph: points of the unit square, joined if within the radius that gives `degree`.
+
+    Points are sorted by the cells of a grid as wide as the radius, so a partner is in the same cell or in one of
+    eight.  Four of them hold every pair once: what follows in the cell and in the cell to its right, and the
+    three cells of the row below, which lie together.
+    """
+    radius = math.sqrt(degree / (math.pi * n))
+    side = max(1, int(1 / radius))
+    x, y = (xp.asarray(c) for c in np.random.default_rng(seed).random((2, n)))
+    column, row = (xp.minimum((c * side).astype(np.int64), side - 1) for c in (x, y))
+    order = xp.argsort(row * side + column)
+    x, y, column, cell = x[order], y[order], column[order], (row * side + column)[order]
+    starts = xp.searchsorted(cell, xp.arange(side * side + 1))
+
+    def start_of(cell: Array) -> Array:
+        return starts[xp.minimum(cell, side * side)]
+
+    left, right = (column > 0).astype(np.int64), (column < side - 1).astype(np.int64)
+    ranges = (
+        (xp.arange(1, n + 1), start_of(cell + right + 1)),
+        (start_of(cell + side - left), start_of(cell + side + right + 1)),
+    )
+    src, dst = [], []
+    for begin, end in ranges:
+        ends = xp.cumsum(end - begin)
+        pair = xp.arange(int(ends[-1]))
+        i = xp.searchsorted(ends, pair, side="right")
+        j = pair - ends[i] + end[i]
+        near = (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 <= radius**2
+        src.append(order[i[near]])
+        dst.append(order[j[near]])
+    return xp.concatenate(src).astype(np.int32), xp.concatenate(dst).astype(np.int32)
+
+
+def lattice(side: int, *, blocked: float = 0.35, seed: int = 1, xp: Any = np) -> tuple[Array, Array]:
+    """A grid of `side * side` cells, a share of them blocked at random, the others joined to those beside.
+
+    Like roads: degree four at most, and long ways round the obstacles.  Above 41 % blocked it falls apart.
+    """
+    free = xp.asarray(np.random.default_rng(seed).random((side, side), dtype=np.float32) >= blocked)
+    vertex = xp.arange(side * side, dtype=np.int32).reshape(side, side)
+    across, down = free[:, :-1] & free[:, 1:], free[:-1] & free[1:]
+    src = xp.concatenate([vertex[:, :-1][across], vertex[:-1][down]])
+    dst = xp.concatenate([vertex[:, 1:][across], vertex[1:][down]])
+    return src, dst
+
+
+def with_neighbor(src: Array, dst: Array, directed: bool = False, xp: Any = np) -> Array:
+    """Ids with an edge to another vertex, ascending; in a directed graph those that an edge leads out of."""
+    found = xp.zeros(n_labels(src, dst), dtype=bool)
+    for begin in range(0, len(src), CHUNK):
+        u, v = src[begin : begin + CHUNK], dst[begin : begin + CHUNK]
+        apart = u != v
+        found[u[apart]] = True
+        if not directed:
+            found[v[apart]] = True
+    return xp.flatnonzero(found)
+
+
+def n_labels(src: Array, dst: Array) -> int:
+    """One more than the greatest id."""
+    return max(int(src.max()), int(dst.max())) + 1
+
+
+def draw(candidates: Array, count: int, seed: int, xp: Any = np) -> list[int]:
+    """Up to `count` different ones at random; the same for the same seed."""
+    chosen = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
+    return candidates[xp.asarray(chosen)].tolist()

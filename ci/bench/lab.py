@@ -1,0 +1,284 @@
+"""The device, the contenders and the clock.
+
+Both sides allocate from one RMM pool, get their sources as device arrays, and give device arrays (or frames) back.
+"""
+
+from __future__ import annotations
+
+import gc
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from rapids_trav.graph import Graph
+from rapids_trav.graph500 import devices
+from rapids_trav.structures import BfsOptions
+
+from . import graphs
+
+PACKAGES = ("cupy", "rmm", "cudf", "pylibcugraph", "cugraph")
+DEFAULT = BfsOptions()
+SLOW_SECONDS = 4.0  # after which no more roots are searched, if there were a few
+HELD_BYTES = 16 << 30  # results that wait to be checked
+COPY_BYTES = 4 << 30
+# How a library says that a graph is too large for it or for the memory.
+REFUSALS = (MemoryError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A search under the clock, `run(prepare(root), depth_limit)`; preparing is not timed."""
+
+    name: str
+    prepare: Callable[[int], Any]
+    run: Callable[..., Any]
+    result_bytes: int = 0
+
+
+def unavailable() -> str | None:
+    """Why there can be no benchmark here, in a sentence, or None."""
+    for name in PACKAGES:
+        try:
+            import_module(name)
+        except ImportError as error:
+            return (
+                f"ci/bench_gpu.py needs {name}, which cannot be imported ({error}): "
+                f"install rapids-trav[cu13] or rapids-trav[cu12]."
+            )
+    from rapids_trav.doctor import find_driver
+
+    return None if find_driver().gpus else "No GPU was found here; rapids-trav doctor tells more."
+
+
+class Lab:
+    """One GPU with cuGraph.
+
+    Parameters
+    ----------
+    roots : int
+        Searches of each contender.
+    seed : int, optional
+        Of the roots; drawn afresh if None.
+    pool : int
+        RMM pool in GiB.
+    slow : bool
+        Also measure what takes minutes.
+    """
+
+    library = "cudf"
+    variants = ("auto", "direction", "private", "frontier", "edge", "pull", "push")
+
+    def __init__(self, roots: int = 64, seed: int | None = None, pool: int = 60, slow: bool = False) -> None:
+        import cupy
+        import pylibcugraph
+        import rmm
+        from rmm.allocators.cupy import rmm_cupy_allocator
+
+        rmm.reinitialize(pool_allocator=True, initial_pool_size=pool << 30)
+        cupy.cuda.set_allocator(rmm_cupy_allocator)
+        self._handle = pylibcugraph.ResourceHandle()
+        self.xp = cupy
+        self.device = devices.named("cuda")
+        self.n_roots = roots
+        self.seed = secrets.randbelow(1 << 31) if seed is None else seed
+        self.slow = slow
+
+    # Graphs
+
+    def load(self, name: str) -> Any:
+        """The edge frame of that name, after everything unreachable has been freed."""
+        gc.collect()
+        return graphs.load(name, self.library)
+
+    def ends(self, edges: Any) -> tuple[Any, Any]:
+        """Both columns as arrays of the device, not copied."""
+        return self.xp.asarray(edges["src"]), self.xp.asarray(edges["dst"])
+
+    def roots(self, edges: Any, directed: bool = False) -> list[int]:
+        """Different random vertices with an edge to another one, in the ids of the frame."""
+        return graphs.draw(
+            graphs.with_neighbor(*self.ends(edges), directed, self.xp), self.n_roots, self.seed, self.xp
+        )
+
+    def graph(self, edges: Any, **how: Any) -> Graph:
+        """Our graph with the structures that a search reads, which are otherwise built when first asked for."""
+        graph = Graph.from_edges(edges, "src", "dst", **how)
+        view = graph.storage.view("out")
+        _ = view.out, view.into
+        return graph
+
+    def cugraph(self, edges: Any, directed: bool = False) -> Any:
+        """cuGraph's graph of the same edges."""
+        import cugraph
+
+        graph = cugraph.Graph(directed=directed)
+        graph.from_cudf_edgelist(edges, source="src", destination="dst")
+        return graph
+
+    def engine(self, hub_words: int) -> Any:
+        """A CUDA engine with that many words of the frontier in shared memory."""
+        from rapids_trav.engines.cuda import CudaEngine
+
+        return CudaEngine(hub_words=hub_words)
+
+    # Contenders
+
+    def ours(
+        self, graph: Graph, options: BfsOptions = DEFAULT, *, name: str = "rapids_trav", engine: Any = None
+    ) -> Contender:
+        """Our search, from an internal id to the arrays of distances and predecessors."""
+        view, encode = graph.storage.view("out"), graph.ids.encoder()
+        runner = engine or graph.engine
+        vertex, label = view.out.column_indices.dtype, graph.ids.dtypes[0]
+
+        def prepare(root: int) -> Any:
+            return encode([self.xp.asarray([root], dtype=label)]).astype(vertex)
+
+        def run(source: Any, depth_limit: int | None = None) -> Any:
+            asked = options if depth_limit is None else replace(options, depth_limit=depth_limit)
+            return runner.bfs(view, source, asked)
+
+        return Contender(name, prepare, run, graph.n_vertices * (4 + vertex.itemsize))
+
+    def rival(self, graph: Graph, *, optimizing: bool, renumber: bool = False) -> Contender:
+        """pylibcugraph's search of the same adjacency, as it is or renumbered in the library's own order.
+
+        It has one width for vertices and edges, so more than 2^31 edges make the vertices 64 bits wide as well.
+        It may write into the sources that it is given, so they are made for each search.
+        """
+        import pylibcugraph
+
+        out = graph.storage.view("out").out
+        vertex = self.xp.result_type(out.row_offsets.dtype, out.column_indices.dtype)
+        if renumber:
+            edges = graph.engine.expand_rows(out)
+            first, second = edges.src, edges.dst
+        else:
+            first, second = out.row_offsets, out.column_indices
+        theirs = pylibcugraph.SGGraph(
+            self._handle,
+            pylibcugraph.GraphProperties(is_symmetric=not graph.directed, is_multigraph=True),
+            first.astype(vertex, copy=False), second.astype(vertex, copy=False),
+            store_transposed=False, renumber=renumber, do_expensive_check=False,
+            input_array_format="COO" if renumber else "CSR", weight_array=None,
+        )  # fmt: skip
+        encode = self.ours(graph).prepare
+
+        def prepare(root: int) -> Any:
+            return encode(root).astype(vertex)
+
+        def run(source: Any, depth_limit: int | None = None) -> Any:
+            limit = -1 if depth_limit is None else depth_limit
+            return pylibcugraph.bfs(self._handle, theirs, source, optimizing, limit, True, False)
+
+        return Contender(
+            rival_name(optimizing, renumber), prepare, run, 3 * graph.n_vertices * vertex.itemsize
+        )
+
+    def whole_call(self, graph: Graph) -> Contender:
+        """`graph.bfs`, from an id to the frame of the answer."""
+        return Contender("graph.bfs", int, lambda root, limit=None: graph.bfs(root, depth_limit=limit))
+
+    def cugraph_call(self, graph: Any) -> Contender:
+        """`cugraph.bfs`, from an id to the frame of the answer."""
+        import cugraph
+
+        return Contender("cugraph.bfs", int, lambda root, limit=None: cugraph.bfs(graph, root, limit))
+
+    # The clock
+
+    def synchronize(self) -> None:
+        self.xp.cuda.Device().synchronize()
+
+    def timed(self, call: Callable[[], Any]) -> tuple[Any, float]:
+        """Result and wall-clock seconds of a call, with the device idle before and after."""
+        self.synchronize()
+        start = time.perf_counter()
+        result = call()
+        self.synchronize()
+        return result, time.perf_counter() - start
+
+    def timings(
+        self,
+        contender: Contender,
+        roots: Sequence[int],
+        *,
+        check: Callable[[int, Any], None] | None = None,
+        least: int = 3,
+        warm_depth: int | None = None,
+    ) -> list[float]:
+        """Milliseconds from each root, one search after another.
+
+        One search goes before, untimed, to compile and to fill the pool; `warm_depth` cuts it short.  Stops
+        after `SLOW_SECONDS` and `least` roots.  `check(root, result)` gets each result that was timed, once the
+        clock has stopped.
+        """
+        contender.run(contender.prepare(roots[0]), warm_depth)
+        most_held = max(1, HELD_BYTES // max(contender.result_bytes, 1))
+        sources = [contender.prepare(root) for root in roots]
+        ms: list[float] = []
+        held: list[tuple[int, Any]] = []
+
+        def check_held() -> None:
+            for root, result in held:
+                check(root, result)
+            held.clear()
+
+        with collector_off():
+            for root, source in zip(roots, sources, strict=True):
+                result, seconds = self.timed(lambda source=source: contender.run(source))
+                ms.append(1e3 * seconds)
+                if check:
+                    held.append((root, result))
+                del result
+                if len(held) == most_held:
+                    check_held()
+                if sum(ms) > 1e3 * SLOW_SECONDS and len(ms) >= least:
+                    break
+        check_held()
+        return ms
+
+    def peak_bytes(self, call: Callable[[], Any]) -> tuple[Any, float, int]:
+        """Result, seconds and the most bytes of RMM held at once, beyond those held before."""
+        import rmm.statistics
+
+        gc.collect()
+        with rmm.statistics.statistics():
+            result, seconds = self.timed(call)
+            peak = rmm.statistics.get_statistics().peak_bytes
+        return result, seconds, peak
+
+    @cached_property
+    def copy_bandwidth(self) -> float:
+        """Bytes that a copy on the device reads and writes in a second."""
+        source = self.xp.ones(COPY_BYTES // 8)
+        target = self.xp.empty_like(source)
+        seconds = [self.timed(lambda: self.xp.copyto(target, source))[1] for _ in range(10)]
+        return 2 * source.nbytes / min(seconds)
+
+
+def rival_name(optimizing: bool, renumber: bool = False) -> str:
+    order = ", own vertex order" if renumber else ""
+    return f"pylibcugraph direction_optimizing={optimizing}{order}"
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what an exception says."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Python's garbage collector does not run inside, so that no search pays for it."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

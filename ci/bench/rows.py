@@ -1,0 +1,66 @@
+"""Rows of results: their statistics, and the file they are kept in."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.graph500 import statistics
+
+Row = dict[str, Any]
+
+
+def short(value: float) -> float:
+    """Five significant digits."""
+    return float(f"{value:.5g}")
+
+
+def of_times(ms: Sequence[float]) -> Row:
+    """Statistics of the milliseconds of several roots."""
+    q1, median, q3 = np.percentile(ms, [25, 50, 75])
+    figures = {
+        "median_ms": median, "q1_ms": q1, "q3_ms": q3, "min_ms": min(ms), "max_ms": max(ms),
+        "mean_ms": np.mean(ms), "harmonic_mean_ms": len(ms) / sum(1 / t for t in ms),
+        "worst_over_median": max(ms) / median,
+    }  # fmt: skip
+    return {"roots": len(ms), **{name: short(value) for name, value in figures.items()}}
+
+
+def of_rates(ms: Sequence[float], edges: Sequence[int]) -> Row:
+    """Statistics of 10^9 traversed edges a second, as Graph500 has them: the mean is the harmonic one."""
+    gteps = [m / t / 1e6 for t, m in zip(ms, edges, strict=True)]
+    mean, deviation = statistics.harmonic_mean_and_deviation(gteps)
+    figures = {"harmonic_mean": mean, "harmonic_stddev": deviation, **statistics.quartiles(gteps)}
+    return {f"gteps_{name}": short(value) for name, value in figures.items() if not math.isnan(value)}
+
+
+def ratio(over: float | None, under: float | None) -> float | None:
+    """Their quotient, or None if one of them is not known."""
+    return None if over is None or not under else short(over / under)
+
+
+class Recorder:
+    """Keeps the rows, and appends each to a file as it comes, so that a run cut short keeps what it has."""
+
+    def __init__(self, path: Path | None = None, tell: Callable[[str], None] = print) -> None:
+        self.rows: list[Row] = []
+        self._path = path
+        self._tell = tell
+
+    def add(self, row: Row) -> None:
+        self.rows.append(row)
+        self._tell(describe(row))
+        if self._path:
+            with self._path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def describe(row: Row) -> str:
+    """One line that says how far a run has come."""
+    figure = f"{row['median_ms']:.4g} ms" if "median_ms" in row else row.get("note", "")
+    return "  ".join(str(part) for part in (row["benchmark"], row.get("graph"), row.get("name"), figure) if part)

@@ -1,0 +1,54 @@
+"""Our default search beside pylibcugraph's on one graph, from the same roots, every search checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+from . import graphs
+from .checks import Agreement, Checker
+from .lab import REFUSALS, reason, rival_name
+from .rows import Row, of_rates, of_times, ratio
+
+if TYPE_CHECKING:
+    from .lab import Lab
+
+COLUMNS = (
+    "graph", "vertices", "edges", "name", "roots", "min_ms", "median_ms", "max_ms", "worst_over_median",
+    "gteps_harmonic_mean", "gteps_min", "gteps_median", "gteps_max", "ours_over_theirs", "checked", "wrong",
+    "note",
+)  # fmt: skip
+
+
+def compare(lab: Lab, name: str, settings: Sequence[bool]) -> Iterator[Row]:
+    """A row for us and one for each setting of pylibcugraph's `direction_optimizing`, in two vertex orders.
+
+    Its graph is our adjacency as it is, and the same edges renumbered by the library, which is how it is meant
+    to be used but needs more memory: a graph that it refuses has a row that says so.  `ours_over_theirs` is
+    the ratio of the harmonic means of the edges traversed in a second.
+    """
+    edges, directed = lab.load(name), graphs.is_directed(name)
+    roots = lab.roots(edges, directed)
+    graph = lab.graph(edges, directed=directed)
+    ours, checker = lab.ours(graph), Checker(lab, graph, edges)
+    ms = lab.timings(ours, roots, check=checker)
+    facts: Row = {
+        "graph": name, "vertices": graph.n_vertices, "edges": graph.n_edges, "seed": lab.seed,
+    }  # fmt: skip
+    mine = of_rates(ms, checker.traversed(roots[: len(ms)]))
+    yield {**facts, "name": ours.name, **of_times(ms), **mine, **checker.verdict()}
+
+    for renumber, optimizing in product((False, True), settings):
+        row = {**facts, "name": rival_name(optimizing, renumber)}
+        try:
+            rival = lab.rival(graph, optimizing=optimizing, renumber=renumber)
+            agreement = Agreement(ours, lab.xp)
+            ms = lab.timings(rival, roots[: len(checker.edges)], check=agreement)
+        except REFUSALS as error:
+            yield {**row, "note": f"not measured, {reason(error)}"}
+            continue
+        theirs = of_rates(ms, checker.traversed(roots[: len(ms)]))
+        lead = ratio(mine["gteps_harmonic_mean"], theirs["gteps_harmonic_mean"])
+        yield {**row, **of_times(ms), **theirs, "ours_over_theirs": lead, **agreement.verdict()}
+        del rival
