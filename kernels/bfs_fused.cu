@@ -21,6 +21,11 @@
 #define CHEAP_PULL (1 << 19)
 #endif
 
+// Edges of a frontier up to which claims are not preceded by a look.
+#ifndef EAGER_EDGES
+#define EAGER_EDGES (1 << 16)
+#endif
+
 template <class T>
 __device__ __forceinline__ void swap(T& a, T& b) {
     T old = a;
@@ -90,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 
     // `narrow_a`, `hubs_a` and `bitmap_a` are always the current frontier's, `now` its level's totals and
     // `depth` its distance.
-    GridQueue queue{narrow_a, hubs_a, &control->level[0], 0};
+    GridQueue queue{narrow_a, hubs_a, &control->level[0], 0, false};
     Tally tally;
     const bool few_sources = n_sources <= SOLO_EDGES;
     if (!few_sources) {
@@ -148,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             // Queued in the totals of the level that found these vertices; only now are their edges counted.
             Level* found = &control->level[(turn + 2) % 3];
             Tally degrees;
-            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree}, scratch.pull,
-                            degrees);
+            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree, false},
+                            scratch.pull, degrees);
             end_level(shared, control, found, degrees, epoch);
             now = shared.seen;
             unexplored -= now.edges;
@@ -158,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         }
 
         u64 frontier = now.vertices;
-        queue = GridQueue{narrow_b, hubs_b, next, leaf_degree};
+        queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= EAGER_EDGES};
         tally = Tally();
         if (pulling) {
             map_clean = false;

@@ -316,7 +316,7 @@ __device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const G
                 edge_t first[1] = {graph.out_offsets[v[0]]};
                 edge_t degree[1] = {graph.out_offsets[v[0] + 1] - first[0]};
                 if (fresh[0]) tally.edges += degree[0];
-                append(queue, fresh, v, first, degree);
+                queue.append(fresh, v, first, degree);
             }
             __syncwarp();
         }

@@ -67,17 +67,46 @@ struct GridQueue {
     HubItem* hubs;
     Level* level;
     vertex_t leaf_degree;
+    bool eager;  // claim without a look at first: worth it while few edges lead to visited vertices
 
-    __device__ __forceinline__ bool keeps(edge_t degree) const {
-        return degree > leaf_degree && degree <= HUB_DEGREE;
-    }
-    __device__ __forceinline__ u64 reserve(u32 count) const { return atomicAdd(&level->narrow, (u64)count); }
-    __device__ __forceinline__ void put(u64 place, vertex_t v, edge_t first, edge_t degree) const {
-        narrow[place] = NarrowItem{first, v, (u32)degree};
-    }
-    __device__ __forceinline__ void put_hubs(bool fresh, vertex_t v, edge_t degree) const {
-        append_hubs(hubs, &level->hubs, fresh && degree > HUB_DEGREE, v,
-                    (u32)((degree - 1) / HUB_DEGREE + 1));
+    // The vertices of a warp, N to a lane; one reservation in each queue for all, both under way together.
+    template <int N>
+    __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
+                                           const edge_t (&first)[N], const edge_t (&degree)[N]) const {
+        u32 few[N], many[N], n_few = 0, n_many = 0;
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            few[k] = __ballot_sync(FULL_WARP, fresh[k] && degree[k] > leaf_degree && degree[k] <= HUB_DEGREE);
+            many[k] = __ballot_sync(FULL_WARP, fresh[k] && degree[k] > HUB_DEGREE);
+            n_few += __popc(few[k]);
+            n_many += __popc(many[k]);
+        }
+        u32 chunks[N], before[N], n_chunks_here = 0;
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            chunks[k] = before[k] = 0;
+            if (!many[k]) continue;
+            chunks[k] = many[k] >> lane_id() & 1 ? (u32)((degree[k] - 1) / HUB_DEGREE + 1) : 0;
+            u32 inclusive = warp_scan(chunks[k]);
+            before[k] = n_chunks_here + inclusive - chunks[k];
+            n_chunks_here += __shfl_sync(FULL_WARP, inclusive, 31);
+        }
+        u64 place = 0, packed = 0;
+        if (n_few && lane_id() == 0) place = atomicAdd(&level->narrow, (u64)n_few);
+        if (n_many && lane_id() == 0)
+            packed = atomicAdd(&level->hubs, (u64)n_many << CHUNK_BITS | n_chunks_here);
+        place = __shfl_sync(FULL_WARP, place, 0);
+        packed = __shfl_sync(FULL_WARP, packed, 0);
+        u64 hub = n_hubs(packed);
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            if (few[k] >> lane_id() & 1)
+                narrow[place + __popc(few[k] & lanes_below())] = NarrowItem{first[k], v[k], (u32)degree[k]};
+            if (many[k] >> lane_id() & 1)
+                hubs[hub + __popc(many[k] & lanes_below())] = HubItem{n_chunks(packed) + before[k], v[k]};
+            place += __popc(few[k]);
+            hub += __popc(many[k]);
+        }
     }
 };
 
@@ -88,41 +117,32 @@ struct BlockQueue {
     u32* degree;
     u32* size;
     vertex_t leaf_degree;
+    static constexpr bool eager = true;
 
-    __device__ __forceinline__ bool keeps(edge_t count) const { return count > leaf_degree; }
-    __device__ __forceinline__ u64 reserve(u32 count) const { return atomicAdd(size, count); }
-    __device__ __forceinline__ void put(u64 place, vertex_t v, edge_t first, edge_t count) const {
-        vertex[place] = v;
-        begin[place] = first;
-        degree[place] = (u32)min(count, (edge_t)0x7fffffff);
-    }
-    __device__ __forceinline__ void put_hubs(bool, vertex_t, edge_t) const {}
-};
-
-// Appends the vertices of a warp, N to a lane, with one reservation for all.
-template <int N, class Queue>
-__device__ __forceinline__ void append(const Queue& queue, const bool (&fresh)[N], const vertex_t (&v)[N],
-                                       const edge_t (&first)[N], const edge_t (&degree)[N]) {
-    u32 lanes[N], total = 0;
+    template <int N>
+    __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
+                                           const edge_t (&first)[N], const edge_t (&count)[N]) const {
+        u32 lanes[N], total = 0, place = 0;
 #pragma unroll
-    for (int k = 0; k < N; ++k) {
-        lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && queue.keeps(degree[k]));
-        total += __popc(lanes[k]);
-    }
-    if (total) {
-        u64 place = 0;
-        if (lane_id() == 0) place = queue.reserve(total);
+        for (int k = 0; k < N; ++k) {
+            lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && count[k] > leaf_degree);
+            total += __popc(lanes[k]);
+        }
+        if (!total) return;
+        if (lane_id() == 0) place = atomicAdd(size, total);
         place = __shfl_sync(FULL_WARP, place, 0);
 #pragma unroll
         for (int k = 0; k < N; ++k) {
-            if (lanes[k] >> lane_id() & 1)
-                queue.put(place + __popc(lanes[k] & lanes_below()), v[k], first[k], degree[k]);
+            u32 at = place + __popc(lanes[k] & lanes_below());
+            if (lanes[k] >> lane_id() & 1) {
+                vertex[at] = v[k];
+                begin[at] = first[k];
+                degree[at] = (u32)min(count[k], (edge_t)0x7fffffff);
+            }
             place += __popc(lanes[k]);
         }
     }
-#pragma unroll
-    for (int k = 0; k < N; ++k) queue.put_hubs(fresh[k], v[k], degree[k]);
-}
+};
 
 // Follows N edges a lane (from -> to; none where `to` is NONE).  In stages, so that the N loads, and then the
 // N atomics, are under way together; the offsets of a vertex are fetched while its claim is.
@@ -134,7 +154,8 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
     edge_t first[N], degree[N];
     bool fresh[N];
 #pragma unroll
-    for (int k = 0; k < N; ++k) old[k] = to[k] != NONE ? __ldcg(state.visited + (to[k] >> 5)) : ~0u;
+    for (int k = 0; k < N; ++k)
+        old[k] = to[k] == NONE ? ~0u : queue.eager ? 0 : __ldcg(state.visited + (to[k] >> 5));
 #pragma unroll
     for (int k = 0; k < N; ++k) {
         u32 bit = 1u << (to[k] & 31);
@@ -153,7 +174,7 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
             tally.edges += degree[k];
         }
     }
-    append(queue, fresh, to, first, degree);
+    queue.append(fresh, to, first, degree);
 }
 
 // Each lane holds one frontier vertex with its edges, or degree 0.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .frames import move
-from .ids import Array, Column, Encoder, IdMap, vertex_dtype
+from .ids import Array, Column, Encoder, IdMap, IntegerTable, vertex_dtype
 
 BACK_ENDS = ("radix", "merge")
 
@@ -88,6 +88,11 @@ class DegreeOrderedIds:
     @property
     def nbytes(self) -> int:
         return self.base.nbytes + self.order.nbytes + self.rank.nbytes
+
+    @property
+    def table(self) -> IntegerTable | None:
+        table = self.base.table
+        return table and table._replace(order=self.order, rank=self.rank)
 
     def renumbered(self, codes: Callable[[int], Array]) -> Callable[[int], Array]:
         """A function to the base's internal ids as one to these."""

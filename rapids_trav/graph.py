@@ -301,6 +301,11 @@ class Graph:
         return self.storage.engine
 
     @property
+    def frame_library(self) -> str:
+        """The library of the frames that come and go: "pandas" or "cudf"."""
+        return self.rows.source.library.name
+
+    @property
     def n_vertices(self) -> int:
         return self.ids.n
 

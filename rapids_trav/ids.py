@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -54,6 +54,10 @@ class IdMap(Protocol):
     def order(self) -> Array | None:
         """The place of each internal id in that order; None likewise."""
 
+    @property
+    def table(self) -> IntegerTable | None:
+        """The map spelled out, if the ids are one column of integers in 32 or 64 bits; else None."""
+
     def encoder(self, known: bool = False) -> Encoder:
         """Function from `width` columns to internal ids.
 
@@ -64,9 +68,28 @@ class IdMap(Protocol):
         """The caller's ids as `width` columns that share no memory with the map; of all vertices if None."""
 
 
+class IntegerTable(NamedTuple):
+    """Ids that are plain integers, spelled out for a kernel.
+
+    Internal id `v` is the caller's `ids[place]`, or `first + place` if `ids` is None, where `place` is
+    `order[v]`, or `v` itself if `order` is None; `rank` is the inverse of `order`.
+    """
+
+    first: int
+    ids: Array | None
+    dtype: np.dtype
+    order: Array | None = None
+    rank: Array | None = None
+
+
 def vertex_dtype(n: int) -> np.dtype:
     """Internal ids take 32 bits while the vertices can be counted in them."""
     return np.dtype(np.int32 if n < 2**31 else np.int64)
+
+
+def is_plain(dtype: Any, held: np.dtype) -> bool:
+    """Whether ids go back as they are held, in 32 or 64 bits."""
+    return isinstance(dtype, np.dtype) and dtype == held and dtype.itemsize >= 4
 
 
 def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
@@ -105,6 +128,12 @@ class RangeIds:
     @property
     def dtypes(self) -> tuple:
         return (self.dtype,)
+
+    @property
+    def table(self) -> IntegerTable | None:
+        return (
+            IntegerTable(self.first, None, self.dtype) if is_plain(self.dtype, self.integer_dtype) else None
+        )
 
     def encoder(self, known: bool = False) -> Encoder:
         internal = vertex_dtype(self.n)
@@ -156,6 +185,10 @@ class SortedIds:
     @property
     def nbytes(self) -> int:
         return self.ids.nbytes
+
+    @property
+    def table(self) -> IntegerTable | None:
+        return IntegerTable(0, self.ids, self.dtype) if is_plain(self.dtype, self.ids.dtype) else None
 
     def encoder(self, known: bool = False) -> Encoder:
         if known:

@@ -24,7 +24,7 @@ class ValueIds:
     library: Library
     xp: Any
     width = 1
-    rank = order = None
+    rank = order = table = None
 
     @property
     def n(self) -> int:
@@ -68,7 +68,7 @@ class CategoryIds:
     codes: RangeIds | SortedIds
     categories: Column
     width = 1
-    rank = order = None
+    rank = order = table = None
 
     @property
     def n(self) -> int:
@@ -109,7 +109,7 @@ class TupleIds:
     first: IdMap
     second: IdMap
     keys: RangeIds | SortedIds
-    rank = order = None
+    rank = order = table = None
 
     @property
     def n(self) -> int:

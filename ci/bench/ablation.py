@@ -1,4 +1,4 @@
-"""(b) What each part of VS-Graph500 is worth (SYSTEMS B3, B4), and the textbook frontiers (B8).
+"""(b) What each part of VS-Graph500 is worth, alone and together, and the textbook frontiers.
 
 Parts: the vertices sorted by degree, isolated ones pruned, a cache of the hubs' frontier bits, the choice of
 direction, one launch for all levels.  Each is left out by itself, and all together.  "Isolated vertices kept"
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.structures import BfsOptions
@@ -83,29 +84,28 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
         edges = lab.load(name)
         roots = lab.roots(edges)
         rates: dict[str, float] = {}
-        for table, row in (*parts(lab, edges, roots, rates), *claims(rates), *sorts(lab, edges)):
+        for table, row in chain(parts(lab, name, edges, roots, rates), claims(rates), sorts(lab, edges)):
             yield {"benchmark": "ablation", "table": table, "graph": name, "seed": lab.seed, **row}
         del edges
 
 
-def parts(lab: Lab, edges: Any, roots: Sequence[int], rates: dict[str, float]) -> Iterator[tuple[str, Row]]:
+def parts(
+    lab: Lab, name: str, edges: Any, roots: Sequence[int], rates: dict[str, float]
+) -> Iterator[tuple[str, Row]]:
     """A row for each setup; setups that search the same graph share it.  Fills `rates`, by setup."""
     graph, built = None, None
     for setup in SETUPS:
         if built != (setup.degree_sort, setup.pruned):
             graph = None  # freed before its successor is built
-            graph, built = build(lab, edges, setup), (setup.degree_sort, setup.pruned)
+            graph, built = build(lab, name, edges, setup), (setup.degree_sort, setup.pruned)
             checker = Checker(lab, graph, edges)
         row = search(lab, graph, checker, setup, roots)
         rates[setup.name] = row["gteps_harmonic_mean"]
         yield "parts", {**row, "share_of_default": ratio(rates[setup.name], rates["default"])}
 
 
-def build(lab: Lab, edges: Any, setup: Setup) -> Graph:
-    vertices = None
-    if not setup.pruned:
-        n = graphs.n_labels(*lab.ends(edges))
-        vertices = edges["src"].iloc[:0].reindex(range(0)) if n == 0 else lab.every_id(edges, n)
+def build(lab: Lab, name: str, edges: Any, setup: Setup) -> Graph:
+    vertices = None if setup.pruned else lab.every_id(graphs.n_ids(name, *lab.ends(edges)))
     return lab.graph(edges, degree_sort=setup.degree_sort, vertices=vertices)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import graphs
-from .lab import REFUSALS, reason
+from .libraries import REFUSALS, reason
 from .pictures import bars
 from .rows import Row, of_times, ratio, short
 

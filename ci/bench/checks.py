@@ -45,7 +45,7 @@ class Checker:
         self.faults: list[str] = []
 
     def __call__(self, root: int, found: Any) -> None:
-        """Check a `Search`; of a directed graph only the counts are taken, the five rules being for others."""
+        """Check a `Search`; a directed graph, for which the rules are not made, is only counted."""
         device, n = self._lab.device, self._n_labels
         parent = device.to_labels(self._labels, found.predecessor, root, n)
         self.edges[root] = device.component_edges(parent, self._src)
@@ -58,6 +58,10 @@ class Checker:
         self.checked += 1
         if not verdict.valid:
             self.faults.append(f"root {root}: {verdict}")
+
+    def restart(self) -> None:
+        """Forget what was wrong, for another contender on the same graph."""
+        self.checked, self.faults = 0, []
 
     def traversed(self, roots: Sequence[int]) -> list[int]:
         return [self.edges[root] for root in roots]

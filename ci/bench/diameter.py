@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .checks import Agreement, Checker, reached
-from .lab import REFUSALS, reason, rival_name
+from .libraries import REFUSALS, reason, rival_name
 from .pictures import bars
 from .rows import Row, of_times, ratio, short
 
@@ -74,7 +74,9 @@ def one(lab: Lab, name: str) -> Iterator[Row]:
         yield {**row, **of_times(ms), **theirs, "ours_over_theirs": lead, **agreement.verdict()}
 
 
-def in_large_component(lab: Lab, graph: Graph, ours: Contender, drawn: Sequence[int], count: int) -> list[int]:
+def in_large_component(
+    lab: Lab, graph: Graph, ours: Contender, drawn: Sequence[int], count: int
+) -> list[int]:
     """Roots from the component of the first one drawn that reaches more than half of the vertices."""
     for root in drawn[:TRIES]:
         inside = lab.xp.flatnonzero(ours.run(ours.prepare(root)).distance >= 0)

@@ -1,6 +1,6 @@
 """The graphs of the benchmarks, by name, and the roots that are searched from.
 
-Names: `rmat<scale>`, `grid<side>`, `path<n>`, `geometric<log2 n>`, `lattice<side>`, and the shipped data sets.
+Names: `rmat<scale>`, `grid<side>`, `path<n>`, `geometric<log2 n>`, `lattice<side>`, and the data sets.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def is_directed(name: str) -> bool:
 def geometric(n: int, *, degree: float = 9.0, seed: int = 1, xp: Any = np) -> tuple[Array, Array]:
     """Random geometric graph: points of the unit square, joined if within the radius that gives `degree`.
 
-    Points are sorted by the cells of a grid as wide as the radius, so a partner is in the same cell or in one of
-    eight.  Four of them hold every pair once: what follows in the cell and in the cell to its right, and the
-    three cells of the row below, which lie together.
+    Points are sorted by the cells of a grid, which are as wide as the radius, so a neighbour is in the same
+    cell or in one of the eight around.  Each pair is met once by looking at what follows in the cell and in
+    the one to its right, and at the three cells of the row below: two ranges of points.
     """
     radius = math.sqrt(degree / (math.pi * n))
     side = max(1, int(1 / radius))
@@ -111,6 +111,12 @@ def with_neighbor(src: Array, dst: Array, directed: bool = False, xp: Any = np) 
 def n_labels(src: Array, dst: Array) -> int:
     """One more than the greatest id."""
     return max(int(src.max()), int(dst.max())) + 1
+
+
+def n_ids(name: str, src: Array, dst: Array) -> int:
+    """Ids that the graph of that name may have: of R-MAT 2^scale, of others up to the greatest."""
+    match = NAME.fullmatch(name)
+    return 1 << int(match[2]) if match and match[1] == "rmat" else n_labels(src, dst)
 
 
 def draw(candidates: Array, count: int, seed: int, xp: Any = np) -> list[int]:

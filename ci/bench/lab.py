@@ -1,6 +1,6 @@
 """The device, the contenders and the clock.
 
-Both sides allocate from one RMM pool, get their sources as device arrays, and give device arrays (or frames) back.
+Both sides allocate from one RMM pool, get sources as device arrays, and give device arrays (or frames) back.
 """
 
 from __future__ import annotations
@@ -20,14 +20,12 @@ from rapids_trav.graph500 import devices
 from rapids_trav.structures import BfsOptions
 
 from . import graphs
+from .libraries import rival_name
 
-PACKAGES = ("cupy", "rmm", "cudf", "pylibcugraph", "cugraph")
 DEFAULT = BfsOptions()
 SLOW_SECONDS = 4.0  # after which no more roots are searched, if there were a few
 HELD_BYTES = 16 << 30  # results that wait to be checked
 COPY_BYTES = 4 << 30
-# How a library says that a graph is too large for it or for the memory.
-REFUSALS = (MemoryError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -38,21 +36,6 @@ class Contender:
     prepare: Callable[[int], Any]
     run: Callable[..., Any]
     result_bytes: int = 0
-
-
-def unavailable() -> str | None:
-    """Why there can be no benchmark here, in a sentence, or None."""
-    for name in PACKAGES:
-        try:
-            import_module(name)
-        except ImportError as error:
-            return (
-                f"ci/bench_gpu.py needs {name}, which cannot be imported ({error}): "
-                f"install rapids-trav[cu13] or rapids-trav[cu12]."
-            )
-    from rapids_trav.doctor import find_driver
-
-    return None if find_driver().gpus else "No GPU was found here; rapids-trav doctor tells more."
 
 
 class Lab:
@@ -99,6 +82,10 @@ class Lab:
         """Both columns as arrays of the device, not copied."""
         return self.xp.asarray(edges["src"]), self.xp.asarray(edges["dst"])
 
+    def every_id(self, n: int) -> Any:
+        """The ids 0 to n - 1 as a column."""
+        return import_module(self.library).Series(self.xp.arange(n, dtype="int32"))
+
     def roots(self, edges: Any, directed: bool = False) -> list[int]:
         """Different random vertices with an edge to another one, in the ids of the frame."""
         return graphs.draw(
@@ -106,7 +93,7 @@ class Lab:
         )
 
     def graph(self, edges: Any, **how: Any) -> Graph:
-        """Our graph with the structures that a search reads, which are otherwise built when first asked for."""
+        """Our graph, with the structures that are otherwise built when a search first asks for them."""
         graph = Graph.from_edges(edges, "src", "dst", **how)
         view = graph.storage.view("out")
         _ = view.out, view.into
@@ -148,8 +135,8 @@ class Lab:
     def rival(self, graph: Graph, *, optimizing: bool, renumber: bool = False) -> Contender:
         """pylibcugraph's search of the same adjacency, as it is or renumbered in the library's own order.
 
-        It has one width for vertices and edges, so more than 2^31 edges make the vertices 64 bits wide as well.
-        It may write into the sources that it is given, so they are made for each search.
+        It has one width for vertices and edges, so 2^31 edges make the vertices 64 bits wide as well.  It may
+        write into the sources that it is given, so they are made for each search.
         """
         import pylibcugraph
 
@@ -215,8 +202,8 @@ class Lab:
         """Milliseconds from each root, one search after another.
 
         One search goes before, untimed, to compile and to fill the pool; `warm_depth` cuts it short.  Stops
-        after `SLOW_SECONDS` and `least` roots.  `check(root, result)` gets each result that was timed, once the
-        clock has stopped.
+        after `SLOW_SECONDS` and `least` roots.  `check(root, result)` gets each result that was timed, once
+        the clock has stopped.
         """
         contender.run(contender.prepare(roots[0]), warm_depth)
         most_held = max(1, HELD_BYTES // max(contender.result_bytes, 1))
@@ -260,17 +247,6 @@ class Lab:
         target = self.xp.empty_like(source)
         seconds = [self.timed(lambda: self.xp.copyto(target, source))[1] for _ in range(10)]
         return 2 * source.nbytes / min(seconds)
-
-
-def rival_name(optimizing: bool, renumber: bool = False) -> str:
-    order = ", own vertex order" if renumber else ""
-    return f"pylibcugraph direction_optimizing={optimizing}{order}"
-
-
-def reason(error: BaseException) -> str:
-    """The first line of what an exception says."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""(d) The shipped data sets against both settings of pylibcugraph; a directed graph allows only one of them."""
+"""(d) The shipped data sets against both settings of pylibcugraph; a directed graph allows only one."""
 
 from __future__ import annotations
 

@@ -63,4 +63,5 @@ class Recorder:
 def describe(row: Row) -> str:
     """One line that says how far a run has come."""
     figure = f"{row['median_ms']:.4g} ms" if "median_ms" in row else row.get("note", "")
-    return "  ".join(str(part) for part in (row["benchmark"], row.get("graph"), row.get("name"), figure) if part)
+    parts = (row["benchmark"], row.get("graph"), row.get("name"), figure)
+    return "  ".join(str(part) for part in parts if part)

@@ -1,4 +1,4 @@
-"""(a) R-MAT of growing scale, edge factor 16, against pylibcugraph's direction-optimising search (SYSTEMS B10).
+"""(a) R-MAT of growing scale, edge factor 16, against pylibcugraph's direction-optimising search.
 
 GTEPS are those of Graph500: the edge tuples in the root's component, each once, over the time of the search.
 """
@@ -32,8 +32,8 @@ def draw(axes: Axes, rows: Sequence[Row]) -> None:
         mine = [row for row in rows if row["name"] == name and "gteps_harmonic_mean" in row]
         graphs = [row["graph"] for row in mine]
         color = None if "cugraph" in name else pictures.OURS
-        (line,) = axes.plot(graphs, [row["gteps_harmonic_mean"] for row in mine], "o-", color=color, label=name)
-        low, high = ([row[f"gteps_{end}"] for row in mine] for end in ("min", "max"))
+        low, mean, high = ([row[f"gteps_{key}"] for row in mine] for key in ("min", "harmonic_mean", "max"))
+        (line,) = axes.plot(graphs, mean, "o-", color=color, label=name)
         axes.fill_between(graphs, low, high, alpha=0.2, color=line.get_color())
     axes.set_yscale("log")
     axes.set_ylabel("GTEPS (harmonic mean, least to most)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import graphs
 from .checks import Agreement, Checker
-from .lab import REFUSALS, reason, rival_name
+from .libraries import REFUSALS, reason, rival_name
 from .rows import Row, of_rates, of_times, ratio
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ COLUMNS = (
 def compare(lab: Lab, name: str, settings: Sequence[bool]) -> Iterator[Row]:
     """A row for us and one for each setting of pylibcugraph's `direction_optimizing`, in two vertex orders.
 
-    Its graph is our adjacency as it is, and the same edges renumbered by the library, which is how it is meant
-    to be used but needs more memory: a graph that it refuses has a row that says so.  `ours_over_theirs` is
-    the ratio of the harmonic means of the edges traversed in a second.
+    Its graph is our adjacency as it is, and the same edges renumbered by the library, as it prefers but at
+    the cost of more memory: a graph that it refuses has a row that says so.  `ours_over_theirs` is the ratio
+    of the harmonic means of the edges traversed in a second.
     """
     edges, directed = lab.load(name), graphs.is_directed(name)
     roots = lab.roots(edges, directed)
@@ -46,9 +46,10 @@ def compare(lab: Lab, name: str, settings: Sequence[bool]) -> Iterator[Row]:
             agreement = Agreement(ours, lab.xp)
             ms = lab.timings(rival, roots[: len(checker.edges)], check=agreement)
         except REFUSALS as error:
+            rival = None  # freed before the next one is built
             yield {**row, "note": f"not measured, {reason(error)}"}
             continue
         theirs = of_rates(ms, checker.traversed(roots[: len(ms)]))
         lead = ratio(mine["gteps_harmonic_mean"], theirs["gteps_harmonic_mean"])
         yield {**row, **of_times(ms), **theirs, "ours_over_theirs": lead, **agreement.verdict()}
-        del rival
+        rival = None

@@ -9,14 +9,14 @@ from rapids_trav import datasets
 
 from . import graphs
 from .checks import same_answers, verdict
-from .lab import REFUSALS, Contender, reason
+from .libraries import REFUSALS, reason
 from .pictures import bars
 from .rows import Row, of_times, ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .lab import Lab
+    from .lab import Contender, Lab
 
 GRAPHS = (*datasets.names(), "rmat20", "rmat22", "rmat24")
 COLUMNS = (

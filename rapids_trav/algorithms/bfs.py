@@ -48,12 +48,19 @@ def bfs(
 ) -> Any:
     """Frame of the search that `Graph.bfs` documents."""
     question = ask(graph, sources, **asked)
-    rows, traces = [], []
+    # An engine may have its own way to the columns of a whole answer.
+    whole = not question.each and not reached_only and graph.frame_library == "cudf"
+    table = graph.ids.table if whole and hasattr(graph.engine, "answer_columns") else None
+    columns, rows, traces = None, [], []
     for first, found in searches(graph, question, deterministic):
-        rows.append(_rows(graph, question, found, first, reached_only))
         traces.append(found.trace)
+        if table:
+            columns = graph.engine.answer_columns(found, table)
+            break
+        rows.append(_rows(graph, question, found, first, reached_only))
         _check_size(graph, sum(len(part[2]) for part in rows))
-    result = graph.deliver(_named(graph, *_joined(graph, rows)))
+    frame = graph.frame(columns) if columns else _named(graph, *_joined(graph, rows))
+    result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rapids_trav.errors import TravError
+from rapids_trav.ids import IntegerTable
 from rapids_trav.structures import Adjacency, Array, BfsOptions, EdgeList, Search, View
 
 if TYPE_CHECKING:
@@ -89,6 +90,13 @@ class CudaEngine:
     def synchronize(self) -> None:
         """Wait until what was launched on the current stream is done."""
         self.xp.cuda.get_current_stream().synchronize()
+
+    def answer_columns(self, found: Search, table: IntegerTable) -> dict[str, Any]:
+        """The columns of a joint search's answer, in the caller's ids and order; see `answer.py`."""
+        from rapids_trav.engines.cuda import answer
+
+        with _device_memory("the answer", 16 * len(found.distance)):
+            return answer.columns(found, table)
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `tree.walk`."""

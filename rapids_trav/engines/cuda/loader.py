@@ -34,6 +34,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048},
     "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
     "bfs_batch.cu": {"HEAVY_DEGREE": 256},
+    "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
     "tree.cu": {},
 }
@@ -46,9 +47,12 @@ def defines_of(file: str, vertex_bits: int, edge_bits: int, **tunables: int) -> 
 
 
 # Every (file, defines) that the engine loads by itself; fused.py lists those of the fused kernel.
-SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (file, defines_of(file, vertex_bits, edge_bits))
-    for file, vertex_bits, edge_bits in product(TUNABLES, (32, 64), (32, 64))
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
+    *(
+        (file, defines_of(file, vertex_bits, edge_bits))
+        for file, vertex_bits, edge_bits in product(TUNABLES, (32, 64), (32, 64))
+    ),
+    *(("answer.cu", defines_of("answer.cu", vertex_bits, 32, LABEL_BITS=32)) for vertex_bits in (32, 64)),
 )
 
 

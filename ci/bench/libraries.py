@@ -1,0 +1,35 @@
+"""The libraries of a run: whether they are there, what their settings are called, how they refuse a graph."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+PACKAGES = ("cupy", "rmm", "cudf", "pylibcugraph", "cugraph")
+# How a library says that a graph is too large for it or for the memory.
+REFUSALS = (MemoryError, RuntimeError, ValueError)
+
+
+def unavailable() -> str | None:
+    """Why there can be no benchmark here, in a sentence, or None."""
+    for name in PACKAGES:
+        try:
+            import_module(name)
+        except ImportError as error:
+            return (
+                f"ci/bench_gpu.py needs {name}, which cannot be imported ({error}): "
+                f"install rapids-trav[cu13] or rapids-trav[cu12]."
+            )
+    from rapids_trav.doctor import find_driver
+
+    return None if find_driver().gpus else "No GPU was found here; rapids-trav doctor tells more."
+
+
+def rival_name(optimizing: bool, renumber: bool = False) -> str:
+    order = ", own vertex order" if renumber else ""
+    return f"pylibcugraph direction_optimizing={optimizing}{order}"
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what an exception says."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__

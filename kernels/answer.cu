@@ -1,0 +1,59 @@
+// The columns of an answer: distances and predecessors of a search, in the caller's ids and their order, with
+// the bits that tell which are null.
+//
+// Row i is vertex rank[i] (i itself if rank is null).  Internal id v is the caller's labels[order[v]];
+// without `order`, labels[v]; without `labels`, first + v.  Bits are set where a value is, 32 rows to a word,
+// as Arrow has them; `valid` counts them.  One pass instead of a gather, a comparison and a selection for
+// each column.
+#include "level.cuh"
+
+#ifndef LABEL_BITS
+#define LABEL_BITS 64
+#endif
+#if LABEL_BITS == 32
+using label_t = i32;
+#else
+using label_t = i64;
+#endif
+
+__device__ __forceinline__ label_t label_of(const label_t* labels, i64 first, i64 place) {
+    return labels != nullptr ? labels[place] : static_cast<label_t>(first + place);
+}
+
+extern "C" __global__ void answer(const vertex_t* __restrict__ rank, const vertex_t* __restrict__ order,
+                                  const label_t* __restrict__ labels, i64 first, i64 n,
+                                  const i32* __restrict__ distance, const vertex_t* __restrict__ predecessor,
+                                  label_t* vertex_column, i32* distance_column, u32* distance_bits,
+                                  label_t* predecessor_column, u32* predecessor_bits, u64* valid) {
+    i64 n_reached = 0, n_led = 0;
+    for (i64 base = global_thread() - lane_id(); base < n; base += global_threads()) {
+        const i64 row = base + lane_id();
+        const bool inside = row < n;
+        const i64 v = inside && rank != nullptr ? rank[row] : row;
+        const i32 level = inside ? distance[v] : UNREACHED;
+        const vertex_t parent = inside && predecessor != nullptr ? predecessor[v] : NONE;
+        if (inside) {
+            vertex_column[row] = label_of(labels, first, row);
+            distance_column[row] = level;
+        }
+        if (parent != NONE) {
+            const i64 place = order != nullptr ? order[parent] : parent;
+            predecessor_column[row] = label_of(labels, first, place);
+            n_led += 1;
+        }
+        n_reached += level != UNREACHED;
+        const u32 reached = __ballot_sync(FULL_WARP, level != UNREACHED);
+        const u32 led = __ballot_sync(FULL_WARP, parent != NONE);
+        if (lane_id() != 0) continue;
+        distance_bits[base / WARP] = reached;
+        if (predecessor != nullptr) predecessor_bits[base / WARP] = led;
+    }
+    for (i32 step = WARP / 2; step > 0; step /= 2) {
+        n_reached += __shfl_xor_sync(FULL_WARP, n_reached, step);
+        n_led += __shfl_xor_sync(FULL_WARP, n_led, step);
+    }
+    if (lane_id() == 0 && n_reached > 0) {
+        atomicAdd(&valid[0], static_cast<u64>(n_reached));
+        atomicAdd(&valid[1], static_cast<u64>(n_led));
+    }
+}

@@ -1,0 +1,387 @@
+"""The GPU benchmarks without a GPU: statistics, graphs, command line, tables, picture, and a run on the CPU.
+
+The run puts the CPU engine in the place of both sides; what it measures means nothing.
+"""
+
+import importlib.util
+import json
+import math
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from rapids_trav.graph500 import devices
+from rapids_trav.structures import BfsOptions, LevelTrace
+
+SCRIPT = Path(__file__).parent.parent / "ci" / "bench_gpu.py"
+sys.path.insert(0, str(SCRIPT.parent))  # as when the script is run
+spec = importlib.util.spec_from_file_location("bench_gpu", SCRIPT)
+bench_gpu = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(bench_gpu)
+
+from bench import ablation, checks, diameter, graphs, lab, libraries, limit, pictures, rows, tables  # noqa: E402
+
+
+class CpuLab(lab.Lab):
+    """The lab with NumPy, pandas and the CPU engine, and with our own searches as the others'."""
+
+    library = "pandas"
+    variants = ("auto", "push")
+
+    def __init__(self, roots=4, seed=7, slow=False):
+        self.xp, self.device = np, devices.named("cpu")
+        self.n_roots, self.seed, self.slow = roots, seed, slow
+        self.refused = False
+
+    def synchronize(self):
+        pass
+
+    def engine(self, hub_words):
+        return None
+
+    def ours(self, graph, options=lab.DEFAULT, **how):
+        variant = {"private": "frontier"}.get(options.variant, options.variant)
+        policy = {"push": "gap"}.get(options.policy, options.policy)
+        return super().ours(graph, BfsOptions(variant=variant, policy=policy, trace=options.trace), **how)
+
+    def rival(self, graph, *, optimizing, renumber=False):
+        if self.refused:
+            raise MemoryError("std::bad_alloc: out of memory\nand where it was")
+        ours = self.ours(graph)
+
+        def run(source, depth_limit=None):
+            found = ours.run(source, depth_limit)
+            distance = np.where(found.distance < 0, np.iinfo(np.int32).max, found.distance)
+            order = np.arange(len(distance))[::-1]
+            return distance[order], found.predecessor[order], order
+
+        return lab.Contender(libraries.rival_name(optimizing, renumber), ours.prepare, run)
+
+    def cugraph(self, edges, directed=False):
+        return self.graph(edges, directed=directed)
+
+    def cugraph_call(self, graph):
+        def run(root, limit=None):
+            found = graph.bfs(root, depth_limit=limit)
+            largest = np.iinfo(np.int32).max
+            return found.assign(distance=found["distance"].fillna(largest).astype("int32"))[::-1]
+
+        return lab.Contender("cugraph.bfs", int, run)
+
+    def peak_bytes(self, call):
+        return *self.timed(call), 1000
+
+
+@pytest.fixture(autouse=True)
+def small_copy(monkeypatch):
+    monkeypatch.setattr(lab, "COPY_BYTES", 1 << 16)
+
+
+def measured(name, graph_names, **how):
+    found = list(bench_gpu.BENCHMARKS[name].measure(CpuLab(**how), graph_names))
+    assert found
+    return found
+
+
+def test_statistics_of_times():
+    found = rows.of_times([1.0, 2.0, 4.0])
+    assert (found["roots"], found["min_ms"], found["median_ms"], found["max_ms"]) == (3, 1, 2, 4)
+    assert found["worst_over_median"] == 2
+    assert found["mean_ms"] == 2.3333
+    assert found["harmonic_mean_ms"] == pytest.approx(12 / 7, rel=1e-4)
+
+
+def test_rates_are_averaged_harmonically():
+    found = rows.of_rates([1.0, 3.0], [2_000_000, 2_000_000])  # 2 and 2/3 GTEPS
+    assert (found["gteps_max"], found["gteps_min"]) == (2, 0.66667)
+    assert found["gteps_harmonic_mean"] == 1  # 4 million edges in 4 ms
+    assert "gteps_harmonic_stddev" not in rows.of_rates([1.0], [10])
+
+
+def test_ratio():
+    assert rows.ratio(3.0, 2.0) == 1.5
+    assert rows.ratio(None, 2.0) is rows.ratio(1.0, None) is rows.ratio(1.0, 0.0) is None
+
+
+def test_rows_are_kept_as_they_come(tmp_path):
+    told = []
+    recorder = rows.Recorder(tmp_path / "rows.jsonl", told.append)
+    recorder.add({"benchmark": "real", "graph": "facebook", "name": "auto", "median_ms": 0.123456})
+    recorder.add({"benchmark": "real", "graph": "facebook", "name": "other", "note": "not measured"})
+    kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert kept == recorder.rows
+    assert told == ["real  facebook  auto  0.1235 ms", "real  facebook  other  not measured"]
+
+
+def test_default_command():
+    options = bench_gpu.parse(["--roots", "16", "--json", "rows.jsonl"])
+    assert options.benchmarks == ["variants"]
+    assert options.graphs == {"variants": ("rmat20", "rmat22", "rmat24", "grid4096")}
+    assert (options.roots, options.seed, options.pool, options.slow) == (16, None, 60, False)
+    assert options.json == Path("rows.jsonl")
+
+
+def test_all_runs_everything():
+    options = bench_gpu.parse(["all", "--seed", "3"])
+    assert set(options.benchmarks) == set(bench_gpu.BENCHMARKS)
+    assert options.graphs["scales"] == tuple(f"rmat{scale}" for scale in range(18, 27))
+
+
+def test_graphs_of_one_benchmark():
+    assert bench_gpu.parse(["real", "--graphs", "facebook,rmat12"]).graphs == {"real": ["facebook", "rmat12"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["speed"],
+        ["real", "--graphs", "friendster"],
+        ["all", "--graphs", "rmat20"],
+        ["--roots", "0"],
+        ["--seed", "-1"],
+        ["--plot", "rows.txt"],
+    ],
+)
+def test_refused_command_lines(arguments, capsys):
+    with pytest.raises(SystemExit) as refused:
+        bench_gpu.parse(arguments)
+    assert refused.value.code == 2
+    assert "error:" in capsys.readouterr().err
+
+
+def test_a_missing_library_is_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(libraries, "PACKAGES", ("no_such_package",))
+    assert bench_gpu.main([]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("ci/bench_gpu.py needs no_such_package") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("n", "degree"), [(1, 3.0), (2, 1.0), (300, 9.0), (1000, 4.0), (50, 200.0)])
+def test_geometric_graph_joins_what_is_near(n, degree):
+    src, dst = graphs.geometric(n, degree=degree, seed=5)
+    x, y = np.random.default_rng(5).random((2, n))
+    apart = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2
+    expected = {(i, j) for i, j in zip(*np.nonzero(apart <= degree / (math.pi * n)), strict=True) if i < j}
+    found = [(min(u, v), max(u, v)) for u, v in zip(src.tolist(), dst.tolist(), strict=True)]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+def test_lattice_joins_free_neighbors():
+    src, dst = graphs.lattice(40, blocked=0.35, seed=5)
+    free = np.random.default_rng(5).random((40, 40), dtype=np.float32) >= 0.35
+    assert free.ravel()[src].all() and free.ravel()[dst].all()
+    assert set((dst - src).tolist()) == {1, 40}
+    assert len(src) == (free[:, :-1] & free[:, 1:]).sum() + (free[:-1] & free[1:]).sum()
+    assert not ((src % 40 == 39) & (dst - src == 1)).any()
+
+
+@pytest.mark.parametrize("name", ["rmat5", "grid4", "path9", "geometric6", "lattice8", "facebook"])
+def test_graphs_by_name(name):
+    frame = graphs.load(name, "pandas")
+    assert list(frame.columns) == ["src", "dst"]
+    assert set(frame.dtypes) == {np.dtype(np.int32)}
+    assert graphs.check_name(name) is None
+    assert not graphs.is_directed(name) and graphs.is_directed("citations-hepph")
+
+
+def test_roots_have_a_neighbor(monkeypatch):
+    monkeypatch.setattr(graphs, "CHUNK", 2)
+    src, dst = np.array([0, 1, 3, 5]), np.array([0, 2, 1, 5])
+    assert graphs.with_neighbor(src, dst).tolist() == [1, 2, 3]
+    assert graphs.with_neighbor(src, dst, directed=True).tolist() == [1, 3]
+    drawn = graphs.draw(np.arange(10, 30), 12, seed=4)
+    assert len(set(drawn)) == 12 and set(drawn) <= set(range(10, 30))
+    assert drawn == graphs.draw(np.arange(10, 30), 12, seed=4)
+    assert len(graphs.draw(np.arange(3), 12, seed=4)) == 3
+
+
+def test_slow_contenders_get_fewer_roots(monkeypatch):
+    monkeypatch.setattr(lab, "SLOW_SECONDS", 0.0)
+    asked = []
+    slow = lab.Contender("slow", lambda root: root, lambda root, limit=None: asked.append((root, limit)))
+    ms = CpuLab().timings(slow, [4, 5, 6, 7, 8], least=2, warm_depth=3)
+    assert len(ms) == 2
+    assert asked == [(4, 3), (4, None), (5, None)]
+
+
+def test_results_are_checked_after_the_clock(monkeypatch):
+    monkeypatch.setattr(lab, "HELD_BYTES", 2)
+    events = []
+    contender = lab.Contender("x", int, lambda root, limit=None: events.append(root) or -root, result_bytes=1)
+    CpuLab().timings(contender, [1, 2, 3], check=lambda root, result: events.append((root, result)))
+    assert events == [1, 1, 2, (1, -1), (2, -2), 3, (3, -3)]
+
+
+def test_checker_counts_and_finds_faults():
+    cpu = CpuLab()
+    edges = pd.DataFrame({"src": [3, 3, 4, 5, 9], "dst": [4, 4, 5, 5, 11]}, dtype="int32")
+    graph = cpu.graph(edges)
+    ours, checker = cpu.ours(graph), checks.Checker(cpu, graph, edges)
+    found = ours.run(ours.prepare(3))
+    checker(3, found)
+    assert (checker.edges, checker.levels) == ({3: 4}, {3: 2})
+    assert checker.verdict() == {"checked": 1, "wrong": 0}
+    found.distance[1] = 5
+    checker(3, found)
+    assert checker.verdict()["wrong"] == 1 and "root 3" in checker.verdict()["note"]
+    checker.restart()
+    assert checker.verdict() == {"checked": 0, "wrong": 0}
+
+
+def test_distances_and_answers_are_compared():
+    largest = np.iinfo(np.int32).max
+    theirs = (np.array([1, largest, 0], np.int32), None, np.array([2, 1, 0]))
+    assert checks.same_distances(np, np.array([0, -1, 1]), theirs)
+    assert not checks.same_distances(np, np.array([0, 1, 1]), theirs)
+    ours = pd.DataFrame({"vertex": [4, 7], "distance": pd.array([0, None], "Int32")})
+    answer = pd.DataFrame({"vertex": [7, 4], "distance": np.array([largest, 0], np.int32)})
+    assert checks.same_answers(ours, answer)
+    assert not checks.same_answers(ours, answer.assign(distance=np.array([1, 0], np.int32)))
+    assert not checks.same_answers(ours, answer[:1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_roots_of_long_graphs_are_in_the_large_component(seed):
+    cpu = CpuLab(seed=seed)
+    chain = np.arange(20, dtype=np.int32)
+    edges = pd.DataFrame({"src": [*chain[:-1], 90], "dst": [*chain[1:], 91]}, dtype="int32")
+    graph = cpu.graph(edges)
+    roots = diameter.in_large_component(cpu, graph, cpu.ours(graph), [90, 91, 3], 8)
+    assert len(roots) == 8 and set(roots) <= set(range(20))
+    with pytest.raises(SystemExit, match="half"):
+        diameter.in_large_component(cpu, graph, cpu.ours(graph), [90, 91], 8)
+
+
+def test_time_of_a_level():
+    assert diameter.per_level([1.0, 2.0, 9.0], [100, 100, 300]) == {"levels": 100, "us_a_level": 20}
+
+
+def test_traffic_of_levels():
+    levels = [LevelTrace(1, "push", 1, 10, 2_000_000, 0.001), LevelTrace(2, "pull", 5, 20, 1_000_000, 0.0)]
+    found = list(limit.level_rows(levels, 4e12))
+    assert found[0]["gb_s"] == 2000 and found[0]["share_of_copy"] == 0.5
+    assert found[1]["gb_s"] is None and found[1]["share_of_copy"] is None
+    many = [LevelTrace(n, "pull" if n % 10 == 0 else "push", 1, 2, 3, 4.0) for n in range(100)]
+    found = {row["direction"]: row for row in limit.level_rows(many, 1e9)}
+    assert (found["pull"]["levels"], found["pull"]["bytes"], found["push"]["ms"]) == (10, 30, 360)
+    search = SimpleNamespace(distance=np.array([0, 1, -1], np.int32), predecessor=np.zeros(3, np.int32))
+    assert limit.floor_bytes(search) == 12 + 12 + 4
+
+
+def test_claims_name_setups():
+    names = [setup.name for setup in ablation.SETUPS]
+    assert len(set(names)) == len(names)
+    assert all(with_it in names and without in names for _, with_it, without, _ in ablation.CLAIMS)
+    built = [(setup.degree_sort, setup.pruned) for setup in ablation.SETUPS]
+    turns = sum(one != other for one, other in zip(built, built[1:], strict=False))
+    assert turns == len(set(built)) - 1, (
+        "setups that share a graph stand together, so that each is built once"
+    )
+
+
+def test_scales_and_refusals():
+    found = measured("scales", ["rmat6", "rmat7"])
+    assert [row["name"] for row in found[:2]] == ["rapids_trav", "pylibcugraph direction_optimizing=True"]
+    assert all(row["wrong"] == 0 and row["checked"] == 4 and row["roots"] == 4 for row in found)
+    assert {row["seed"] for row in found} == {7}
+    cpu = CpuLab()
+    cpu.refused = True
+    ours, *theirs = bench_gpu.BENCHMARKS["scales"].measure(cpu, ["rmat6"])
+    assert "note" not in ours
+    assert {row["note"] for row in theirs} == {"not measured, MemoryError: std::bad_alloc: out of memory"}
+
+
+def test_real_graphs_directed_too():
+    found = measured("real", ["citations-hepph"], roots=2)
+    assert [row["name"] for row in found[1:]] == [
+        "pylibcugraph direction_optimizing=False",
+        "pylibcugraph direction_optimizing=False, own vertex order",
+    ]
+    assert all(row["wrong"] == 0 for row in found)
+
+
+def test_ablation():
+    found = measured("ablation", ["rmat6"])
+    parts = [row for row in found if row["table"] == "parts"]
+    assert [row["name"] for row in parts] == [setup.name for setup in ablation.SETUPS]
+    assert all(row["wrong"] == 0 and row["edges_examined"] > 0 for row in parts)
+    assert [row["claim"] for row in found if row["table"] == "claims"] == [c[0] for c in ablation.CLAIMS]
+    sorts = {row["name"]: row for row in found if row["table"] == "sort back ends"}
+    assert list(sorts) == ["radix", "merge", "none"]
+    assert "degree_sort_ms" in sorts["merge"] and "degree_sort_ms" not in sorts["none"]
+
+
+def test_diameter():
+    found = measured("diameter", ["grid8", "path20"])
+    assert [row["name"] for row in found if row["graph"] == "grid8"][0] == "rapids_trav"
+    assert all(row["wrong"] == 0 for row in found if "wrong" in row)
+    assert {row["roots"] for row in found if "cugraph" in row["name"] and "roots" in row} == {1}
+    assert all("--slow" in row["note"] for row in found[-2:])
+    assert "us_a_level" in measured("diameter", ["path20"], slow=True)[-1]
+
+
+def test_whole_call_build_and_variants():
+    whole = measured("whole-call", ["rmat6"])
+    assert [row["name"] for row in whole[1:]] == ["rapids_trav graph.bfs", "cugraph.bfs"]
+    assert whole[1]["over_traversal"] > 0 and whole[2]["wrong"] == 0
+    ours, theirs = measured("build", ["rmat6"])
+    assert ours["peak_over_input"] == rows.short(1000 / (8 * 16 * 64))
+    assert ours["adjacency_ms"] > 0 and theirs["over_ours"] > 0
+    found = measured("variants", ["rmat6"])
+    assert [row["table"] for row in found] == ["build"] * 2 + ["traversal"] * 4 + ["whole call"] * 3
+    assert {"graph", "name", "roots", "median_ms", "q1_ms", "harmonic_mean_ms"} <= set(found[2])
+
+
+def test_limit():
+    search, *levels = measured("limit", ["rmat6"])
+    assert search["levels"] == len(levels) and search["copy_gb_s"] > 0
+    assert [row["level"] for row in levels] == list(range(1, len(levels) + 1))
+
+
+def test_tables_and_picture_of_a_run(tmp_path, capsys):
+    found = [
+        *measured("scales", ["rmat6"]), *measured("ablation", ["rmat6"]), *measured("diameter", ["grid8"]),
+        *measured("real", ["facebook"]), *measured("whole-call", ["rmat6"]), *measured("build", ["rmat6"]),
+        *measured("limit", ["rmat6"]), *measured("variants", ["rmat6"]),
+    ]  # fmt: skip
+    json.dumps(found)
+    picture = tmp_path / "rows.png"
+    assert bench_gpu.report(found, picture) == 0
+    shown = capsys.readouterr().out
+    for title in ("scales", "ablation: parts", "ablation: claims", "limit: levels", "variants: traversal"):
+        assert title in shown
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert bench_gpu.report([{**found[0], "wrong": 2, "note": "root 1: bad"}], None) == 1
+
+
+def test_a_table_leaves_out_empty_columns():
+    table = tables.make("t", ("name", "roots", "note"), [{"name": "a", "roots": 12345, "note": None}])
+    assert [column.header for column in table.columns] == ["name", "roots"]
+    console = Console(width=60)
+    with console.capture() as text:
+        console.print(table)
+    assert "12,345" in text.get()
+    assert (tables.cell(0.000123456), tables.cell(123456.7), tables.cell(None)) == (
+        "0.0001235",
+        "123,457",
+        "",
+    )
+
+
+def test_picture_of_rows_that_were_not_measured():
+    refused = {
+        "benchmark": "scales",
+        "table": "scales",
+        "graph": "rmat26",
+        "name": "pylibcugraph",
+        "note": "no",
+    }
+    draws = {name: module.draw for name, module in bench_gpu.BENCHMARKS.items()}
+    assert len(pictures.make([refused], draws).axes) == 1
+    assert pictures.make([], draws).axes == []
