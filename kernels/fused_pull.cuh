@@ -5,14 +5,13 @@
 #pragma once
 #include "fused_push.cuh"
 
+// Edges that a lane looks at alone; a vertex with more left is put off.  No less than HUB_DEGREE, so that what is
+// put off fits into the list of hubs.
 #ifndef PROBES
-#define PROBES 32
-#endif
-#ifndef DEFER_DEGREE
-#define DEFER_DEGREE 4096
+#define PROBES 128
 #endif
 #ifndef DEFER_CHUNK
-#define DEFER_CHUNK 1024
+#define DEFER_CHUNK 256
 #endif
 // Words of the frontier bitmap that each block keeps in shared memory.  With vertices in descending order of
 // degree they are the hubs', which most lookups ask for (SYSTEMS V6).
@@ -114,20 +113,9 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
         if (TRACE) tally.examined += min((edge_t)4, end - begin);
         begin += 4;
     }
-    u32 unsettled = __ballot_sync(FULL_WARP, from == NONE && begin < end);
-    for (u32 rest = unsettled; rest; rest &= rest - 1) {
-        i32 lane = __ffs(rest) - 1;
-        edge_t first = __shfl_sync(FULL_WARP, begin, lane), last = __shfl_sync(FULL_WARP, end, lane);
-        if (last - first > DEFER_DEGREE) last = first + DEFER_CHUNK;
-        vertex_t hit = warp_search(graph, frontier, first, last, tally);
-        if (lane_id() == lane) {
-            from = hit;
-            begin = last;
-        }
-    }
     bool put_off = from == NONE && begin < end;
-    append_hubs(deferred, &level->deferred, put_off, v,
-                put_off ? (u32)(((graph.in_offsets[v + 1] - graph.in_offsets[v]) - 1) / DEFER_CHUNK + 1) : 0);
+    u32 chunks = put_off ? (u32)((end - graph.in_offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
+    append_hubs(deferred, &level->deferred, put_off, v, chunks);
     if (from != NONE) reach(state, v, from, depth, tally);
     return from != NONE;
 }

@@ -96,4 +96,4 @@ def per_level(ms: Sequence[float], levels: Sequence[int]) -> Row:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    bars(axes, rows, "us_a_level", "microseconds a level", log=True)
+    bars(axes, rows, "us_a_level", "microseconds a level")

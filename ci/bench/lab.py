@@ -15,6 +15,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from rapids_trav.graph import Graph
 from rapids_trav.graph500 import devices
 from rapids_trav.structures import BfsOptions
@@ -141,7 +143,7 @@ class Lab:
         import pylibcugraph
 
         out = graph.storage.view("out").out
-        vertex = self.xp.result_type(out.row_offsets.dtype, out.column_indices.dtype)
+        vertex = np.result_type(out.row_offsets.dtype, out.column_indices.dtype)
         if renumber:
             edges = graph.engine.expand_rows(out)
             first, second = edges.src, edges.dst

@@ -25,8 +25,8 @@ def unavailable() -> str | None:
 
 
 def rival_name(optimizing: bool, renumber: bool = False) -> str:
-    order = ", own vertex order" if renumber else ""
-    return f"pylibcugraph direction_optimizing={optimizing}{order}"
+    """How rows call pylibcugraph with its `direction_optimizing`, on our vertex order or its own."""
+    return f"pylibcugraph optimizing={optimizing}{', own order' if renumber else ''}"
 
 
 def reason(error: BaseException) -> str:

@@ -106,4 +106,5 @@ def draw(axes: Axes, rows: Sequence[Row]) -> None:
     axes.axhline(1, color="black", linewidth=0.8, linestyle="--", label="a copy")
     axes.set(xlabel="level", ylabel="share of the copy's bandwidth")
     axes.set_ylim(bottom=0)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend(fontsize="x-small")

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from .rows import Row
 
 OURS, THEIRS = "#76b900", "#7f7f7f"
+FAR_APART = 30
 
 Draw = Callable[[Axes, Sequence[Row]], None]
 
@@ -30,16 +31,25 @@ def make(rows: Sequence[Row], draws: Mapping[str, Draw]) -> Figure:
     return figure
 
 
-def bars(axes: Axes, rows: Sequence[Row], column: str, label: str, *, log: bool = False) -> None:
-    """A horizontal bar for each row that has the figure, the first on top: ours in green, others in grey."""
+def bars(axes: Axes, rows: Sequence[Row], column: str, label: str) -> None:
+    """A horizontal bar for each row that has the figure, the first on top: ours in green, others in grey.
+
+    Figures that lie far apart are drawn on a logarithmic axis, as the label then says.
+    """
     rows = [row for row in rows if row.get(column) is not None]
-    graphs = {row.get("graph") for row in rows}
-    names = [f"{row['graph']}  {row['name']}" if len(graphs) > 1 else row["name"] for row in rows]
+    if not rows:
+        return
+    names = [f"{row['graph']}  {row['name']}" for row in rows]
     colors = [THEIRS if "cugraph" in row["name"] else OURS for row in rows]
     drawn = axes.barh(range(len(rows)), [row[column] for row in rows], color=colors)
     axes.bar_label(drawn, fmt="%.3g", padding=2, fontsize=6)
     axes.set_yticks(range(len(rows)), names, fontsize=6)
     axes.invert_yaxis()
-    axes.set_xlabel(label)
-    if log:
+    least, most = (end(row[column] for row in rows) for end in (min, max))
+    if most > FAR_APART * least > 0:
         axes.set_xscale("log")
+        axes.set_xlim(least / 3, most * 2)
+        label += " (logarithmic)"
+    else:
+        axes.margins(x=0.1)
+    axes.set_xlabel(label)

@@ -27,4 +27,4 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    pictures.bars(axes, rows, "median_ms", "median ms", log=True)
+    pictures.bars(axes, rows, "median_ms", "median ms")

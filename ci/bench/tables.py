@@ -19,8 +19,8 @@ def make(title: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
     columns = [column for column in columns if any(row.get(column) is not None for row in rows)]
     table = Table(title=title)
     for column in columns:
-        justify = "left" if column in TEXT else "right"
-        table.add_column(column.replace("_", " "), justify=justify, overflow="fold")
+        justify, fixed = ("left" if column in TEXT else "right"), column in TEXT and column != "note"
+        table.add_column(column.replace("_", " "), justify=justify, no_wrap=fixed, overflow="fold")
     for row in rows:
         table.add_row(*(cell(row.get(column)) for column in columns))
     return table
@@ -41,7 +41,7 @@ def show(
     rows: Sequence[Row], columns: Mapping[str, Mapping[str, Sequence[str]]], console: Console | None = None
 ) -> None:
     """Print every table that has rows; `columns` are those of each benchmark's tables."""
-    console = console or Console(width=160)
+    console = console or Console(width=170)
     for benchmark, tables in columns.items():
         for name, shown in tables.items():
             chosen = [row for row in rows if (row["benchmark"], row["table"]) == (benchmark, name)]

@@ -58,4 +58,4 @@ def traversals(lab: Lab, graph: Graph, roots: Sequence[int]) -> Iterator[Row]:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    bars(axes, [row for row in rows if row["table"] == "traversal"], "median_ms", "median ms", log=True)
+    bars(axes, [row for row in rows if row["table"] == "traversal"], "median_ms", "median ms")

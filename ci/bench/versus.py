@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .lab import Lab
 
 COLUMNS = (
-    "graph", "vertices", "edges", "name", "roots", "min_ms", "median_ms", "max_ms", "worst_over_median",
+    "graph", "name", "roots", "min_ms", "median_ms", "max_ms", "worst_over_median",
     "gteps_harmonic_mean", "gteps_min", "gteps_median", "gteps_max", "ours_over_theirs", "checked", "wrong",
     "note",
 )  # fmt: skip

@@ -66,4 +66,4 @@ def compared(ours: Contender, theirs: Contender, roots: Sequence[int]) -> Row:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    bars(axes, rows, "median_ms", "median ms", log=True)
+    bars(axes, rows, "median_ms", "median ms")
