@@ -5,6 +5,8 @@
 // without `order`, labels[v]; without `labels`, first + v.  Bits are set where a value is, 32 rows to a word,
 // as Arrow has them; `valid` counts them.  One pass instead of a gather, a comparison and a selection for
 // each column.
+//
+// Invariant: `rank` and `order` are inverse to each other, or both null.
 #include "level.cuh"
 
 #ifndef LABEL_BITS

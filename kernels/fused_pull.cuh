@@ -1,12 +1,12 @@
 // Bottom-up step (Beamer, Asanovic and Patterson, SC 2012): every unvisited vertex looks for one neighbour in
 // the frontier and stops at the first.  A warp packs the unvisited vertices of a few bitmap words, so that
-// its lanes are busy however few are left; what a lane does not settle in a few probes the whole warp
-// finishes, and what would keep a warp long is cut into chunks for the whole grid.
+// its lanes are busy however few are left; what a lane does not settle in PROBES steps is cut into chunks
+// that the whole grid shares.
 #pragma once
 #include "fused_push.cuh"
 
-// Edges that a lane looks at alone; a vertex with more left is put off.  No less than HUB_DEGREE, so that what is
-// put off fits into the list of hubs.
+// Edges that a lane looks at alone; a vertex with more left is put off.  No less than HUB_DEGREE, so that
+// what is put off fits into the list of hubs.
 #ifndef PROBES
 #define PROBES 128
 #endif
@@ -19,6 +19,18 @@
 #define HUB_WORDS 1024
 #endif
 constexpr i32 TILE_WORDS = 8;
+
+// Some words of the bitmap that a warp takes together.  They lie far apart, since work is uneven along it:
+// with vertices in order of degree all hubs are at its beginning.
+struct Tile {
+    vertex_t begin;   // first vertex of the first word
+    vertex_t stride;  // vertices from one word to the next
+
+    __device__ __forceinline__ vertex_t vertex(u32 local) const {
+        return begin + (vertex_t)(local / 32) * stride + (vertex_t)(local & 31);
+    }
+};
+
 // Unvisited vertices in a word from which on a tile is read word by word.
 #ifndef DENSE_WORD
 #define DENSE_WORD 12
@@ -125,13 +137,12 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
 // together.
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
-                                           vertex_t tile_begin, const u32 (&local)[N],
-                                           const bool (&waiting)[N], i32 depth, bool (&hit)[N],
-                                           unsigned char* list, u32& left, Tally& tally) {
+                                           const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
+                                           i32 depth, bool (&hit)[N], unsigned char* list, u32& left,
+                                           Tally& tally) {
     vertex_t entry[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k)
-        entry[k] = waiting[k] ? graph.first_neighbors[tile_begin + (vertex_t)local[k]] : NONE;
+    for (i32 k = 0; k < N; ++k) entry[k] = waiting[k] ? graph.first_neighbors[tile.vertex(local[k])] : NONE;
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
         vertex_t from = first_neighbor(entry[k]);
@@ -140,7 +151,7 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        vertex_t v = tile_begin + (vertex_t)local[k];
+        vertex_t v = tile.vertex(local[k]);
         if (hit[k]) reach(state, v, first_neighbor(entry[k]), depth, tally);
         bool more = !hit[k] && entry[k] >= 0;
         u32 lanes = __ballot_sync(FULL_WARP, more);
@@ -151,9 +162,9 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 
 // First probe of a tile most of which is unvisited: a word at a time, a lane to a bit.  Each lane holds one
 // of the tiles' words; returns what was found in it.
-__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier,
-                          vertex_t tile_begin, u32 unvisited, u32 first_lane, i32 depth, unsigned char* list,
-                          u32& left, Tally& tally) {
+__device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
+                          u32 unvisited, u32 first_lane, i32 depth, unsigned char* list, u32& left,
+                          Tally& tally) {
     constexpr i32 N = 4;
     u32 lane = lane_id(), found = 0;
     for (u32 word = 0; word < TILE_WORDS; word += N) {
@@ -169,9 +180,9 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
         // it.
 #pragma unroll
         for (i32 k = 0; k < N; ++k)
-            if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile_begin + (vertex_t)local[k]] = NONE;
+            if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile.vertex(local[k])] = NONE;
 #endif
-        pull_first(graph, state, frontier, tile_begin, local, waiting, depth, hit, list, left, tally);
+        pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             u32 hits = __ballot_sync(FULL_WARP, hit[k]);
@@ -184,8 +195,8 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
 // First probe of a tile with few unvisited vertices, which are listed; found ones are marked in shared
 // memory.
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
-                            vertex_t tile_begin, u32 size, i32 depth, unsigned char* list, u32& left,
-                            u32* found, Tally& tally) {
+                            const Tile& tile, u32 size, i32 depth, unsigned char* list, u32& left, u32* found,
+                            Tally& tally) {
     constexpr i32 N = 2;
     for (u32 base = 0; base < size; base += 32 * N) {
         u32 local[N];
@@ -198,7 +209,7 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
         }
         // The list shrinks in place: what is written lies behind what was read.
         __syncwarp();
-        pull_first(graph, state, frontier, tile_begin, local, waiting, depth, hit, list, left, tally);
+        pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k)
             if (hit[k]) atomicOr(&found[local[k] / 32], 1u << (local[k] & 31));
@@ -212,34 +223,30 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     u32 lane = lane_id(), warp_in_block = threadIdx.x / 32;
     unsigned char* list = shared.list[warp_in_block];
     u32* found = shared.found[warp_in_block];
-    vertex_t n_words = bitmap_words(graph.n_vertices);
-    vertex_t n_tiles = (n_words + TILE_WORDS - 1) / TILE_WORDS;
-    vertex_t n_warps = (vertex_t)gridDim.x * WARPS;
-    // A warp fetches the words of several tiles at once, far apart: work is uneven along the bitmap.
-    constexpr i32 TILES = 32 / TILE_WORDS;
-    for (vertex_t first_tile = (vertex_t)warp_in_block * gridDim.x + blockIdx.x; first_tile < n_tiles;
-         first_tile += n_warps * TILES) {
-        vertex_t word =
-            (first_tile + (vertex_t)(lane / TILE_WORDS) * n_warps) * TILE_WORDS + lane % TILE_WORDS;
-        u32 unvisited = word < n_words ? ~state.visited[word] : 0;
+    const vertex_t n_words = bitmap_words(graph.n_vertices), n_warps = (vertex_t)gridDim.x * WARPS;
+    // Every n_warps-th word is this warp's; it fetches 32 of them at once, a lane each.
+    for (vertex_t first = (vertex_t)warp_in_block * gridDim.x + blockIdx.x; first < n_words;
+         first += 32 * n_warps) {
+        vertex_t word = first + (vertex_t)lane * n_warps;
+        u32 unvisited = word < n_words ? ~state.visited[word] : 0, found_dense = 0;
         found[lane] = 0;
-        u32 busy = __ballot_sync(FULL_WARP, unvisited), found_dense = 0;
-        for (i32 t = 0; t < TILES; ++t) {
-            if (!(busy >> (t * TILE_WORDS) & ((1u << TILE_WORDS) - 1))) continue;
-            vertex_t tile_begin = (first_tile + (vertex_t)t * n_warps) * (TILE_WORDS * 32);
-            u32* found_here = found + t * TILE_WORDS;
-            u32 left = 0, here = lane / TILE_WORDS == t ? __popc(unvisited) : 0;
+        u32 busy = __ballot_sync(FULL_WARP, unvisited);
+        for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
+            if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+            const Tile tile{(first + (vertex_t)first_lane * n_warps) * 32, n_warps * 32};
+            u32* found_here = found + first_lane;
+            u32 left = 0, here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
             if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
-                found_dense |= pull_dense(graph, state, frontier, tile_begin, unvisited, t * TILE_WORDS,
-                                          depth, list, left, tally);
+                found_dense |=
+                    pull_dense(graph, state, frontier, tile, unvisited, first_lane, depth, list, left, tally);
             } else {
-                u32 size = list_bits(unvisited, t * TILE_WORDS, list);
-                pull_sparse(graph, state, frontier, tile_begin, size, depth, list, left, found_here, tally);
+                u32 size = list_bits(unvisited, first_lane, list);
+                pull_sparse(graph, state, frontier, tile, size, depth, list, left, found_here, tally);
             }
             __syncwarp();
             for (u32 base = 0; base < left; base += 32) {
                 u32 local = base + lane < left ? list[base + lane] : 0;
-                vertex_t v = base + lane < left ? tile_begin + (vertex_t)local : NONE;
+                vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
                 if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally))
                     atomicOr(&found_here[local / 32], 1u << (local & 31));
             }

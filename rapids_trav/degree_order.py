@@ -98,15 +98,19 @@ class DegreeOrderedIds:
         """A function to the base's internal ids as one to these."""
         return lambda position: self.rank[codes(position)]
 
+    @property
+    def ascending(self) -> IdMap:
+        return self.base
+
+    def placed(self, place: Array) -> Array:
+        return self.rank[move(place, self.xp)]
+
     def encoder(self, known: bool = False) -> Encoder:
         encode = self.base.encoder(known)
 
         def renumber(columns: Sequence[Column]) -> Array:
-            codes = move(encode(columns), self.xp)
-            if known:
-                return self.rank[codes]
-            found = codes >= 0
-            return self.xp.where(found, self.rank[self.xp.where(found, codes, 0)], -1) if self.n else codes
+            place = move(encode(columns), self.xp)
+            return self.rank[place] if known else self.xp.where(place >= 0, self.rank[place], -1)
 
         return renumber
 

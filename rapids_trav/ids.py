@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -53,6 +53,13 @@ class IdMap(Protocol):
     @property
     def order(self) -> Array | None:
         """The place of each internal id in that order; None likewise."""
+
+    @property
+    def ascending(self) -> IdMap:
+        """The map whose internal ids do ascend: this one, or the one beneath it."""
+
+    def placed(self, place: Array) -> Array:
+        """Internal ids of the vertices at these places of the ascending order."""
 
     @property
     def table(self) -> IntegerTable | None:
@@ -111,8 +118,26 @@ def table_base(first: int, last: int) -> int:
     return 0 if 0 <= first <= (last - first) // 4 else first
 
 
+class AscendingIds:
+    """What maps have in common whose internal ids ascend with the caller's."""
+
+    rank: Array | None = None
+    order: Array | None = None
+
+    @property
+    def table(self) -> IntegerTable | None:
+        return None
+
+    @property
+    def ascending(self) -> Self:
+        return self
+
+    def placed(self, place: Array) -> Array:
+        return place
+
+
 @dataclass(frozen=True)
-class RangeIds:
+class RangeIds(AscendingIds):
     """Consecutive integers `first`, ..., `first + n - 1`: nothing is stored."""
 
     first: int
@@ -123,7 +148,6 @@ class RangeIds:
     xp: Any
     width = 1
     nbytes = 0
-    rank = order = None
 
     @property
     def dtypes(self) -> tuple:
@@ -160,7 +184,7 @@ class RangeIds:
 
 
 @dataclass(frozen=True)
-class SortedIds:
+class SortedIds(AscendingIds):
     """Integers with gaps: internal id `i` is `ids[i]`.
 
     If they lie close enough for a table over their range (`dense`), no id is hashed or searched for.
@@ -172,7 +196,6 @@ class SortedIds:
     library: Library
     xp: Any
     width = 1
-    rank = order = None
 
     @property
     def n(self) -> int:

@@ -33,15 +33,17 @@ def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
     if ids.n == 0:
         raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
     columns = as_columns(what, vertices, ids.dtypes, library)
-    internal = ids.encoder()(columns)
-    unknown = internal < 0
+    place = ids.ascending.encoder()(columns)
+    unknown = place < 0
     if unknown.any():
         _refuse(what, columns, unknown)
-    return internal
+    return ids.placed(place)
 
 
 def as_columns(what: str, vertices: Any, dtypes: Sequence[Any], library: Library) -> list[Any]:
     """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
+    if type(vertices) is int and 0 <= vertices < 2**31 and [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
+        return [np.array([vertices])]  # one plain integer needs no frame library
     lists = split(what, vertices, len(dtypes))
     if len(lists[0]) == 0:
         raise TravError(f"{what} is empty: give at least one vertex id.")

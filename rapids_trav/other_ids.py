@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 
 from .frames import move
-from .ids import Array, Column, Encoder, IdMap, Library, RangeIds, SortedIds, vertex_dtype
+from .ids import Array, AscendingIds, Column, Encoder, IdMap, Library, RangeIds, SortedIds, vertex_dtype
 
 
 @dataclass(frozen=True)
-class ValueIds:
+class ValueIds(AscendingIds):
     """Any values that the frame library can sort: internal id `i` is `values[i]`."""
 
     values: Column
     library: Library
     xp: Any
     width = 1
-    rank = order = table = None
 
     @property
     def n(self) -> int:
@@ -62,13 +61,12 @@ def same_categories(one: Any, other: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class CategoryIds:
+class CategoryIds(AscendingIds):
     """Categoricals of one dtype, in the order of its categories: a map of their codes."""
 
     codes: RangeIds | SortedIds
     categories: Column
     width = 1
-    rank = order = table = None
 
     @property
     def n(self) -> int:
@@ -103,13 +101,12 @@ class CategoryIds:
 
 
 @dataclass(frozen=True)
-class TupleIds:
+class TupleIds(AscendingIds):
     """Pairs of a first id (of one or more columns) and a second: a map of the key `first * n + second`."""
 
     first: IdMap
     second: IdMap
     keys: RangeIds | SortedIds
-    rank = order = table = None
 
     @property
     def n(self) -> int:

@@ -31,8 +31,9 @@ def columns(found: Search, table: IntegerTable) -> dict[str, Array | BitMasked]:
         led, led_bits = cupy.empty(n, dtype), cupy.empty(words, np.uint32)
     vertex_bits = 64 if predecessor is not None and predecessor.dtype.itemsize == 8 else 32
     kernels = loader.load("answer.cu", vertex_bits=vertex_bits, LABEL_BITS=8 * dtype.itemsize)
+    first = np.uint64(table.first % 2**64).view(np.int64)  # unsigned ids keep their bits
     kernels.launch(
-        "answer", n, table.rank, table.order, table.ids, table.first, n, distance, predecessor,
+        "answer", n, table.rank, table.order, table.ids, first, n, distance, predecessor,
         vertex, out, bits, led, led_bits, valid,
     )  # fmt: skip
     reached, n_led = (int(count) for count in valid.get())
