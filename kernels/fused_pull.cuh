@@ -20,14 +20,27 @@
 #endif
 constexpr i32 TILE_WORDS = 8;
 
-// Some words of the bitmap that a warp takes together.  They lie far apart, since work is uneven along it:
-// with vertices in order of degree all hubs are at its beginning.
+// How the words of the bitmap are dealt to the warps: in runs of 2^shift neighbouring words, every n_warps-th
+// run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all hubs are at
+// its beginning), so runs are short; but not shorter than needed, since neighbouring words are read together.
+struct Deal {
+    vertex_t n_warps;
+    i32 shift;
+
+    // The k-th word of a warp.
+    __device__ __forceinline__ vertex_t word(vertex_t warp, u32 k) const {
+        return ((warp + (vertex_t)(k >> shift) * n_warps) << shift) + (vertex_t)(k & ((1u << shift) - 1));
+    }
+};
+
+// TILE_WORDS of a warp's words, from the `first`-th on.
 struct Tile {
-    vertex_t begin;   // first vertex of the first word
-    vertex_t stride;  // vertices from one word to the next
+    Deal deal;
+    vertex_t warp;
+    u32 first;
 
     __device__ __forceinline__ vertex_t vertex(u32 local) const {
-        return begin + (vertex_t)(local / 32) * stride + (vertex_t)(local & 31);
+        return deal.word(warp, first + local / 32) * 32 + (vertex_t)(local & 31);
     }
 };
 
@@ -224,16 +237,17 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     unsigned char* list = shared.list[warp_in_block];
     u32* found = shared.found[warp_in_block];
     const vertex_t n_words = bitmap_words(graph.n_vertices), n_warps = (vertex_t)gridDim.x * WARPS;
-    // Every n_warps-th word is this warp's; it fetches 32 of them at once, a lane each.
-    for (vertex_t first = (vertex_t)warp_in_block * gridDim.x + blockIdx.x; first < n_words;
-         first += 32 * n_warps) {
-        vertex_t word = first + (vertex_t)lane * n_warps;
+    const vertex_t share = n_words / n_warps;  // words a warp: some eight runs of them
+    const Deal deal{n_warps, share >= 64 ? 3 : share >= 32 ? 2 : share >= 16 ? 1 : 0};
+    const vertex_t warp = (vertex_t)warp_in_block * gridDim.x + blockIdx.x;
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
+        const vertex_t word = deal.word(warp, first + lane);
         u32 unvisited = word < n_words ? ~state.visited[word] : 0, found_dense = 0;
         found[lane] = 0;
         u32 busy = __ballot_sync(FULL_WARP, unvisited);
         for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
             if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
-            const Tile tile{(first + (vertex_t)first_lane * n_warps) * 32, n_warps * 32};
+            const Tile tile{deal, warp, first + first_lane};
             u32* found_here = found + first_lane;
             u32 left = 0, here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
             if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
