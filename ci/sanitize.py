@@ -56,7 +56,8 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
     for row, source in enumerate(many):
         check_tree(graph, [source], each.distance[row].get(), each.predecessor[row].get())
         check_tree(graph, [source], each.distance[row].get(), smallest[row])
-    lengths, vertices = engine.walk(each.predecessor[0], cupy.asarray(np.flatnonzero(each.distance[0].get() >= 0)))
+    reached = cupy.asarray(np.flatnonzero(each.distance[0].get() >= 0))
+    lengths, vertices = engine.walk(each.predecessor[0], reached)
     assert int(lengths.sum()) == len(vertices)
 
 
