@@ -49,9 +49,9 @@ def traversals(lab: Lab, graph: Graph, roots: Sequence[int]) -> Iterator[Row]:
         contender = lab.ours(graph, BfsOptions(variant=variant), name=variant)
         yield {"name": variant, **of_times(lab.timings(contender, roots))}
     for optimizing in (False,) if graph.directed else (True, False):
-        name = rival_name(optimizing)
+        name = rival_name(optimizing, renumber=True)  # as cuGraph itself would have it
         try:
-            rival = lab.rival(graph, optimizing=optimizing)
+            rival = lab.rival(graph, optimizing=optimizing, renumber=True)
             yield {"name": name, **of_times(lab.timings(rival, roots))}
         except REFUSALS as error:
             yield {"name": name, "note": f"not measured, {reason(error)}"}

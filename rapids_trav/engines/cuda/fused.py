@@ -32,18 +32,31 @@ TRACE_LEVELS = 1 << 22
 # it has fewer vertices than the unvisited part over beta.
 ALPHA, BETA = 30.0, 24.0
 
-# Threads of a block, by bits of a vertex id: one block fills a multiprocessor's registers.
-BLOCK_SIZE = {32: 1024, 64: 512}
+# Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer meet
+# sooner at the end of a level: so it goes by what a level has to do.
+SMALL_BLOCK, LARGE_BLOCK = 512, 1024
+SMALL_EDGES = 1 << 26
+SMALL_DEGREE = 16
 
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (
-        FILE,
-        defines_of(FILE, vertex, edge, BLOCK_SIZE=BLOCK_SIZE[vertex], PREDECESSORS=predecessors, TRACE=trace),
+    (FILE, defines_of(FILE, vertex, edge, BLOCK_SIZE=block_size, PREDECESSORS=parents, TRACE=trace))
+    for vertex, edge, block_size in (
+        (32, 32, SMALL_BLOCK),
+        (32, 32, LARGE_BLOCK),
+        (32, 64, SMALL_BLOCK),
+        (32, 64, LARGE_BLOCK),
+        (64, 64, SMALL_BLOCK),
     )
-    for vertex, edge in ((32, 32), (32, 64), (64, 64))
-    for predecessors in (0, 1)
+    for parents in (0, 1)
     for trace in (0, 1)
 )
+
+
+def _block_size(out: Adjacency) -> int:
+    # With 64-bit ids a thread needs more registers than a full block leaves it.
+    if out.column_indices.dtype.itemsize == 8 or out.n_edges < SMALL_EDGES:
+        return SMALL_BLOCK
+    return SMALL_BLOCK if out.n_edges < SMALL_DEGREE * out.n_vertices else LARGE_BLOCK
 
 
 def bfs_fused(view: View, sources: Any, options: BfsOptions, hub_words: int = 0) -> Search:
@@ -59,7 +72,7 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, hub_words: int = 0)
     workspace, pointers = _workspace(out, len(sources))
     limit = np.iinfo(np.int32).max - 1 if options.depth_limit is None else options.depth_limit
 
-    block_size = BLOCK_SIZE[8 * vertex.itemsize]
+    block_size = _block_size(out)
     kernels = load_for(
         FILE,
         out,
