@@ -32,8 +32,8 @@ TRACE_LEVELS = 1 << 22
 # it has fewer vertices than the unvisited part over beta.
 ALPHA, BETA = 30.0, 24.0
 
-# Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer meet
-# sooner at the end of a level: so it goes by what a level has to do.
+# Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer
+# meet sooner at the end of a level: so it goes by what a level has to do.
 SMALL_BLOCK, LARGE_BLOCK = 512, 1024
 SMALL_EDGES = 1 << 26
 SMALL_DEGREE = 16
