@@ -29,6 +29,11 @@ extern "C" __global__ void pack_both(const vertex_t* __restrict__ rows, const ve
     }
 }
 
+// Adds to count[v] how often each v stands in a list of ids.
+extern "C" __global__ void count_ids(const vertex_t* __restrict__ ids, i64 n_ids, u64* count) {
+    for (i64 i = global_thread(); i < n_ids; i += global_threads()) atomicAdd(&count[ids[i]], 1ull);
+}
+
 // row_offsets[r] for r in [0, n_rows]: the number of keys below row r.
 extern "C" __global__ void row_starts(const u64* __restrict__ keys, i64 n_keys, i64 n_rows, i32 key_shift,
                                       edge_t* row_offsets) {

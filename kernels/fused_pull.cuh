@@ -237,8 +237,8 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     unsigned char* list = shared.list[warp_in_block];
     u32* found = shared.found[warp_in_block];
     const vertex_t n_words = bitmap_words(graph.n_vertices), n_warps = (vertex_t)gridDim.x * WARPS;
-    const vertex_t share = n_words / n_warps;  // words a warp: some eight runs of them
-    const Deal deal{n_warps, share >= 64 ? 3 : share >= 32 ? 2 : share >= 16 ? 1 : 0};
+    const vertex_t share = n_words / n_warps;  // words a warp
+    const Deal deal{n_warps, share < 16 ? 0 : 3};
     const vertex_t warp = (vertex_t)warp_in_block * gridDim.x + blockIdx.x;
     for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
         const vertex_t word = deal.word(warp, first + lane);

@@ -21,13 +21,12 @@ from .ids import Array, Column, Encoder, IdMap, IntegerTable, vertex_dtype
 BACK_ENDS = ("radix", "merge")
 
 
-def degrees(chunks: Iterable[tuple[Array, Array]], n: int, xp: Any) -> Array:
+def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Any) -> Array:
     """Ends of edges at each vertex, int64 (n,)."""
-    degree = xp.zeros(n, dtype=np.int64)
+    degree = engine.xp.zeros(n, dtype=np.int64)
     for ends in chunks:
         for end in ends:
-            if len(end):
-                degree += xp.bincount(end, minlength=n)
+            engine.count_ids(end, degree)
     return degree
 
 

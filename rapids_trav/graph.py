@@ -129,7 +129,7 @@ class Graph:
 
         if back_end := _sort_back_end(degree_sort, runner):
             with times.phase("degree sort"):
-                order = descending(degrees(pairs(), ids.n, runner.xp), back_end, runner.xp)
+                order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
                 ids = DegreeOrderedIds.of(ids, order, runner.xp)
                 codes = ids.renumbered(codes)
         rows = EdgeRows(source, *sides, ids, runner.xp)

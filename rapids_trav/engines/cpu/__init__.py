@@ -37,6 +37,10 @@ class CpuEngine:
 
         return build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
 
+    def count_ids(self, ids: Array, count: Array) -> None:
+        """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
+        count += np.bincount(ids, minlength=len(count))
+
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
         """The edges one by one in row order; shares `column_indices` with the adjacency."""
         columns = adjacency.column_indices

@@ -54,6 +54,12 @@ class CudaEngine:
         with memory.rapids_allocator():
             return build.build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
 
+    def count_ids(self, ids: Array, count: Array) -> None:
+        """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
+        from rapids_trav.engines.cuda import build
+
+        build.count_ids(ids, count)
+
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
         """The edges one by one in row order; shares `column_indices` with the adjacency."""
         from rapids_trav.engines.cuda import build

@@ -109,6 +109,15 @@ def _row_starts(keys: Array, n_vertices: int, shift: int, edge_type: np.dtype | 
     return row_offsets
 
 
+def count_ids(ids: Array, count: Array) -> None:
+    """Add to `count`, int64, how often each id stands in `ids`.
+
+    CuPy's bincount takes gigabytes for a million bins: CUB's histogram, beneath it, has one for each block.
+    """
+    kernels = loader.load("build.cu", vertex_bits=8 * ids.dtype.itemsize)
+    kernels.launch("count_ids", len(ids), cupy.ascontiguousarray(ids), len(ids), count)
+
+
 def expand_rows(adjacency: Adjacency) -> EdgeList:
     """The edges one by one in row order; shares `column_indices` with the adjacency."""
     rows = cupy.empty_like(adjacency.column_indices)
