@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .frames import move
-from .ids import Array, Column, Encoder, IdMap, IntegerTable, vertex_dtype
+from .ids import Array, Column, Encoder, IdMap, IntegerTable, Portable, vertex_dtype
 
 BACK_ENDS = ("radix", "merge")
 
@@ -48,7 +48,7 @@ def descending(degree: Array, back_end: str, xp: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class DegreeOrderedIds:
+class DegreeOrderedIds(Portable):
     """An `IdMap` whose internal ids are those of another in a new order.
 
     Attributes
@@ -104,8 +104,8 @@ class DegreeOrderedIds:
     def placed(self, place: Array) -> Array:
         return self.rank[move(place, self.xp)]
 
-    def encoder(self, known: bool = False) -> Encoder:
-        encode = self.base.encoder(known)
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        encode = self.base.encoder(known, many)
 
         def renumber(columns: Sequence[Column]) -> Array:
             place = move(encode(columns), self.xp)

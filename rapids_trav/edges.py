@@ -1,17 +1,22 @@
 """Where edges come from: frames, Parquet and Dask, all read as frames of a library, again and again.
 
-Frames are kept by reference, never copied: the graph goes back to them for edge columns (`where`, `khop`).
-pandas and cuDF copy on write, so a caller's later changes to columns do not reach the graph; where pandas 2
-runs without copy-on-write, values must not be changed in place while the graph is in use.
+The graph goes back to the edges for their columns (`where`, `khop`).  Of frames it keeps shallow copies,
+which share the values: columns that the caller replaces, renames, adds or drops later do not reach the graph,
+nor do values changed in place where the library copies on write (pandas from 3 on).  Where values are shared
+all the same (pandas 2, a NumPy array behind a frame made with ``copy=False``, cuDF without copy-on-write),
+they must not be changed while the graph is in use.  What is read again is checked against the graph, in
+`storage.rows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Protocol
 
-from .errors import EdgeColumnsError, TravError, UnknownColumnError
+import pandas as pd
+
+from .errors import EDGES_CHANGED, EdgeColumnsError, TravError, UnknownColumnError
 from .frames import CudfFrames, Frame, PandasFrames, library, library_of
 
 DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
@@ -41,6 +46,10 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
         return DaskEdges(edges)
     if kind:
         return FrameEdges([edges])
+    if isinstance(edges, Mapping):
+        raise TravError(
+            f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
+        )
     if isinstance(edges, Iterable) and not hasattr(edges, "columns"):
         parts = list(edges)
         if parts and all(isinstance(part, (str, PathLike)) for part in parts):
@@ -71,7 +80,7 @@ class FrameEdges:
                     f"Column {missing[0]!r} is in the first edge frame but not in a later one: "
                     f"give all of them the same columns."
                 )
-        self._frames = frames
+        self._frames = [frame.copy(deep=False) for frame in frames]
 
     def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
         yield from self._frames  # whole: to select columns would copy them
@@ -97,13 +106,24 @@ class ParquetEdges:
         except (OSError, ValueError) as error:
             raise TravError(f"Edges {', '.join(names)} cannot be read as Parquet: {error}") from error
         self.columns = self._dataset.schema.names
+        self._stamps = self._current_stamps()
+
+    def _current_stamps(self) -> list[tuple]:
+        """What tells of each file whether it is still the same."""
+        infos = self._dataset.filesystem.get_file_info(self._dataset.files)
+        return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
 
     def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+        if self._current_stamps() != self._stamps:
+            raise TravError(EDGES_CHANGED)
         columns = list(columns or self.columns)
         start = 0
         for fragment in self._dataset.get_fragments():
             for groups in _batches(fragment):
-                frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
+                try:
+                    frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
+                except (OSError, ValueError) as error:
+                    raise TravError(f"Edges {fragment.path} cannot be read as Parquet: {error}") from error
                 frame.index = range(start, start + len(frame))
                 start += len(frame)
                 yield frame
@@ -171,12 +191,12 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
         else:
             raise EdgeColumnsError(
                 f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
-                f"name them with src= and dst=; there are {_listed(source.columns)}."
+                f"name them with src= and dst=; there are {listed(source.columns)}."
             )
     if src is None or dst is None:
         missing = "dst" if dst is None else "src"
         raise TravError(f"Only one end of the edges is named: give {missing}= as well.")
-    sides = [_side(source, side) for side in (src, dst)]
+    sides = [_side(source, end, side) for end, side in (("src", src), ("dst", dst))]
     if len(sides[0]) != len(sides[1]) or not sides[0]:
         raise TravError(
             f"src names {len(sides[0])} columns and dst {len(sides[1])}: "
@@ -185,25 +205,37 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
     for name in (*sides[0], *sides[1]):
         require_column(source, name)
     if sides[0] == sides[1]:
-        raise TravError(f"src and dst both name {_listed(sides[0])}: give each end its own column.")
+        raise TravError(f"src and dst both name {listed(sides[0])}: give each end its own column.")
     return sides[0], sides[1]
 
 
-def _side(source: EdgeSource, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
+def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
     """One end's columns as a list; a tuple may be the label of one column."""
-    if isinstance(columns, list) or (isinstance(columns, tuple) and columns not in source.columns):
-        return list(columns)
-    return [columns]
+    if isinstance(columns, (list, pd.Index)) or (
+        isinstance(columns, tuple) and columns not in source.columns
+    ):
+        names = list(columns)
+    else:
+        names = [columns]
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TravError(
+                f"{end} holds a {type(name).__name__}, not the name of a column: "
+                f"give the name of a column of the edges, or a list of names."
+            ) from None
+    return names
 
 
 def require_column(source: EdgeSource, name: Hashable) -> None:
     """Refuse a column that the edges do not have, or have twice."""
     count = source.columns.count(name)
     if count == 0:
-        raise UnknownColumnError(f"Column {name!r} is not in the edges: there are {_listed(source.columns)}.")
+        raise UnknownColumnError(f"Column {name!r} is not in the edges: there are {listed(source.columns)}.")
     if count > 1:
         raise TravError(f"Column {name!r} is in the edges {count} times: rename the others.")
 
 
-def _listed(names: Sequence[Hashable]) -> str:
+def listed(names: Sequence[Hashable]) -> str:
     return ", ".join(repr(name) for name in names) or "none"

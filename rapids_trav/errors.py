@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+EDGES_CHANGED = "The edges changed since the graph was built: build the graph again."
+LONGEST = 100  # characters of a value that a message shows
+
 
 class TravError(ValueError):
     """A question that cannot be answered as it was put."""
@@ -25,3 +30,17 @@ class EdgeColumnsError(TravError, AttributeError):
 
 class TravMemoryError(TravError, MemoryError):
     """A structure that does not fit: says what was needed, what holds the rest, and what helps."""
+
+
+def plain(value: Any) -> Any:
+    """A NumPy scalar as Python's own."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def written(value: Any) -> str:
+    """A value as a message shows it: as Python writes it, cut if it is long."""
+    try:
+        text = repr(plain(value))
+    except ValueError:  # an integer of more digits than Python writes
+        return f"an integer of {int(value).bit_length()} bits"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -77,7 +77,8 @@ class PandasFrames:
 
     def array(self, column: Series) -> np.ndarray:
         """The values of a numeric or boolean column without nulls; not copied where the layout allows."""
-        return column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", column.dtype))
+        dtype = column.dtype  # pandas' nullable and PyArrow's types tell NumPy's, sparse ones its `subtype`
+        return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
 
     def null_count(self, column: Series) -> int:
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import stats
 from .algorithms import bfs, khop, levels, paths
+from .algorithms.question import flag
 from .degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
 from .edges import Ends, edge_columns, open_edges, require_column
 from .engines import select
@@ -108,11 +109,14 @@ class Graph:
         -----
         Ids are integers of any width and sign, whole floats, strings, dates, categoricals or, in columns of
         Python objects, anything with an order; results give them back in the dtype that came in (two
-        integer widths become the wider).  Null, boolean and fractional ids are refused.  Self-loops and
-        repeated edges are kept as edges; `n_self_loops` and `n_duplicate_edges` count them.  A frame without
-        rows makes a graph of the `vertices` alone.  The edges are kept by reference, not copied, and read
-        again for `where` and `khop`.  More edges than a frame holds come as several frames or as Parquet.
+        integer widths become the wider, integers and floats int64).  Null, boolean and fractional ids are
+        refused.  Self-loops and repeated edges are kept as edges; `n_self_loops` and `n_duplicate_edges`
+        count them.  A frame without rows makes a graph of the `vertices` alone.  The edges are read again for
+        `where` and `khop`: of frames shallow copies are kept, so that columns replaced or added later are not
+        seen, and files must stay as they are.  More edges than a frame holds come as several frames or as
+        Parquet.  A graph of pandas frames on the CPU engine can be pickled, edges and all.
         """
+        flag("directed", directed)
         source = open_edges(edges, engine)
         runner = select(engine, source.library.name)
         sides = edge_columns(source, src, dst)
@@ -132,7 +136,7 @@ class Graph:
                 order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
                 ids = DegreeOrderedIds.of(ids, order, runner.xp)
                 codes = ids.renumbered(codes)
-        rows = EdgeRows(source, *sides, ids, runner.xp)
+        rows = EdgeRows(source, *sides, read.n_edges, ids, runner.xp)
         with times.phase("adjacency"):
             storage = InMemory(runner, ids.n, pairs, rows.pairs, directed)
         return cls(
@@ -338,6 +342,14 @@ class Graph:
     def deliver(self, frame: Frame) -> Frame:
         """A result as the kind of frame that the edges came in: the same, or a Dask frame."""
         return self.rows.source.deliver(frame)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if (self.engine.name, self.frame_library) != ("cpu", "pandas"):
+            raise TypeError(
+                f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
+                f"pickle the edges and build it where it is needed."
+            )
+        return self.__dict__
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .errors import TravError
+from .errors import TravError, plain, written
 from .frames import move
 from .ids import Array, Column, Library
 
@@ -37,13 +37,15 @@ def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
             f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: "
             f"drop those rows first, for example with edges.dropna(subset=[{name!r}])."
         )
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.sparse.to_dense()
     dtype, rows = column.dtype, len(column)
-    if hasattr(dtype, "categories"):
+    if hasattr(dtype, "categories") and dtype.categories.dtype.kind != "b":
         return IdColumn(name, "category", dtype, rows, column)
     if is_object(dtype) and rows and library.name == "pandas":
         column = _infer(name, column)
         dtype = column.dtype
-    if dtype.kind == "b":
+    if dtype.kind == "b" or hasattr(dtype, "categories"):
         raise TravError(
             f"Column {name!r} is boolean, which names no vertices: "
             f"convert it, for example with astype('int8')."
@@ -54,18 +56,27 @@ def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
         return IdColumn(name, "integer", dtype, rows, move(library.array(column), xp))
     if dtype.kind == "c":
         raise TravError(f"Column {name!r} is complex, which has no order: use integers or strings as ids.")
-    return IdColumn(name, "value", dtype, rows, library.factorize(column))
+    if str(dtype).startswith("interval"):
+        raise TravError(
+            f"Column {name!r} holds intervals, which name no vertices: "
+            f"convert it, for example with astype(str)."
+        )
+    try:
+        return IdColumn(name, "value", dtype, rows, library.factorize(column))
+    except (TypeError, ValueError) as error:
+        raise TravError(
+            f"Column {name!r} holds values that cannot be compared ({error}): "
+            f"convert it, for example with astype(str)."
+        ) from error
 
 
 def _infer(name: Hashable, column: Column) -> Column:
-    """Python objects that are all integers, or all floats, are read as such; mixed ones have no order."""
+    """Python objects that are all numbers are read as such; of mixed kinds they have no order."""
     inferred = pd.api.types.infer_dtype(column, skipna=False)
-    if inferred in ("integer", "floating", "mixed-integer-float", "boolean"):
-        target = {"integer": "int64", "boolean": "bool"}.get(inferred, "float64")
-        try:
-            return column.astype(target)
-        except OverflowError:
-            return column.astype("uint64")
+    if inferred in ("floating", "boolean"):
+        return column.astype("float64" if inferred == "floating" else "bool")
+    if inferred in ("integer", "mixed-integer-float"):
+        return _integers(name, column)
     if inferred == "mixed-integer":
         kinds = sorted({type(value).__name__ for value in column})
         raise TravError(
@@ -75,17 +86,42 @@ def _infer(name: Hashable, column: Column) -> Column:
     return column
 
 
+def _integers(name: Hashable, column: Column) -> Column:
+    """Python's integers, perhaps with whole floats among them (which float64 would blur), in 64 bits."""
+    for value in map(plain, column):
+        if not -(2**63) <= value < 2**64 or value != int(value):
+            raise _not_whole(name, value)
+    first, last = int(min(column)), int(max(column))
+    if first < 0 and last >= 2**63:
+        raise TravError(no_integer_type(first, last))
+    dtype = np.int64 if last < 2**63 else np.uint64
+    return pd.Series(np.fromiter((int(value) for value in column), dtype, len(column)))
+
+
+def no_integer_type(first: int, last: int) -> str:
+    """The sentence for ids that reach too far in both directions."""
+    return (
+        f"The ids reach from {first} to {last}, which no integer type holds: "
+        f"shift the negative ones, or use astype(str) to take the values as labels."
+    )
+
+
+def _not_whole(name: Hashable, value: Any) -> TravError:
+    return TravError(
+        f"Column {name!r} holds {written(value)}, which is not a whole number that fits 64 bits: "
+        f"round it, or use astype(str) to take the values as labels."
+    )
+
+
 def _whole(name: Hashable, column: Column, library: Library, xp: Any) -> Array:
     """Floats that are integers, as integers."""
     values = move(library.array(column), xp)
+    if values.dtype.itemsize < 4:
+        values = values.astype(np.float32)  # float16 does not reach to 2^63
     bad = ~(xp.abs(values) < 2.0**63)
     bad |= xp.floor(values) != values
     if bad.any():
-        value = float(values[int(bad.argmax())])
-        raise TravError(
-            f"Column {name!r} holds {value!r}, which is not a whole number that fits 64 bits: "
-            f"round it, or use astype(str) to take the values as labels."
-        )
+        raise _not_whole(name, float(values[int(bad.argmax())]))
     return values.astype(np.int64)
 
 

@@ -12,6 +12,7 @@ back: with `nulls`, internal id -1 becomes null.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
@@ -65,10 +66,10 @@ class IdMap(Protocol):
     def table(self) -> IntegerTable | None:
         """The map spelled out, if the ids are one column of integers in 32 or 64 bits; else None."""
 
-    def encoder(self, known: bool = False) -> Encoder:
-        """Function from `width` columns to internal ids.
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        """Function from `width` columns to internal ids, -1 for unknown ones.
 
-        With `known` it is made for many values, of which unknown ones need not be noticed; without, for few.
+        With `many` it is made for many values; with `known` too, and unknown ones need not be noticed.
         """
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
@@ -118,7 +119,22 @@ def table_base(first: int, last: int) -> int:
     return 0 if 0 <= first <= (last - first) // 4 else first
 
 
-class AscendingIds:
+class Portable:
+    """What is pickled with the name of its array module, `xp`, in place of the module."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if "xp" in state:
+            state["xp"] = state["xp"].__name__
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "xp" in state:
+            self.__dict__["xp"] = importlib.import_module(state["xp"])
+
+
+class AscendingIds(Portable):
     """What maps have in common whose internal ids ascend with the caller's."""
 
     rank: Array | None = None
@@ -159,7 +175,7 @@ class RangeIds(AscendingIds):
             IntegerTable(self.first, None, self.dtype) if is_plain(self.dtype, self.integer_dtype) else None
         )
 
-    def encoder(self, known: bool = False) -> Encoder:
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         internal = vertex_dtype(self.n)
 
         def encode(columns: Sequence[Column]) -> Array:
@@ -213,17 +229,23 @@ class SortedIds(AscendingIds):
     def table(self) -> IntegerTable | None:
         return IntegerTable(0, self.ids, self.dtype) if is_plain(self.dtype, self.ids.dtype) else None
 
-    def encoder(self, known: bool = False) -> Encoder:
-        if known:
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        rank: Callable[[Array], Array] = self._searched
+        if known or many:
             rank = self._ranked() if self.dense else self._search
+        if known:
             return lambda columns: rank(self._integers(columns[0]))
 
         def encode(columns: Sequence[Column]) -> Array:
             values = self._integers(columns[0])
-            found = self.xp.minimum(self.xp.searchsorted(self.ids, values), self.n - 1)
+            first, last = self.ids[0], self.ids[-1]
+            found = rank(self.xp.clip(values, first, last))
             return self.xp.where(self.ids[found] == values, found, -1).astype(vertex_dtype(self.n))
 
         return encode
+
+    def _searched(self, values: Array) -> Array:
+        return self.xp.searchsorted(self.ids, values)
 
     def _integers(self, column: Column) -> Array:
         return move(integers(column, self.library, self.ids.dtype), self.xp)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .errors import TravError, UnknownVertexError
+from .errors import TravError, UnknownVertexError, plain, written
 from .frames import CudfFrames, PandasFrames, library_of, move
 from .ids import IdMap
 
@@ -31,9 +32,13 @@ def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
         If there are none, or they are null or of another kind than the graph's ids.
     """
     if ids.n == 0:
+        _listed(what, vertices, ids.width)
         raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
     columns = as_columns(what, vertices, ids.dtypes, library)
-    place = ids.ascending.encoder()(columns)
+    try:
+        place = ids.ascending.encoder()(columns)
+    except TypeError as error:  # an unhashable value
+        raise TravError(f"{what} holds values that are no ids ({error}): give a flat sequence.") from error
     unknown = place < 0
     if unknown.any():
         _refuse(what, columns, unknown)
@@ -44,17 +49,37 @@ def as_columns(what: str, vertices: Any, dtypes: Sequence[Any], library: Library
     """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
     if type(vertices) is int and 0 <= vertices < 2**31 and [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
         return [np.array([vertices])]  # one plain integer needs no frame library
-    lists = split(what, vertices, len(dtypes))
+    lists = _listed(what, vertices, len(dtypes))
+    return [_component(what, values, dtype, library) for values, dtype in zip(lists, dtypes, strict=True)]
+
+
+def _listed(what: str, vertices: Any, width: int) -> list[Any]:
+    """The components of the ids, at least one of them."""
+    lists = split(what, vertices, width)
     if len(lists[0]) == 0:
         raise TravError(f"{what} is empty: give at least one vertex id.")
-    return [_component(what, values, dtype, library) for values, dtype in zip(lists, dtypes, strict=True)]
+    return lists
+
+
+def read_column(what: str, values: Any, library: Library) -> Any:
+    """A column of the values that the argument called `what` gives."""
+    if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
+        shape = "several levels" if hasattr(values, "nlevels") else f"{values.ndim} dimensions"
+        raise TravError(f"{what} has {shape}: give a flat sequence of ids.")
+    try:
+        column = library.column(values)
+        if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
+            return library.column(values, dtype=object)  # integers among floats would lose digits
+        return column
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TravError(f"{what} holds values that make no column of ids ({error}).") from error
 
 
 def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
     if type(values).__module__.partition(".")[0] == "cupy":
         values = move(values, np)
     source = library if library_of(values, ("Series", "Index")) == library.name else PandasFrames()
-    column = source.column(values)
+    column = read_column(what, values, source)
     if nulls := source.null_count(column):
         raise TravError(
             f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: leave them out."
@@ -63,17 +88,40 @@ def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
     if hasattr(dtype, "categories"):
         return library.column(values)
     if given == "boolean" or (given == "number") != (dtype.kind in "iuf"):
-        raise TravError(
-            f"{what} holds {_written(column.iloc[0])}, but the graph's ids are {dtype}: "
-            f"convert one to the other."
-        )
-    return _exact(what, column, dtype, source) if given == "number" else library.column(values)
+        raise _of_other_kind(what, column, dtype)
+    if given == "number":
+        return _exact(what, column, dtype, source)
+    if dtype.kind in "mM" and column.dtype != dtype:
+        column = _dates(what, column, dtype)
+    return library.column(column)
+
+
+def _of_other_kind(what: str, column: Any, dtype: Any) -> TravError:
+    """Names the first value of another kind than the graph's ids, as far as that can be told."""
+    value = column.iloc[0]
+    if column.dtype == object and dtype.kind in "iuf":
+        value = next((v for v in column if isinstance(v, bool) or not isinstance(v, Number)), value)
+    return TravError(
+        f"{what} holds {written(value)}, but the graph's ids are {dtype}: convert one to the other."
+    )
+
+
+def _dates(what: str, column: Any, dtype: Any) -> Any:
+    """Dates, perhaps written ones, in the resolution of the graph's ids."""
+    try:
+        converted = column.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _of_other_kind(what, column, dtype) from error
+    if column.dtype.kind in "mM" and (lost := (converted.astype(column.dtype) != column)).any():
+        _refuse(what, [column], lost.to_numpy())
+    return converted
 
 
 def _kind(column: Any, library: Library) -> str:
     if column.dtype == object and library.name == "pandas":
         inferred = pd.api.types.infer_dtype(column)
-        return {"integer": "number", "floating": "number", "boolean": "boolean"}.get(inferred, "other")
+        numbers = ("integer", "floating", "mixed-integer-float")
+        return "number" if inferred in numbers else "boolean" if inferred == "boolean" else "other"
     if hasattr(column.dtype, "categories"):
         return "number" if column.dtype.categories.dtype.kind in "iuf" else "other"
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(column.dtype.kind, "other")
@@ -85,15 +133,18 @@ def _exact(what: str, column: Any, dtype: Any, library: Library) -> Array:
         column = column.astype(column.dtype.categories.dtype)
     low, high = (0, 2**64) if dtype.kind == "u" else (-(2**63), 2**63)
     if column.dtype == object:
-        outside = np.array([not (low <= value < high and value == int(value)) for value in column])
+        given = [plain(value) for value in column]
+        outside = np.array([not (low <= value < high and value == int(value)) for value in given])
         values = column.to_numpy()
     else:
         values = library.array(column)
-        outside = values % 1 != 0
         if values.dtype.kind == "f":
-            outside |= (values < low) | (values >= float(high))
+            values = values.astype(np.float64, copy=False)
+            outside = (np.floor(values) != values) | (values < low) | (values >= float(high))
         elif values.dtype.kind != dtype.kind and dtype.kind in "iu":
-            outside |= values < 0 if dtype.kind == "u" else values >= np.uint64(2**63)
+            outside = values < 0 if dtype.kind == "u" else values >= np.uint64(2**63)
+        else:
+            outside = np.zeros(1, dtype=bool)
     if outside.any():
         _refuse(what, [column], outside)
     if values.dtype.kind in "iu":
@@ -114,8 +165,9 @@ def split(what: str, vertices: Any, width: int) -> list[Any]:
         return [vertices[name] for name in vertices.columns]
     if width == 1:
         if getattr(vertices, "ndim", 1) == 0:
-            vertices = vertices[()]  # a NumPy scalar, out of an array without dimensions
-        elif isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
+            # A NumPy scalar has no dimensions; out of an array without any comes one.
+            return [[vertices if isinstance(vertices, np.generic) else vertices[()]]]
+        if isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
             return [vertices if hasattr(vertices, "dtype") else list(vertices)]
         return [[vertices]]
     one = isinstance(vertices, tuple) and not (vertices and isinstance(vertices[0], (tuple, list)))
@@ -123,7 +175,7 @@ def split(what: str, vertices: Any, width: int) -> list[Any]:
     for row in rows:
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != width:
             raise TravError(
-                f"{what} holds {row!r}, but ids have {width} columns: give tuples of {width} values."
+                f"{what} holds {written(row)}, but ids have {width} columns: give tuples of {width} values."
             )
     return [[row[i] for row in rows] for i in range(width)]
 
@@ -131,7 +183,7 @@ def split(what: str, vertices: Any, width: int) -> list[Any]:
 def _refuse(what: str, columns: Sequence[Any], unknown: Array) -> None:
     rows = np.flatnonzero(move(unknown, np))
     shown = [tuple(_item(column, int(row)) for column in columns) for row in rows[:SHOWN]]
-    names = ", ".join(_written(value[0] if len(columns) == 1 else value) for value in shown)
+    names = ", ".join(written(value[0] if len(columns) == 1 else value) for value in shown)
     more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
     raise UnknownVertexError(
         f"{what} names {len(rows)} unknown vert{'ices' if len(rows) > 1 else 'ex'}: {names}{more}; "
@@ -141,8 +193,4 @@ def _refuse(what: str, columns: Sequence[Any], unknown: Array) -> None:
 
 def _item(column: Any, row: int) -> Any:
     value = column.iloc[row] if hasattr(column, "iloc") else column[row]
-    return value.item() if hasattr(value, "item") else value
-
-
-def _written(value: Any) -> str:
-    return repr(value.item() if hasattr(value, "item") else value)
+    return plain(value)

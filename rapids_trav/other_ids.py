@@ -37,7 +37,7 @@ class ValueIds(AscendingIds):
     def nbytes(self) -> int:
         return int(self.values.memory_usage(deep=True, index=False))
 
-    def encoder(self, known: bool = False) -> Encoder:
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         def encode(columns: Sequence[Column]) -> Array:
             return self.translate(*self.library.factorize(columns[0]))
 
@@ -80,8 +80,8 @@ class CategoryIds(AscendingIds):
     def nbytes(self) -> int:
         return self.codes.nbytes
 
-    def encoder(self, known: bool = False) -> Encoder:
-        encode = self.codes.encoder(known)
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        encode = self.codes.encoder(known, many)
         dtype = self.categories.dtype
 
         def codes(column: Column) -> Column:
@@ -124,8 +124,8 @@ class TupleIds(AscendingIds):
     def nbytes(self) -> int:
         return self.first.nbytes + self.second.nbytes + self.keys.nbytes
 
-    def encoder(self, known: bool = False) -> Encoder:
-        first, second, keys = (part.encoder(known) for part in (self.first, self.second, self.keys))
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        first, second, keys = (part.encoder(known, many) for part in (self.first, self.second, self.keys))
 
         def encode(columns: Sequence[Column]) -> Array:
             pair = (move(first(columns[:-1]), self.keys.xp), move(second(columns[-1:]), self.keys.xp))

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .errors import TravError
-from .io.write import to_pandas
+from .io.write import check_writable, to_pandas
 
 MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
 COLORS = {"push": "#1f77b4", "pull": "#ff7f0e"}
@@ -41,7 +41,7 @@ def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
         trace = to_pandas(trace)
         _draw_trace(axes[1], trace, "edges", "edges examined")
         _draw_trace(axes[2], trace, "milliseconds", "milliseconds")
-    figure.suptitle(title)
+    figure.suptitle(title, parse_math=False)  # a $ in the name of a file is a $
     return figure
 
 
@@ -62,9 +62,7 @@ def check_picture(path: str | Path) -> Path:
         raise TravError(
             f"{path.name} has no extension of a picture: use one of .{', .'.join(sorted(formats))}."
         )
-    if not path.parent.is_dir():
-        raise TravError(f"There is no folder {path.parent} to write {path.name} to.")
-    return path
+    return check_writable(path)
 
 
 def _draw_levels(axes: Axes, levels: pd.DataFrame) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .edges import EdgeSource
 from .errors import TravError
+from .lookup import read_column
 
 
 class Reading:
@@ -45,12 +46,12 @@ class Reading:
 
     def _isolated(self, values: Any, dtype: Any) -> Any:
         """A column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
-        column = self._source.library.column(values)
+        column = read_column("vertices", values, self._source.library)
         if self._source.library.null_count(column):
             raise TravError("vertices holds nulls, and a null is no vertex: leave them out.")
         if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
             fitted = column.astype(dtype)
-            return fitted if (fitted == column).all() else column
+            return fitted if (fitted.astype(column.dtype) == column).all() else column
         return column
 
     def _check_weight(self, column: Any) -> None:

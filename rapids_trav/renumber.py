@@ -23,7 +23,7 @@ import pandas as pd
 
 from .errors import TravError
 from .frames import move
-from .id_columns import IdColumn, is_object, read
+from .id_columns import IdColumn, is_object, no_integer_type, read
 from .ids import Array, Column, IdMap, Library, RangeIds, SortedIds, table_base, vertex_dtype, wide
 from .other_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
 
@@ -84,8 +84,14 @@ class Renumbering:
         )
 
     def _common_dtype(self, parts: Sequence[IdColumn]) -> Any:
-        """The dtype in which integer ids are given back: the columns' own, or the one that holds them all."""
+        """The dtype in which integer ids are given back: the columns' own, or the one that holds them all.
+
+        Floats beside integers count as int64, since as floats some ids would read the same.
+        """
         dtypes = list(dict.fromkeys(part.dtype for part in parts))
+        if any(dtype.kind in "iu" for dtype in dtypes):
+            whole = (np.dtype(np.int64) if dtype.kind == "f" else dtype for dtype in dtypes)
+            dtypes = list(dict.fromkeys(whole))
         if len(dtypes) == 1:
             return dtypes[0]
         if {dtype.kind for dtype in dtypes} == {"i", "u"} and any(str(d).lower() == "uint64" for d in dtypes):
@@ -102,13 +108,19 @@ class Renumbering:
         vocabularies = [uniques for _, uniques in (part.data for part in parts)]
         try:
             merged = self.library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
-        except TypeError as error:
+            if merged.dtype != one.dtype and _family(one.dtype) == "text":
+                merged = merged.astype(one.dtype)
+        except UnicodeEncodeError as error:
+            names = " or ".join(dict.fromkeys(repr(part.name) for part in parts))
+            raise TravError(
+                f"Column {names} holds a string that is no valid Unicode ({error}): "
+                f"mend it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
+            ) from error
+        except (TypeError, ValueError) as error:
             raise TravError(
                 f"Column {one.name!r} holds values that have no common order ({error}): "
                 f"convert it, for example with astype(str)."
             ) from error
-        if merged.dtype != one.dtype and _family(one.dtype) == "text":
-            merged = merged.astype(one.dtype)
         ids = ValueIds(merged, self.library, self.xp)
         translated = [ids.translate(*part.data) for part in parts]
         return ids, lambda position: translated[position]
@@ -158,10 +170,7 @@ def _integer_dtype(arrays: Sequence[Array], first: int, last: int) -> np.dtype:
         return np.dtype(np.int64)
     if first >= 0:
         return np.dtype(np.uint64)
-    raise TravError(
-        f"The ids reach from {first} to {last}, which no integer type holds: "
-        f"shift the negative ones, or use astype(str) to take the values as labels."
-    )
+    raise TravError(no_integer_type(first, last))
 
 
 def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp: Any) -> Array:

@@ -1,17 +1,22 @@
 """The command line as a shell user meets it: results, summaries, messages and exit codes."""
 
+import datetime
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from rapids_trav import datasets
 from rapids_trav.cli import run
-from rapids_trav.cli.report import level_counts, level_table, trace_table
+from rapids_trav.cli.report import console, level_counts, level_table, trace_table
 
 COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
 
@@ -154,7 +159,7 @@ def test_khop(edges, tmp_path, capsys):
     assert run(["khop", *edges, "--seed", "a", "-k", "1", "--vertices", str(vertices), "-o", "-"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "from,to,open\na,b,True\n"
-    assert "2 vertices and 1 edges within 1 steps" in captured.err
+    assert "2 vertices and 1 edge within 1 step" in captured.err
     assert pd.read_csv(vertices)["vertex"].tolist() == ["a", "b"]
 
 
@@ -173,12 +178,19 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "-t", "1.5"], 1, "--target 1.5"),
         (["bfs", "no-such-file.csv", "-s", "0"], 1, "no file no-such-file.csv"),
         (["bfs", "facebook", "-s", "0", "--src", "a", "--dst", "b"], 1, "'a'"),
-        (["bfs", "facebook", "-s", "0", "--src", "src"], 1, "dst"),
+        (["bfs", "facebook", "-s", "0", "--src", "src"], 2, "--dst"),
         (["bfs", "facebook", "-s", "0", "--where", "open"], 1, "'open'"),
-        (["bfs", "facebook", "-s", "0", "-o", "r.xlsx"], 1, "no extension of a result"),
-        (["bfs", "facebook", "-s", "0", "-o", "no/such/r.csv"], 1, "no folder"),
-        (["bfs", "facebook", "-s", "0", "--plot", "r.docx"], 1, "no extension of a picture"),
-        (["bfs", "facebook", "-s", "0", "--variant", "private", "--engine", "cpu"], 1, "private"),
+        (["bfs", "facebook", "-s", "0", "-o", "r.xlsx"], 2, "no extension of a result"),
+        (["bfs", "facebook", "-s", "0", "-o", "no/such/r.csv"], 2, "no folder"),
+        (["bfs", "facebook", "-s", "0", "--plot", "r.docx"], 2, "no extension of a picture"),
+        (["bfs", "facebook", "-s", "0", "--variant", "private", "--engine", "cpu"], 2, "private"),
+        (["bfs", "facebook", "-s", "0", "-o", "tests"], 2, "no extension of a result"),
+        (["khop", "facebook", "-s", "0", "-k", "1", "--vertices", "r.json"], 2, "no extension of a result"),
+        (["bfs", "-", "-s", "0"], 2, "--format"),
+        (["graph500", "--scale", "-1"], 2, "-1"),
+        (["graph500", "--scale", "99"], 2, "99"),
+        (["graph500", "--scale", "5", "--roots", "0"], 2, "0"),
+        (["graph500", "--scale", "5", "--json", "no/such/r.json"], 2, "no folder"),
         (["paths", "facebook", "-s", "0", "-t", "99999"], 1, "99999"),
         (["bfs", "facebook"], 2, "--source"),
         (["bfs", "facebook", "-s", "0", "--depth-limit", "-1"], 2, "-1"),
@@ -194,6 +206,12 @@ def test_messages_and_exit_codes(capsys, words, code, sentence):
     assert sentence in captured.err
     assert captured.out == ""
     assert "Traceback" not in captured.err
+
+
+def test_cuda_without_its_packages(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert run(["bfs", "facebook", "-s", "0", "--engine", "cuda"]) == 2
+    assert "engine='cuda' needs cupy" in capsys.readouterr().err
 
 
 def test_malformed_file(tmp_path, capsys):
@@ -246,9 +264,172 @@ def test_process_exit_code_and_streams():
 def test_long_tables_show_both_ends():
     n = 1000
     levels = level_counts(pd.DataFrame({"distance": pd.array(range(n), dtype="Int32")}))
-    assert level_table(levels).row_count == 41
+    assert level_table(levels, console()).row_count == 41
     trace = pd.DataFrame({"level": range(n), "direction": "push", "edges": 1, "milliseconds": 0.1})
     assert trace_table(trace).row_count == 41
+
+
+def test_repeated_sources_of_each(edges, capsys):
+    assert run(["bfs", *edges, "-s", "a", "-s", "a", "--mode", "each", "--depth-limit", "0"]) == 0
+    unreached = next(line for line in capsys.readouterr().out.splitlines() if "unreached" in line)
+    assert "8" in unreached and "-" not in unreached
+
+
+def test_whole_floats_beside_integers_are_the_same_ids(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst\n1.0,2\n2.0,3\n")
+    assert run(["bfs", str(path), "-s", "1", "-q", "--no-predecessors", "-o", "-"]) == 0
+    assert capsys.readouterr().out.splitlines()[3].startswith("3")
+    assert run(["paths", str(path), "-s", "1", "-t", "3", "-q", "-o", "-"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [("1,a\n", "numbers in one and words"), ("1.5,2\n", "fractions"), ("True,False\n", "true and false")],
+)
+def test_text_that_is_no_id_names_the_option_that_helps(tmp_path, capsys, rows, problem):
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst\n" + rows)
+    source = rows.partition(",")[0]
+    for ends in ([], ["--src", "src", "--dst", "dst"]):
+        assert run(["bfs", str(path), "-s", source, *ends]) == 1
+        error = capsys.readouterr().err
+        assert problem in error and "--string-ids" in error
+    assert run(["bfs", str(path), "-s", source, "--string-ids", "-q"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "known", "unknown", "what"),
+    [
+        (pa.array(["a", "b"]).dictionary_encode(), "a", None, None),
+        (pa.array([5, 6]).dictionary_encode(), "5", "a", "whole numbers"),
+        (pa.array([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]), "2020-01-01", "never", "dates"),
+        (pa.array([Decimal("1.50"), Decimal("2.50")]), "1.5", "a", "decimal numbers"),
+        (pa.array([b"a", b"b"]), "a", None, None),
+        (pa.array([0, 1], pa.timestamp("us")), "1970-01-01", "garbage", "times without a zone"),
+        (pa.array([0, 1], pa.timestamp("us")), "1970-01-01", "1970-01-01T00Z", "times without a zone"),
+        (pa.array([0, 1], pa.timestamp("us", "UTC")), "1970-01-01", "garbage", "times in UTC"),
+        (pa.array([0, 1], pa.duration("s")), "0 s", "garbage", "durations"),
+    ],
+)
+def test_parquet_ids_of_every_type(tmp_path, capsys, column, known, unknown, what):
+    path = tmp_path / "edges.parquet"
+    pyarrow.parquet.write_table(pa.table({"src": column, "dst": column.take(pa.array([1, 0]))}), path)
+    assert run(["bfs", str(path), "-s", known, "--trace"]) == 0
+    assert "2 vertices" in capsys.readouterr().out
+    if unknown:
+        assert run(["bfs", str(path), "-s", unknown]) == 1
+        assert f"--source {unknown}: the ids of these edges are {what}" in capsys.readouterr().err
+
+
+def test_parquet_lists_are_no_ids(tmp_path, capsys):
+    path = tmp_path / "edges.parquet"
+    pyarrow.parquet.write_table(pa.table({"src": [[1], [2]], "dst": [[2], [3]]}), path)
+    assert run(["bfs", str(path), "-s", "1"]) == 1
+    assert "Column 'src' holds list<" in capsys.readouterr().err
+
+
+def test_names_are_printed_as_they_are(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = "[bold]:cat:$x_$.csv"
+    (tmp_path / name).write_text("src,dst\n[red]a,b\n")
+    assert run(["bfs", name, "-s", "[red]a", "--plot", "levels.svg"]) == 0
+    assert capsys.readouterr().out.startswith(f"{name}: 2 vertices")
+
+
+def test_first_line_read_as_an_edge_is_said(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("person,friend\na,b\n")
+    assert run(["bfs", str(path), "-s", "a"]) == 0
+    assert "'person,friend', was read as an edge" in capsys.readouterr().err
+    for said in (["--header"], ["--no-header"]):
+        code = run(
+            [
+                "bfs",
+                str(path),
+                "-s",
+                "a",
+                *said,
+                *(["--src", "person", "--dst", "friend"] * (said == ["--header"])),
+            ]
+        )
+        assert (code, capsys.readouterr().err) == (0, "")
+
+
+def test_standard_input(monkeypatch, tmp_path, capsys):
+    for format, data in (("csv", b"src,dst\na,b\n"), ("text", b"# c\na b\n")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        words = (
+            ["bfs", "-", "--format", format, "--no-header"]
+            if format == "text"
+            else ["bfs", "-", "--format", "csv"]
+        )
+        assert run([*words, "-s", "a", "-q", "--no-predecessors", "-o", "-"]) == 0
+        assert capsys.readouterr().out == "vertex,distance\na,0\nb,1\n"
+
+
+def test_pipe_as_a_file():
+    """As `rapids-trav bfs <(zcat edges.csv.gz) --format csv`; the edges are read twice for a k-hop."""
+    words = f"exec {sys.executable} -c '{COMMAND[2]}' khop /dev/stdin --format csv -s a -k 1 -q -o -"
+    done = subprocess.run(["sh", "-c", words], input=b"src,dst\na,b\nb,c\n", capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"src,dst\na,b\n", b"")
+
+
+@pytest.mark.parametrize("output", [[], ["-q", "-o", "-"]])
+def test_full_disk_is_a_sentence(output):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        words = [*COMMAND, "bfs", "facebook", "-s", "0", *output]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode() == "rapids-trav: The output cannot be written: No space left on device.\n"
+
+
+def test_summary_in_ascii(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst\na,\u00e9\n", encoding="utf-8")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    words = [*COMMAND, "bfs", str(path), "-s", "a"]
+    done = subprocess.run(words, capture_output=True, env=ascii_only, check=False)
+    assert done.returncode == 0 and b"##" in done.stdout
+    done = subprocess.run([*words, "-q", "-o", "-"], capture_output=True, env=ascii_only, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"rapids-trav: The output cannot be written in ascii: set LC_ALL=C.UTF-8.\n"
+
+
+def test_summary_whose_reader_left():
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen(
+        [*COMMAND, "bfs", "facebook", "-s", "0"], stdout=write, stderr=subprocess.PIPE
+    ) as process:
+        os.close(write)
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+def test_interrupt_while_the_commands_are_imported(monkeypatch, capsys):
+    class Interrupting:
+        def find_spec(self, name, path=None, target=None):
+            if name == "rapids_trav.cli.commands":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "rapids_trav.cli.commands", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    assert run(["--help"]) == 128 + signal.SIGINT
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_narrow_tables_lose_no_digit(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    trace = pd.DataFrame(
+        {name: [123_456_789] for name in ("level", "frontier", "found", "edges", "bytes", "time")}
+    )
+    screen = console()
+    with screen.capture() as printed:
+        screen.print(trace_table(trace))
+        screen.print(level_table(level_counts(pd.DataFrame({"distance": [0, 1, 1]})), screen))
+    assert "\u2026" not in printed.get()
+    assert sum(map(str.isdigit, printed.get())) >= 6 * 9
 
 
 @pytest.mark.gpu

@@ -53,6 +53,7 @@ def bfs(sources, **options):
 PAIRS = (["src", "name"], ["dst", "next"])
 UNSIGNED = np.array([2**63, 1, 2], dtype="uint64")
 DATE = pd.Timestamp("2020-01-01")
+DATES = pd.DataFrame({"src": [DATE], "dst": [DATE + pd.Timedelta(days=1)]}, dtype="datetime64[ns]")
 
 WRONG = {
     # Which columns hold the edges
@@ -151,6 +152,43 @@ WRONG = {
         TravError,
         "Column 'dst' mixes int and str: convert it to one kind of id, for example with astype(str).",
     ),
+    "boolean categories": (
+        build(EDGES.astype({"open": "category"}), "src", "open"),
+        TravError,
+        "Column 'open' is boolean, which names no vertices: convert it, for example with astype('int8').",
+    ),
+    "intervals": (
+        build(replaced(src=pd.interval_range(0, 3), dst=pd.interval_range(1, 4))),
+        TravError,
+        "Column 'src' holds intervals, which name no vertices: convert it, for example with astype(str).",
+    ),
+    "lists": (
+        build(replaced(src=[[1], [2], [3]])),
+        TravError,
+        "Column 'src' holds values that cannot be compared (unhashable type: 'list'): "
+        "convert it, for example with astype(str).",
+    ),
+    "integers beyond 64 bits": (
+        build(replaced(src=pd.Series([2**70, 1, 2], dtype=object))),
+        TravError,
+        f"Column 'src' holds {2**70}, {WHOLE}",
+    ),
+    "fraction among Python's integers": (
+        build(replaced(src=pd.Series([2**60, 2.5, 2], dtype=object))),
+        TravError,
+        f"Column 'src' holds 2.5, {WHOLE}",
+    ),
+    "half precision infinity": (
+        build(replaced(src=np.array([1, np.inf, 2], dtype="float16"))),
+        TravError,
+        f"Column 'src' holds inf, {WHOLE}",
+    ),
+    "Python's integers reach too far": (
+        build(replaced(src=pd.Series([2**63 + 5, -1, 2], dtype=object))),
+        TravError,
+        "The ids reach from -1 to 9223372036854775813, which no integer type holds: "
+        "shift the negative ones, or use astype(str) to take the values as labels.",
+    ),
     "objects without an order": (
         build(replaced(src=pd.Series([1j, 2j, 3j], dtype=object), dst=pd.Series([2j, 3j, 4j], dtype=object))),
         TravError,
@@ -169,6 +207,22 @@ WRONG = {
         lambda graph: Graph.from_edges(17),
         TravError,
         f"edges holds an object of type int: {FRAMES}",
+    ),
+    "a dict": (
+        lambda graph: Graph.from_edges({"src": [1], "dst": [2]}),
+        TravError,
+        "edges is a dict: make a frame of it first, for example with pandas.DataFrame.",
+    ),
+    "a column for the name of one": (
+        build(EDGES, EDGES["src"], "dst"),
+        TravError,
+        "src holds a Series, not the name of a column: "
+        "give the name of a column of the edges, or a list of names.",
+    ),
+    "index of unknown names": (
+        build(EDGES, pd.Index(["a"]), "dst"),
+        UnknownColumnError,
+        f"Column 'a' is not in the edges: there are {ALL}.",
     ),
     "a list with something else": (
         lambda graph: Graph.from_edges([EDGES, np.zeros(3)]),
@@ -213,6 +267,12 @@ WRONG = {
         f"Columns 'src' (int64) and 'vertices' ({TEXT}) hold different kinds of id: "
         "convert one, for example with astype(str).",
     ),
+    "directed that is no flag": (
+        build(directed="yes"), TravError, "directed='yes' is neither True nor False: give one of them."
+    ),
+    "vertices beyond 64 bits": (
+        build(vertices=2**70), TravError, f"Column 'vertices' holds {2**70}, {WHOLE}"
+    ),
     "null vertices": (
         build(vertices=[1, None]), TravError, "vertices holds nulls, and a null is no vertex: leave them out."
     ),
@@ -251,6 +311,65 @@ WRONG = {
         lambda graph: EDGES.iloc[:0].trav.bfs(1),
         UnknownVertexError,
         "sources names a vertex, but the graph has none: its edges have no rows.",
+    ),
+    "graph without vertices, no sources": (
+        lambda graph: EDGES.iloc[:0].trav.bfs([]), TravError, "sources is empty: give at least one vertex id."
+    ),
+    "graph without vertices, None": (
+        lambda graph: EDGES.iloc[:0].trav.bfs(None),
+        TravError,
+        "sources is None: give at least one vertex id."
+    ),
+    "long unknown string": (
+        lambda graph: EDGES.trav.bfs("x" * 10**6, src="name", dst="next"),
+        UnknownVertexError,
+        f"sources names 1 unknown vertex: '{'x' * 99}...; {KNOWN}",
+    ),
+    "integer too long to write": (
+        bfs(10**5000),
+        UnknownVertexError,
+        f"sources names 1 unknown vertex: an integer of 16610 bits; {KNOWN}",
+    ),
+    "infinite source": (bfs(np.inf), UnknownVertexError, f"sources names 1 unknown vertex: inf; {KNOWN}"),
+    "two dimensions": (
+        bfs(np.zeros((2, 2), int)), TravError, "sources has 2 dimensions: give a flat sequence of ids."
+    ),
+    "index of levels": (
+        bfs(pd.MultiIndex.from_tuples([(1, 2)])),
+        TravError,
+        "sources has several levels: give a flat sequence of ids.",
+    ),
+    "string among integers": (
+        bfs([1, "a"]),
+        TravError,
+        "sources holds 'a', but the graph's ids are int64: convert one to the other."
+    ),
+    "list for a string": (
+        lambda graph: EDGES.trav.bfs([["a"]], src="name", dst="next"),
+        TravError,
+        "sources holds values that are no ids (unhashable type: 'list'): give a flat sequence.",
+    ),
+    "no date": (
+        lambda graph: DATES.trav.bfs("garbage"),
+        TravError,
+        "sources holds 'garbage', but the graph's ids are datetime64[ns]: convert one to the other.",
+    ),
+    "date with a zone": (
+        lambda graph: DATES.trav.bfs(DATE.tz_localize("UTC")),
+        TravError,
+        "sources holds Timestamp('2020-01-01 00:00:00+0000', tz='UTC'), "
+        "but the graph's ids are datetime64[ns]: convert one to the other.",
+    ),
+    "date without a zone": (
+        lambda graph: DATES.apply(lambda column: column.dt.tz_localize("UTC")).trav.bfs(DATE),
+        TravError,
+        "sources holds Timestamp('2020-01-01 00:00:00'), "
+        "but the graph's ids are datetime64[ns, UTC]: convert one to the other.",
+    ),
+    "date finer than the ids": (
+        lambda graph: DATES.astype("datetime64[s]").trav.bfs(DATE + pd.Timedelta("1ms")),
+        UnknownVertexError,
+        f"sources names 1 unknown vertex: Timestamp('2020-01-01 00:00:00.001000'); {KNOWN}",
     ),
     "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
     "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
@@ -298,6 +417,14 @@ WRONG = {
     "boolean depth": (
         bfs(1, depth_limit=True), TravError, f"depth_limit=True is no number of levels: {LEVELS}"
     ),
+    "predecessors that is no flag": (
+        bfs(1, predecessors="no"), TravError, "predecessors='no' is neither True nor False: give one of them."
+    ),
+    "reached_only that is no flag": (
+        bfs(1, reached_only="False"),
+        TravError,
+        "reached_only='False' is neither True nor False: give one of them.",
+    ),
     "unknown target": (
         bfs(1, targets=[2, 50]), UnknownVertexError, f"targets names 1 unknown vertex: 50; {KNOWN}"
     ),
@@ -319,7 +446,10 @@ WRONG = {
     ),
     # Which edges it follows
     "unknown filter": (
-        bfs(1, where="shut"), UnknownColumnError, f"Column 'shut' is not in the edges: there are {ALL}."
+        bfs(1, where="shut"),
+        UnknownColumnError,
+        f"Column 'shut' is not in the edges: there are {ALL}; "
+        "after adding a column, build the graph again."
     ),
     "filter that is not boolean": (
         bfs(1, where="src"),
@@ -335,11 +465,13 @@ WRONG = {
     "filter that is no column name": (
         bfs(1, where=EDGES["open"]),
         TravError,
-        "where is a Series, not the name of a column: add the mask to the edges as a column and name that.",
+        "where is a Series, not the name of a column: "
+        "add the mask to the edges as a column, build the graph again and name that.",
     ),
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_call(case):
     call, kind, sentence = WRONG[case]
@@ -347,6 +479,15 @@ def test_wrong_call(case):
         call(EDGES.trav.graph(directed=True))
     assert str(caught.value) == sentence
     assert type(caught.value) is kind
+
+
+def test_strings_that_are_no_unicode():
+    lone = pd.DataFrame({"src": ["\ud800", "b"], "dst": ["b", "c"]}, dtype=object)
+    if str(TEXT) != "object":  # as Python objects they are ids like others
+        with pytest.raises(TravError, match="'src' or 'dst' holds a string that is no valid Unicode"):
+            lone.trav.graph()
+    with pytest.raises(TravError, match="sources holds values"):
+        EDGES.trav.bfs("\ud800", src="name", dst="next")
 
 
 def test_unknown_options_are_refused_by_python():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import networkx as nx
@@ -148,10 +149,14 @@ def test_each_source_has_its_own_search(edges):
 def test_each_in_batches(edges, monkeypatch):
     graph = edges.trav.graph(directed=True)
     sources = [10, 20, 30, 40, 50]
-    whole = [rows(graph.bfs(sources, mode="each", reached_only=only, deterministic=True)) for only in (0, 1)]
+    whole = [
+        rows(graph.bfs(sources, mode="each", reached_only=only, deterministic=True)) for only in (False, True)
+    ]
     whole += [rows(graph.paths(sources, [50, 20], mode="each")), rows(graph.levels(sources, mode="each"))]
     monkeypatch.setattr(bfs_module, "BATCH_SOURCES", 2)
-    parts = [rows(graph.bfs(sources, mode="each", reached_only=only, deterministic=True)) for only in (0, 1)]
+    parts = [
+        rows(graph.bfs(sources, mode="each", reached_only=only, deterministic=True)) for only in (False, True)
+    ]
     parts += [rows(graph.paths(sources, [50, 20], mode="each")), rows(graph.levels(sources, mode="each"))]
     assert whole == parts
     traced = graph.bfs(sources, mode="each", trace=True)
@@ -415,3 +420,127 @@ def test_rows_beyond_a_cudf_frame(edges, monkeypatch):
     monkeypatch.setattr(graph.rows.source.library, "name", "cudf", raising=False)
     with pytest.raises(rapids_trav.TravMemoryError, match="holds 10"):
         graph.bfs([10, 20], mode="each")
+
+
+def replace_ids(edges):
+    edges["src"] = 10**9
+
+
+def replace_mask(edges):
+    edges["open"] = False
+
+
+def drop_column(edges):
+    del edges["src"]
+
+
+def rename_columns(edges):
+    edges.columns = ["a", "b", "c", "d"]
+
+
+def change_value(edges):
+    edges.loc[0, "dst"] = 70
+
+
+def add_row(edges):
+    edges.loc[len(edges)] = [10, 70, True, 1.0]
+
+
+CHANGES = [replace_ids, replace_mask, drop_column, rename_columns, change_value, add_row]
+CHANGED = "The edges changed since the graph was built: build the graph again."
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_of_the_frame_do_not_reach_the_graph(edges, change):
+    in_place = change in (change_value, add_row)
+    if in_place and not (isinstance(edges, pd.DataFrame) and int(pd.__version__.partition(".")[0]) >= 3):
+        pytest.skip("changes in place are kept apart by pandas from 3 on")
+    untouched = edges.copy().trav.graph(directed=True)
+    graph = edges.trav.graph(directed=True)
+    change(edges)
+    assert rows(graph.bfs(10, where="open")) == rows(untouched.bfs(10, where="open"))
+    assert rows(graph.khop(10, 1).edges) == rows(untouched.khop(10, 1).edges)
+
+
+@pytest.mark.parametrize("first", [0, 5, -3])
+@pytest.mark.parametrize("gap", [1, 3, 10**9])
+@pytest.mark.parametrize("degree_sort", ["none", "radix"])
+def test_changes_of_the_array_behind_a_frame_are_noticed(first, gap, degree_sort):
+    ends = np.array([[0, 1], [1, 2], [2, 3]]) * gap + first
+    edges = pd.DataFrame(ends, columns=["src", "dst"], copy=False).assign(open=True)
+    graph = edges.trav.graph(degree_sort=degree_sort)
+    before = ends[0, 0]
+    for unknown in (10**9 + 7, 2**32 + first + 1, 2**63 - 1, -(2**40), -(2**63)):
+        ends[0, 0] = unknown
+        assert graph.rows.source._frames[0].loc[0, "src"] == unknown
+        for question in (lambda: graph.bfs(first, where="open"), lambda: graph.khop(first, 1)):
+            with pytest.raises(rapids_trav.TravError) as caught:
+                question()
+            assert str(caught.value) == CHANGED
+    ends[0, 0] = before
+    assert graph.bfs(first, where="open")["distance"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("engine", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_changed_files(tmp_path, engine):
+    file = tmp_path / "edges.parquet"
+    edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "open": True})
+    edges.to_parquet(file)
+    graph = Graph.from_edges(file, engine=engine)
+    assert graph.bfs(0, where="open")["distance"].to_numpy().tolist() == [0, 1, 2, 3]
+    for change in (lambda: edges.assign(src=10**9).to_parquet(file), file.unlink):
+        change()
+        with pytest.raises(rapids_trav.TravError) as caught:
+            graph.khop(0, 1)
+        assert str(caught.value) == CHANGED
+
+
+def test_other_rows_at_a_second_reading(edges, monkeypatch):
+    graph = edges.trav.graph()
+    for other in (edges.iloc[:5], edges.iloc[[*range(8), 0]]):
+        monkeypatch.setattr(graph.rows.source, "_frames", [other])
+        with pytest.raises(rapids_trav.TravError, match=CHANGED):
+            graph.bfs(10, where="open")
+
+
+@pytest.mark.parametrize("ids", [
+    [0, 1, 2], [5, 500, 50], [-(10**12), 0, 10**12], ["a", "b", "c"], pd.Categorical(["b", "a", "c"]),
+])  # fmt: skip
+@pytest.mark.parametrize("degree_sort", ["none", "radix"])
+def test_pickle(ids, degree_sort):
+    ids = pd.Series(ids)
+    edges = pd.DataFrame({"src": ids.iloc[:2].array, "dst": ids.iloc[1:].array, "open": [True, False]})
+    graph = edges.trav.graph(directed=True, degree_sort=degree_sort)
+    again = pickle.loads(pickle.dumps(graph))
+    for where in (None, "open"):
+        pd.testing.assert_frame_equal(again.bfs([ids[0]], where=where), graph.bfs([ids[0]], where=where))
+    pd.testing.assert_frame_equal(again.khop([ids[0]], 1).edges, graph.khop([ids[0]], 1).edges)
+
+
+def test_pickle_of_several_columns_and_files(tmp_path):
+    edges = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [2, 3], "d": ["y", "z"]})
+    edges.to_parquet(tmp_path / "edges.parquet")
+    graph = Graph.from_edges(tmp_path / "edges.parquet", ["a", "b"], ["c", "d"])
+    again = pickle.loads(pickle.dumps(graph))
+    pd.testing.assert_frame_equal(again.khop((1, "x"), 1).edges, graph.khop((1, "x"), 1).edges)
+
+
+@pytest.mark.gpu
+def test_no_pickle_of_a_gpu():
+    graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph(engine="cuda")
+    with pytest.raises(TypeError, match="on the cuda engine cannot be pickled"):
+        pickle.dumps(graph)
+
+
+def test_limits_beyond_all_levels(edges):
+    graph = edges.trav.graph(directed=True)
+    for limit in (2**31, 2**63, 2**70):
+        for variant in graph.engine.variants:
+            found = graph.bfs(10, depth_limit=limit, variant=variant)
+            assert distances(found) == distances(graph.bfs(10))
+        assert len(graph.khop(10, limit).vertices) == len(graph.bfs(10, reached_only=True))
+
+
+def test_columns_named_by_an_index(edges):
+    graph = edges.trav.graph(pd.Index(["dst"]), pd.Index(["src"]), directed=True)
+    assert distances(graph.bfs(50, reached_only=True)) == {10: 3, 20: 2, 30: 2, 40: 1, 50: 0}

@@ -228,7 +228,7 @@ def test_dtypes_of_pandas(dtype):
 
 
 @pytest.mark.parametrize(("ids", "dtype"), [
-    ([2, 1, 3], "int64"), ([2.0, 1.0, 3.0], "float64"), ([2, 1.0, 3], "float64"), ([2**63, 1, 3], "uint64"),
+    ([2, 1, 3], "int64"), ([2.0, 1.0, 3.0], "float64"), ([2, 1.0, 3], "int64"), ([2**63, 1, 3], "uint64"),
     ([datetime.date(2020, 1, 2), datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)], "object"),
     ([b"b", b"a", b"c"], "object"), ([(1, 2), (1, 1), (2, 0)], "object"),
 ])  # fmt: skip
@@ -311,3 +311,51 @@ def test_empty_frames_of_any_dtype():
         graph = edges.trav.graph()
         assert (graph.n_vertices, graph.n_edges) == (0, 0)
         assert edges.trav.graph(vertices=["a", "b"]).n_vertices == 2
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "object"])
+def test_integers_and_floats_beyond_the_digits_of_floats(dtype):
+    near = [2**53, 2**53 + 1]
+    src = pd.Series([*near, 7.0] if dtype == "object" else [*near, 7], dtype=dtype)
+    graph = pd.DataFrame({"src": src, "dst": [1.0, 2.0, 3.0]}).trav.graph(directed=True, vertices=[2**53 + 3])
+    result = graph.bfs([2**53 + 1, 7.0], reached_only=True)
+    assert rows(result) == [(2, 1, 2**53 + 1), (3, 1, 7), (7, 0, None), (2**53 + 1, 0, None)]
+    assert str(result["vertex"].dtype).lower() == "int64"
+    assert graph.n_vertices == 7
+
+
+def test_vertices_beyond_the_digits_of_floats():
+    edges = pd.DataFrame({"src": [1.0], "dst": [2.0**53]})
+    assert edges.trav.graph(vertices=[2**53 + 1]).n_vertices == 3
+    assert str(edges.trav.bfs(1, vertices=[5])["vertex"].dtype) == "float64"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("ids", "source"), [
+    (["a", "b", "c"], np.str_("a")), (["a", "b", "c"], np.array("a")), ([b"a", b"b", b"c"], np.bytes_(b"a")),
+    ([0, 1, 2], np.int64(0)), ([0, 1, 2], np.array(0)), ([0, 1, 2], pd.arrays.SparseArray([0])),
+    (np.arange(3, dtype="float16"), np.float16(0)), (pd.date_range("2020", periods=3), "2020-01-01"),
+])  # fmt: skip
+def test_scalars_and_arrays_of_numpy_and_pandas(ids, source):
+    assert path(pd, ids).trav.bfs(source)["distance"].tolist() == [0, 1, 2]
+
+
+def test_sparse_columns():
+    sparse = pd.arrays.SparseArray
+    edges = pd.DataFrame({"src": sparse([0, 1]), "dst": sparse([1, 2]), "open": sparse([True, False])})
+    graph = edges.trav.graph(directed=True)
+    assert rows(graph.bfs(0, where="open")) == [(0, 0, None), (1, 1, 0), (2, None, None)]
+    assert str(graph.bfs(0)["vertex"].dtype) == "int64"
+
+
+@pytest.mark.parametrize("ids", [
+    [3, 4, 5], [3, 40, 500], [3, 10**12, -(10**12)], ["a", "b", "c"], [0.0, 7.0, 9.0],
+])  # fmt: skip
+@pytest.mark.parametrize("degree_sort", ["none", "radix"])
+def test_encoders_of_many_values_tell_unknown_ones(frame_library, ids, degree_sort):
+    graph = path(frame_library, ids).trav.graph(degree_sort=degree_sort)
+    unknown = ["", "z"] if ids[0] == "a" else [-(2**62), -1, 41, 2**32 + 3, 2**62]
+    given = frame_library.Series([*ids, *unknown])
+    few, many = (graph.ids.encoder(many=many)([given]).tolist() for many in (False, True))
+    assert few == many
+    assert sorted(many) == [-1] * len(unknown) + [0, 1, 2]

@@ -84,18 +84,25 @@ def test_words_above_numbers_are_names(write):
 
 def test_words_above_words_are_an_edge_unless_said(write):
     path = write("a.csv", "p,q\nr,s\n")
-    assert len(read_edges(path)) == 2
+    with pytest.warns(UserWarning, match="'p,q', was read as an edge"):
+        assert len(read_edges(path)) == 2
     assert list(read_edges(path, header=True).columns) == ["p", "q"]
 
 
 def test_string_ids(write):
     assert rows(read_edges(write("a.csv", "src,dst\nNA,null\nnan,x y\n"))) == [["NA", "null"], ["nan", "x y"]]
-    assert rows(read_edges(write("b.txt", "New York\tBoston\nBoston\tSalem\n")))[0] == ["New York", "Boston"]
-    assert rows(read_edges(write("c.txt", 'it"s b\nb c\n'))) == [['it"s', "b"], ["b", "c"]]
+    cities = write("b.txt", "New York\tBoston\nBoston\tSalem\n")
+    assert rows(read_edges(cities, header=False))[0] == ["New York", "Boston"]
+    quote = write("c.txt", 'it"s b\nb c\n')
+    assert rows(read_edges(quote, header=False)) == [['it"s', "b"], ["b", "c"]]
 
 
-def test_ids_of_both_columns_share_a_type(write):
-    assert rows(read_edges(write("a.csv", "src,dst\n1,a\n2,b\n"))) == [["1", "a"], ["2", "b"]]
+def test_columns_keep_their_types(write):
+    assert rows(read_edges(write("a.csv", "src,dst\n1.0,2\n2.0,3\n"))) == [[1, 2], [2, 3]]
+    path = write("b.csv", "src,dst\n1,a\n2,b\n")
+    with pytest.raises(TravError, match="different kinds of id"):
+        read_edges(path).trav.bfs(1)
+    assert rows(read_edges(path, string_ids=True)) == [["1", "a"], ["2", "b"]]
 
 
 def test_leading_zeros_are_kept_when_asked(write):
@@ -214,10 +221,12 @@ def test_results_come_back(tmp_path, name):
 
 
 def test_results_that_cannot_be_written(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
     for name, sentence in [
         ("r.xlsx", "no extension"),
         ("r.parquet.gz", "no extension"),
         ("no/r.csv", "no folder"),
+        ("folder.csv", "is a folder"),
     ]:
         with pytest.raises(TravError, match=sentence):
             write_frame(EDGES, tmp_path / name)
@@ -231,6 +240,16 @@ def test_cudf_frames_equal_pandas_frames(tmp_path, name):
     frame = read_edges(path, library="cudf")
     assert type(frame).__module__.startswith("cudf")
     pd.testing.assert_frame_equal(to_pandas(frame), EDGES, check_dtype=False)
+
+
+@pytest.mark.gpu
+def test_cudf_categories_and_numbers_come_to_pandas():
+    import cudf
+
+    frame = cudf.DataFrame({"vertex": ["a", "b"], "distance": cudf.Series([0, None], dtype="int32")})
+    result = to_pandas(frame.astype({"vertex": "category"}))
+    assert result["vertex"].tolist() == ["a", "b"]
+    assert str(result["distance"].dtype) == "Int32"
 
 
 def test_ids_in_other_columns(write):

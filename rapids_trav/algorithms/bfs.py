@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.structures import Array, BfsOptions, LevelTrace, Search
 
-from .question import Question, ask
+from .question import Question, ask, flag
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -47,6 +48,8 @@ def bfs(
     graph: Graph, sources: Any, *, reached_only: bool = False, deterministic: bool = False, **asked: Any
 ) -> Any:
     """Frame of the search that `Graph.bfs` documents."""
+    flag("reached_only", reached_only)
+    flag("deterministic", deterministic)
     question = ask(graph, sources, **asked)
     # An engine may have its own way to the columns of a whole answer.
     whole = not question.each and not reached_only and graph.frame_library == "cudf"
@@ -151,20 +154,14 @@ def _check_size(graph: Graph, rows: int) -> None:
 
 def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
     """One row for each level of each batch, in the library of the edges."""
-    levels = [(batch, level) for batch, trace in enumerate(traces) for level in trace]
-
-    def column(name: str, dtype: str) -> np.ndarray:
-        return np.array([getattr(level, name) for _, level in levels], dtype=dtype)
-
+    types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
+    types["milliseconds"] = "float64"
+    values = attrgetter(*types)
+    levels = np.array([values(level) for trace in traces for level in trace], dtype=list(types.items()))
     columns: dict[str, Any] = {}
     if each:
-        columns["batch"] = np.array([batch for batch, _ in levels], dtype="int32")
-    columns["level"] = column("level", "int32")
-    columns["direction"] = graph.rows.source.library.column(
-        [level.direction for _, level in levels], dtype="str"
-    )
-    columns["frontier"] = column("frontier", "int64")
-    columns["edges"] = Masked(column("edges", "int64"), column("edges", "int64") >= 0)
-    columns["bytes"] = column("bytes", "int64")
-    columns["milliseconds"] = column("milliseconds", "float64")
+        columns["batch"] = np.repeat(np.arange(len(traces), dtype="int32"), [len(trace) for trace in traces])
+    columns |= {name: np.ascontiguousarray(levels[name]) for name in types}
+    columns["direction"] = graph.rows.source.library.column(levels["direction"].tolist(), dtype="str")
+    columns["edges"] = Masked(columns["edges"], columns["edges"] >= 0)
     return graph.frame(columns)

@@ -14,7 +14,7 @@ from rapids_trav.ids import vertex_dtype
 from rapids_trav.structures import Array, Search
 
 from .bfs import searches
-from .question import ask, on_engine, vertices
+from .question import ask, flag, on_engine, vertices
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -34,6 +34,7 @@ def paths(
     policy: str = "gap",
 ) -> Any:
     """Frame of the paths that `Graph.paths` documents."""
+    flag("deterministic", deterministic)
     question = ask(
         graph,
         sources,

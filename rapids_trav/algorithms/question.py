@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames import move
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.lookup import lookup
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MODES = ("joint", "each")
 DIRECTIONS = ("out", "in", "both")
 POLICIES = ("gap", "beamer")
+MOST_LEVELS = 2**31 - 2
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ def ask(
     one_of("variant", variant, graph.engine.variants, f" of the {graph.engine.name} engine")
     if depth_limit is not None:
         depth_limit = whole_number("depth_limit", depth_limit, "None searches without limit")
+    flag("predecessors", predecessors)
+    flag("trace", trace)
     check_where(graph.rows.source, where)
     internal = vertices(graph, what, sources)
     options = BfsOptions(
@@ -107,16 +110,27 @@ def unique(graph: Graph, internal: Array) -> Array:
 def one_of(what: str, value: Any, allowed: tuple[str, ...], of: str = "") -> None:
     """Refuse a value that is not among those allowed."""
     if not isinstance(value, str) or value not in allowed:
-        raise TravError(f"{what}={value!r} is not known: choose one of {', '.join(map(repr, allowed))}{of}.")
+        raise TravError(
+            f"{what}={written(value)} is not known: choose one of {', '.join(map(repr, allowed))}{of}."
+        )
+
+
+def flag(what: str, value: Any) -> None:
+    """Refuse what is neither True nor False: a string, say, would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TravError(f"{what}={written(value)} is neither True nor False: give one of them.")
 
 
 def whole_number(what: str, value: Any, note: str = "") -> int:
-    """A number of levels; booleans, fractions and negative numbers are refused."""
+    """A number of levels; booleans, fractions and negative numbers are refused.
+
+    No search has more levels than int32 holds, so that is what larger numbers become.
+    """
     note = f" ({note})" if note else ""
     try:
         number = operator.index(value)
     except TypeError:
         number = -1
     if number < 0 or isinstance(value, (bool, np.bool_)):
-        raise TravError(f"{what}={value!r} is no number of levels: give an integer from 0 on{note}.")
-    return number
+        raise TravError(f"{what}={written(value)} is no number of levels: give an integer from 0 on{note}.")
+    return min(number, MOST_LEVELS)

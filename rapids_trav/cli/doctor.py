@@ -6,11 +6,10 @@ import json
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ..doctor import Report, examine
-from .report import progress, seconds
+from .report import console, progress, seconds
 
 
 @click.command()
@@ -25,12 +24,12 @@ def doctor(as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2))
     else:
-        _print(report, Console())
+        _print(report, console())
     return 0 if report.healthy else 1
 
 
-def _print(report: Report, console: Console) -> None:
-    console.print(
+def _print(report: Report, screen: Console) -> None:
+    screen.print(
         f"rapids-trav {report.version}, Python {report.python}, {report.platform}, {report.cores} cores"
     )
     engines = Table("engine", "state", "first answer after", title="engines", title_justify="left")
@@ -40,19 +39,19 @@ def _print(report: Report, console: Console) -> None:
         if trial is None:
             engines.add_row(name, "not available", "")
         else:
-            state = "works" if trial.works else f"fails: {escape(trial.message)}"
+            state = "works" if trial.works else f"fails: {trial.message}"
             engines.add_row(name, state, seconds(trial.seconds))
-    console.print(engines)
+    screen.print(engines)
     if report.driver.gpus:
         gpus = Table(
             "GPU", "memory", "compute capability", title=f"CUDA {report.driver.cuda}", title_justify="left"
         )
         for gpu in report.driver.gpus:
             gpus.add_row(gpu.name, f"{gpu.memory_bytes / 1e9:.0f} GB", gpu.compute_capability)
-        console.print(gpus)
+        screen.print(gpus)
     packages = Table("package", "version", title="packages", title_justify="left")
     for name, version in report.packages.items():
         packages.add_row(name, version or "-")
-    console.print(packages)
+    screen.print(packages)
     for sentence in report.advice:
-        console.print(sentence, markup=False, soft_wrap=True)
+        screen.print(sentence, soft_wrap=True)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
-import pandas as pd
-import pyarrow.dataset
+import pyarrow as pa
 
 from .. import datasets
 from ..doctor import choose_engine
+from ..edges import edge_columns, open_edges
+from ..engines import select
 from ..errors import TravError
 from ..graph import Graph
 from ..io import FORMATS, read_edges
 from ..io.formats import guess_format
-from ..io.parquet import column_names
+from ..io.parquet import read_schema
+from .ids import IdReader, id_readers
 from .report import progress
 
 EDGE_OPTIONS = (
@@ -70,8 +76,8 @@ class OpenGraph:
     name : str
         As the caller gave it.
     engine : {"cpu", "cuda"}
-    id_types : list of type
-        `int`, `float` or `str` for each id column.
+    id_readers : list of IdReader
+        One for each id column.
     seconds : float
         Time to read and build.
     """
@@ -79,19 +85,19 @@ class OpenGraph:
     graph: Graph
     name: str
     engine: str
-    id_types: list[type]
+    id_readers: list[IdReader]
     seconds: float
 
     def ids(self, texts: tuple[str, ...], option: str) -> list:
         """Ids as the file has them; those of several columns are written with commas between."""
-        if len(self.id_types) == 1:
-            return [_typed(text, self.id_types[0], option) for text in texts]
+        if len(self.id_readers) == 1:
+            return [self.id_readers[0].read(text, option) for text in texts]
         rows = [text.split(",") for text in texts]
         for text, row in zip(texts, rows, strict=True):
-            if len(row) != len(self.id_types):
-                raise TravError(f"{option} {text}: ids have {len(self.id_types)} columns, written as a,b.")
+            if len(row) != len(self.id_readers):
+                raise TravError(f"{option} {text}: ids have {len(self.id_readers)} columns, written as a,b.")
         return [
-            tuple(_typed(value, kind, option) for value, kind in zip(row, self.id_types, strict=True))
+            tuple(reader.read(value, option) for reader, value in zip(self.id_readers, row, strict=True))
             for row in rows
         ]
 
@@ -106,24 +112,28 @@ def open_graph(
     header: bool | None,
     string_ids: bool,
     engine: str,
+    variant: str = "auto",
 ) -> OpenGraph:
-    """Read the edges and build the graph."""
+    """Read the edges and build the graph, on an engine that has the variant."""
+    if len(src) != len(dst):
+        raise click.UsageError("--src and --dst go together: name as many columns with each.")
+    engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
     start = time.perf_counter()
     path = Path(edges)
     if edges in datasets.DIRECTED and not path.exists():
         path = datasets.path(edges)
         directed = datasets.DIRECTED[edges] if directed is None else directed
+    if edges == "-" or path.is_fifo() or path.is_char_device():
+        path = _stream_as_file(edges, format_)
     if not path.exists():
         raise TravError(f"There is no file {path}, and the shipped graphs are {', '.join(datasets.names())}.")
     directed = bool(directed)
-    engine = choose_engine() if engine == "auto" else engine
-    columns = [_columns(src), _columns(dst)]
     with progress("Reading the edges and building the graph"):
         source: Any = path
         if (guess_format(path) if format_ == "auto" else format_) == "parquet":
-            column_names(path)  # refuses what is not Parquet
+            _check_types(path, *_ends(path, src, dst))
         else:
-            source = read_edges(
+            source = _read(
                 path,
                 format=format_,
                 library="cudf" if engine == "cuda" else "pandas",
@@ -133,33 +143,80 @@ def open_graph(
                 string_ids=string_ids,
                 both_directions=directed,
             )
-        graph = Graph.from_edges(source, *columns, directed=directed, engine=engine)
-        types = [_type_of(source, name) for name in src or _default_column(source)]
-    return OpenGraph(graph, edges, engine, types, time.perf_counter() - start)
+            _check_ids(source, *_ends(source, src, dst))
+        graph = Graph.from_edges(source, *_ends(source, src, dst), directed=directed, engine=engine)
+    return OpenGraph(graph, edges, engine, id_readers(graph), time.perf_counter() - start)
 
 
-def _columns(names: tuple[str, ...]) -> Any:
-    return list(names) if len(names) > 1 else names[0] if names else None
-
-
-def _default_column(source: Any) -> list[str]:
-    names = column_names(source) if isinstance(source, Path) else list(source.columns)
-    return ["src"] if "src" in names else ["source"]
-
-
-def _type_of(source: Any, name: str) -> type:
-    if isinstance(source, Path):
-        dtype = pyarrow.dataset.dataset(source, format="parquet", partitioning="hive").schema.field(name)
-        dtype = dtype.remove_metadata().type.to_pandas_dtype()
-    else:
-        dtype = source[name].dtype
-    if pd.api.types.is_integer_dtype(dtype):
-        return int
-    return float if pd.api.types.is_float_dtype(dtype) else str
-
-
-def _typed(text: str, kind: type, option: str) -> Any:
+def _engine_with(variant: str, engine: str) -> str:
+    """The engine's name, if it can be used here and has the variant."""
     try:
-        return kind(text)
-    except ValueError:
-        raise TravError(f"{option} {text}: the ids of these edges are numbers, and this is none.") from None
+        variants = select(engine, "pandas").variants
+    except TravError as error:
+        raise click.UsageError(str(error)) from error
+    if variant not in variants:
+        raise click.UsageError(
+            f"--variant {variant} is none of the {engine} engine: choose one of {', '.join(variants)}."
+        )
+    return engine
+
+
+def _stream_as_file(edges: str, format_: str) -> Path:
+    """What comes through a pipe as a file, which can be read more than once, until the command ends."""
+    if format_ == "auto":
+        raise click.UsageError(f"EDGES {edges} does not tell its format: name it with --format.")
+    folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
+    path = Path(folder, "standard-input")
+    with path.open("wb") as file:
+        if edges == "-":
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            with Path(edges).open("rb") as stream:
+                shutil.copyfileobj(stream, file)
+    return path
+
+
+def _ends(source: Any, src: tuple[str, ...], dst: tuple[str, ...]) -> tuple[list, list]:
+    """The columns of both ends, those named or the usual ones."""
+    if isinstance(source, Path):
+        read_schema(source)  # refuses what is not Parquet
+    return edge_columns(open_edges(source), list(src) or None, list(dst) or None)
+
+
+def _check_types(path: Path, src: list[str], dst: list[str]) -> None:
+    """Refuse Parquet columns of lists and structs, which name no vertices."""
+    schema = read_schema(path)
+    for name in (*src, *dst):
+        if pa.types.is_nested(schema.field(name).type):
+            raise TravError(f"Column {name!r} holds {schema.field(name).type}, which is no id of a vertex.")
+
+
+def _read(path: Path, **options: Any) -> Any:
+    """The edges, with what the reader had to guess said on the standard error."""
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always", UserWarning)
+        frame = read_edges(path, **options)
+    for note in notes:
+        click.echo(f"rapids-trav: {note.message}", err=True)
+    return frame
+
+
+def _check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
+    """Refuse text that is read as something else than ids of one kind, with the option that helps."""
+    for pair in zip(src, dst, strict=True):
+        kinds = {_kind(frame[name]) for name in pair}
+        problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
+        if problem is None and len(kinds) == 2:
+            problem = "hold numbers in one and words in the other"
+        if problem:
+            raise TravError(
+                f"Columns {pair[0]!r} and {pair[1]!r} {problem}: "
+                "add --string-ids to take them as words, or name other columns with --src and --dst."
+            )
+
+
+def _kind(column: Any) -> str:
+    kind = column.dtype.kind
+    if kind == "f" and bool((column % 1 != 0).any()):
+        return "fractions"
+    return "true and false" if kind == "b" else "numbers" if kind in "iuf" else "words"

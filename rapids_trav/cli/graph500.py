@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,14 +18,26 @@ from rich.table import Table
 
 from ..errors import TravError
 from ..graph500 import Report, run
-from .report import seconds
+from ..graph500.harness import MOST_SCALE
+from ..io import check_writable
+from .report import console, seconds
 
 
 @click.command()
-@click.option("--scale", type=int, required=True, help="The graph has up to 2^SCALE vertices.")
-@click.option("--edge-factor", type=int, default=16, show_default=True, help="Edges for each of them.")
-@click.option("--roots", type=int, default=64, show_default=True, help="Searches, each from a random root.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the graph and of the roots.")
+@click.option("--scale", type=click.IntRange(1, MOST_SCALE), required=True, help="Of up to 2^SCALE vertices.")
+@click.option(
+    "--edge-factor", type=click.IntRange(1), default=16, show_default=True, help="Edges for each of them."
+)
+@click.option(
+    "--roots",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    help="Searches, each from a random root.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the graph and of the roots."
+)
 @click.option(
     "--engine",
     type=click.Choice(["auto", "cpu", "cuda"]),
@@ -47,8 +58,11 @@ def graph500(
     \b
     rapids-trav graph500 --scale 20
     """
-    if json_file and not Path(json_file).resolve().parent.is_dir():
-        raise TravError(f"--json {json_file}: there is no such folder, so make it first.")
+    if json_file:
+        try:
+            check_writable(json_file)
+        except TravError as error:
+            raise click.UsageError(str(error)) from error
     bar = _progress()
     task = bar.add_task("", total=None)
     with bar:
@@ -64,7 +78,7 @@ def graph500(
             ),
         )
     click.echo(str(report))
-    Console().print(_summary(report))
+    console().print(_summary(report))
     if json_file:
         Path(json_file).write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
     _say_faults(report)
@@ -73,10 +87,10 @@ def graph500(
 
 def _progress() -> Progress:
     """A bar with the time, on the standard error of a terminal; nothing elsewhere."""
-    console = Console(stderr=True)
+    screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(
-        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
+        *columns, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
     )
 
 

@@ -11,10 +11,11 @@ import click
 from rich.console import Console
 
 from .. import plot
+from ..errors import TravError
 from ..io import check_output, write_frame
 from ..io.write import to_pandas
 from .edges import OpenGraph, edge_options, open_graph
-from .report import level_counts, level_table, progress, seconds, trace_table
+from .report import console, count, level_counts, level_table, progress, seconds, trace_table
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
 SEARCHING = "Searching (the first search of a new installation compiles)"
@@ -79,7 +80,7 @@ def bfs(
     rapids-trav bfs edges.csv --src from --dst to -s alice -o distances.parquet --plot levels.png
     """
     _check_files(output, picture)
-    opened = open_graph(**edges)
+    opened = open_graph(variant=variant, **edges)
     options = {
         "mode": mode,
         "direction": direction,
@@ -98,14 +99,14 @@ def bfs(
         _ask(opened.graph.bfs, sources, **options)  # compiles and loads, which is no part of a level
     answer, took = _ask(opened.graph.bfs, sources, **options)
     result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
-    searches = len(set(source)) if mode == "each" else 1
+    searches = len(source) if mode == "each" else 1
     levels = level_counts(result, opened.graph.n_vertices * searches)
     if not quiet:
-        console = _console(output)
-        _head(console, opened, took)
-        console.print(level_table(levels))
+        screen = _screen(output)
+        _head(screen, opened, took)
+        screen.print(level_table(levels, screen))
         if rows is not None:
-            console.print(trace_table(rows))
+            screen.print(trace_table(rows))
     if picture:
         plot.save(plot.search(levels, rows, title=f"{opened.name} from {', '.join(source[:5])}"), picture)
     _write(result, output)
@@ -141,11 +142,11 @@ def paths(
     options = {"direction": direction, "where": where, "depth_limit": depth_limit}
     result, took = _ask(opened.graph.paths, sources, targets, **options)
     if not quiet:
-        console = _console(output)
-        _head(console, opened, took)
+        screen = _screen(output)
+        _head(screen, opened, took)
         for name, steps in _by_target(to_pandas(result)):
-            ways = f"{len(steps) - 1} steps: {' > '.join(steps)}" if steps else "not reached"
-            console.print(f"{name}: {ways}", markup=False, highlight=False, soft_wrap=True)
+            way = f"{count(len(steps) - 1, 'step')}: {' > '.join(steps)}" if steps else "not reached"
+            screen.print(f"{name}: {way}", soft_wrap=True)
     _write(result, output)
 
 
@@ -179,19 +180,23 @@ def khop(
     options = {"direction": direction, "where": where}
     answer, took = _ask(opened.graph.khop, opened.ids(seed, "--seed"), k, **options)
     if not quiet:
-        console = _console(output, vertices)
-        _head(console, opened, took)
-        console.print(f"{len(answer.vertices):,} vertices and {len(answer.edges):,} edges within {k} steps")
+        screen = _screen(output, vertices)
+        _head(screen, opened, took)
+        found = f"{count(len(answer.vertices), 'vertex', 'vertices')} and {count(len(answer.edges), 'edge')}"
+        screen.print(f"{found} within {count(k, 'step')}")
     _write(answer.vertices, vertices)
     _write(answer.edges, output)
 
 
 def _check_files(output: str | None, picture: str | None = None) -> None:
     """Refuse a name that cannot be written before the work, not after it."""
-    if output not in (None, "-"):
-        check_output(output)
-    if picture:
-        plot.check_picture(picture)
+    try:
+        if output not in (None, "-"):
+            check_output(output)
+        if picture:
+            plot.check_picture(picture)
+    except TravError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, float]:
@@ -201,18 +206,17 @@ def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, floa
     return answer, time.perf_counter() - start
 
 
-def _console(*outputs: str | None) -> Console:
+def _screen(*outputs: str | None) -> Console:
     """The summary goes to the standard output, unless the result does."""
-    return Console(stderr="-" in outputs)
+    return console(stderr="-" in outputs)
 
 
-def _head(console: Console, opened: OpenGraph, took: float) -> None:
+def _head(screen: Console, opened: OpenGraph, took: float) -> None:
     graph = opened.graph
     kind = "directed" if graph.directed else "undirected"
-    console.print(
+    screen.print(
         f"{opened.name}: {graph.n_vertices:,} vertices, {graph.n_edges:,} edges, {kind}; "
         f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, searched in {seconds(took)}",
-        highlight=False,
         soft_wrap=True,
     )
 

@@ -13,19 +13,35 @@ from rich.table import Table
 from ..io.write import to_pandas
 
 BAR_WIDTH = 24
+NUMBERS_WIDTH = 46  # about what the other columns take
 MOST_ROWS = 40  # a longer table is shown from both ends
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise  # rich would leave with 1; the command line has a code for it
+
+
+def console(stderr: bool = False) -> Console:
+    """A console that prints names of files and vertices as they are."""
+    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number of things: 1 step, 2 steps."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def progress(task: str) -> AbstractContextManager:
     """A spinner with the time, on the standard error of a terminal; nothing elsewhere."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    screen = console(stderr=True)
+    if not screen.is_terminal:
         return nullcontext()
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
-        console=console,
+        console=screen,
         transient=True,
     )
     bar.add_task(task, total=None)
@@ -46,29 +62,37 @@ def level_counts(result: Any, n_vertices: int | None = None) -> pd.DataFrame:
     return table
 
 
-def level_table(levels: pd.DataFrame) -> Table:
+def level_table(levels: pd.DataFrame, screen: Console) -> Table:
     """The summary by level, each with a bar."""
-    table = Table("distance", "vertices", "cumulative", "")
-    for column in table.columns[:3]:
-        column.justify = "right"
+    table = _numbers("distance", "vertices", "cumulative")
+    width = max(min(BAR_WIDTH, screen.width - NUMBERS_WIDTH), 0)
+    sign = "#" if screen.options.ascii_only else "█"
+    if width:
+        table.add_column()
     most = max(int(levels["vertices"].max()), 1)
     for row in _ends(levels):
         if row is None:
-            table.add_row("...", "", "", "")
+            table.add_row("...")
             continue
         distance = "unreached" if row.distance is pd.NA else f"{row.distance:,}"
-        bar = "█" * max(round(BAR_WIDTH * row.vertices / most), 1)
-        table.add_row(distance, f"{row.vertices:,}", f"{row.cumulative:,}", bar)
+        bar = [sign * max(round(width * row.vertices / most), 1)] if width else []
+        table.add_row(distance, f"{row.vertices:,}", f"{row.cumulative:,}", *bar)
     return table
 
 
 def trace_table(trace: pd.DataFrame) -> Table:
     """The trace, a row for each level."""
-    table = Table(*trace.columns, title="trace")
-    for column in table.columns:
-        column.justify = "right"
+    table = _numbers(*trace.columns, title="trace")
     for row in _ends(trace):
         table.add_row(*("..." if row is None else _cell(value) for value in row or trace.columns))
+    return table
+
+
+def _numbers(*names: str, title: str | None = None) -> Table:
+    """A table of numbers; where the screen is narrow they go on in the next line and lose no digit."""
+    table = Table(title=title)
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
     return table
 
 

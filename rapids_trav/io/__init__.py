@@ -16,9 +16,9 @@ from .formats import FORMATS, check_columns, guess_format
 from .matrix_market import read_matrix_market
 from .parquet import import_cudf, read_parquet
 from .text import read_text
-from .write import check_output, write_frame
+from .write import check_output, check_writable, write_frame
 
-__all__ = ["FORMATS", "check_output", "read_edges", "write_frame"]
+__all__ = ["FORMATS", "check_output", "check_writable", "read_edges", "write_frame"]
 
 
 def read_edges(
@@ -55,7 +55,8 @@ def read_edges(
         What stands between two fields of a text file; found from its first lines if not given.
     header : bool, optional
         Whether the first line of a text file names the columns.  If not given it does when it holds a usual
-        name (src, dst, source, target, from, to, ...) or those of `id_columns`, or words above numbers.
+        name (src, dst, source, target, from, to, ...) or those of `id_columns`, or words above numbers;
+        words above words are read as an edge, with a warning.
     string_ids : bool
         Keep the ids of a text file as strings, so that 007 and 7 are two vertices.
     both_directions : bool

@@ -16,7 +16,7 @@ from .formats import check_columns, reading_error
 
 def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any:
     """Frame of a Parquet file or folder; only `columns` if given."""
-    check_columns(path, column_names(path), columns or ())
+    check_columns(path, read_schema(path).names, columns or ())
     reader = import_cudf().read_parquet if library == "cudf" else pd.read_parquet
     try:
         return reader(path, columns=None if columns is None else list(columns))
@@ -24,15 +24,15 @@ def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any
         raise reading_error(path, error) from error
 
 
-def column_names(path: Path) -> list[str]:
-    """Names of the columns, without reading them."""
+def read_schema(path: Path) -> pa.Schema:
+    """Names and types of the columns, without reading them."""
     try:
-        names = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive").schema.names
+        schema = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive").schema
     except (OSError, pa.ArrowException) as error:
         raise reading_error(path, error) from error
-    if not names:
+    if not schema.names:
         raise TravError(f"{path} holds no Parquet data.")
-    return list(names)
+    return schema
 
 
 def import_cudf() -> Any:

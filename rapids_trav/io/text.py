@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -59,9 +60,6 @@ def read_text(
         layout = find_layout(path, format, delimiter, header, id_columns or ())
         ids = _id_columns(path, layout, id_columns)
         frame = _parse(path, layout, ids, string_ids)
-        if len({frame[name].dtype.kind in "iu" for name in ids}) == 2 and not id_columns:
-            # One column of numbers, one of words: ids share a type.
-            frame = _parse(path, layout, ids, string_ids=True)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise reading_error(path, error) from error
     if frame[ids].isna().any(axis=None):
@@ -116,6 +114,12 @@ def find_layout(
     rows = [split(line, delimiter) for line in sample]
     if header is None:
         header = _is_header(rows) or (bool(id_columns) and set(id_columns) <= set(rows[0]))
+        if not header and not any(_is_number(field) for field in rows[0][:2]):
+            warnings.warn(
+                f"The first line of {path}, {first.strip()[:40]!r}, was read as an edge and not as names of "
+                "columns: say header=True or header=False (--header or --no-header on the command line).",
+                stacklevel=4,  # the caller of read_edges
+            )
     names = _unique_names(path, rows[0]) if header else _default_names(len(rows[0]))
     if len(names) < 2:
         raise TravError(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from ..errors import TravError
 
@@ -22,8 +25,18 @@ def check_output(path: str | Path) -> Path:
     path = Path(path)
     if _kind(path) is None:
         raise TravError(f"{path.name} has no extension of a result: use {', '.join(WRITABLE)}.")
+    return check_writable(path)
+
+
+def check_writable(path: str | Path) -> Path:
+    """The path, if a file can be made there; asked before the work likewise."""
+    path = Path(path)
+    if path.is_dir():
+        raise TravError(f"{path} is a folder: name a file in it.")
     if not path.parent.is_dir():
         raise TravError(f"There is no folder {path.parent} to write {path.name} to.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise TravError(f"{path} cannot be written: you may not write there.")
     return path
 
 
@@ -44,8 +57,13 @@ def write_frame(frame: Any, path: str | Path) -> None:
 
 
 def to_pandas(frame: Any) -> Any:
-    """The frame in pandas, with nullable types where it has nulls."""
-    return frame.to_pandas(nullable=True) if hasattr(frame, "to_pandas") else frame
+    """The frame in pandas, with nullable types for numbers; cuDF has none for categories or zoned times."""
+    if not hasattr(frame, "to_pandas"):
+        return frame
+    columns = {name: frame[name] for name in frame.columns}
+    return pd.DataFrame(
+        {name: column.to_pandas(nullable=column.dtype.kind in "biuf") for name, column in columns.items()}
+    )
 
 
 def _kind(path: Path) -> str | None:

@@ -121,8 +121,9 @@ class InMemory:
             return MemoryView(self._all, direction)
         if self._recent is None or self._recent[0] != where:
             self._recent = None  # freed before its successor is built
+            pairs = list(self._filtered(where))  # read once: the build goes over them twice
             structures = Structures(
-                self.engine, self._all.n_vertices, lambda: self._filtered(where), self._all.directed
+                self.engine, self._all.n_vertices, lambda: iter(pairs), self._all.directed
             )
             self._recent = (where, structures)
         return MemoryView(self._recent[1], direction)

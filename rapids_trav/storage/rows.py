@@ -1,29 +1,40 @@
-"""The caller's edges, read once more as pairs of internal ids."""
+"""The caller's edges, read once more as pairs of internal ids.
+
+They may have changed since the graph was built, and no compiled kernel looks at the bounds of its arrays: so
+every id read again must be one of the graph's, and the rows as many.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
-from rapids_trav.edges import EdgeSource, require_column
-from rapids_trav.errors import TravError
+from rapids_trav.edges import EdgeSource, listed, require_column
+from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError
 from rapids_trav.frames import Frame, move
-from rapids_trav.ids import IdMap
+from rapids_trav.ids import IdMap, Portable
 
 Array = Any
 
 
-class EdgeRows:
+class EdgeRows(Portable):
     """An `EdgeSource` whose vertices have been renumbered."""
 
     def __init__(
-        self, source: EdgeSource, src: Sequence[Hashable], dst: Sequence[Hashable], ids: IdMap, xp: Any
+        self,
+        source: EdgeSource,
+        src: Sequence[Hashable],
+        dst: Sequence[Hashable],
+        n_edges: int,
+        ids: IdMap,
+        xp: Any,
     ) -> None:
         self.source = source
         self.src = list(src)
         self.dst = list(dst)
+        self._n_edges = n_edges
         self._ids = ids
-        self._xp = xp
+        self.xp = xp
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
         """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
@@ -39,7 +50,7 @@ class EdgeRows:
         """
         found = []
         for frame, u, v, kept in self._read(self.source.columns, where):
-            rows = self._xp.flatnonzero(chosen[u] & chosen[v])
+            rows = self.xp.flatnonzero(chosen[u] & chosen[v])
             rows = rows if kept is None else kept[rows]
             found.append(frame.take(move(rows, self.source.library.xp)))
         return found[0] if len(found) == 1 else self.source.library.concat(found)
@@ -48,15 +59,23 @@ class EdgeRows:
         self, columns: Sequence[Hashable], where: Hashable | None
     ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
         """Frames, both ends of their rows, and the positions of the rows that `where` keeps (None: all)."""
-        encode = self._ids.encoder(known=True)
+        encode = self._ids.encoder(many=True)
+        rows = 0
         wanted = dict.fromkeys([*columns, *self.src, *self.dst, *([where] if where is not None else [])])
         for frame in self.source.chunks(list(wanted)):
-            u, v = (move(encode([frame[name] for name in side]), self._xp) for side in (self.src, self.dst))
+            rows += len(frame)
+            if rows > self._n_edges:
+                raise TravError(EDGES_CHANGED)
+            u, v = (move(encode([frame[name] for name in side]), self.xp) for side in (self.src, self.dst))
+            if len(frame) and min(int(u.min()), int(v.min())) < 0:
+                raise TravError(EDGES_CHANGED)
             kept = None
             if where is not None:
-                kept = self._xp.flatnonzero(move(self._mask(frame, where), self._xp))
+                kept = self.xp.flatnonzero(move(self._mask(frame, where), self.xp))
                 u, v = u[kept], v[kept]
             yield frame, u, v, kept
+        if rows != self._n_edges:
+            raise TravError(EDGES_CHANGED)
 
     def _mask(self, frame: Frame, where: Hashable) -> Array:
         column = frame[where]
@@ -80,6 +99,11 @@ def check_where(source: EdgeSource, where: Any) -> None:
         if not isinstance(where, Hashable) or isinstance(where, bool):
             raise TravError(
                 f"where is a {type(where).__name__}, not the name of a column: "
-                f"add the mask to the edges as a column and name that."
+                f"add the mask to the edges as a column, build the graph again and name that."
+            )
+        if where not in source.columns:
+            raise UnknownColumnError(
+                f"Column {where!r} is not in the edges: there are {listed(source.columns)}; "
+                f"after adding a column, build the graph again."
             )
         require_column(source, where)
