@@ -185,7 +185,8 @@ class RangeIds(AscendingIds):
             if known:
                 return values.astype(internal, copy=False)
             xp = np if isinstance(values, np.ndarray) else self.xp
-            return xp.where((values >= 0) & (values < self.n), values, -1).astype(internal)
+            inside = (values >= 0) & (values < self.n)
+            return xp.where(inside, values.astype(internal), internal.type(-1))
 
         return encode
 

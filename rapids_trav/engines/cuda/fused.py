@@ -35,7 +35,6 @@ ALPHA, BETA = 30.0, 24.0
 # Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer
 # meet sooner at the end of a level: so it goes by what a level has to do.
 SMALL_BLOCK, LARGE_BLOCK = 512, 1024
-SMALL_EDGES = 1 << 26
 SMALL_DEGREE = 16
 
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
@@ -54,9 +53,8 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 
 def _block_size(out: Adjacency) -> int:
     # With 64-bit ids a thread needs more registers than a full block leaves it.
-    if out.column_indices.dtype.itemsize == 8 or out.n_edges < SMALL_EDGES:
-        return SMALL_BLOCK
-    return SMALL_BLOCK if out.n_edges < SMALL_DEGREE * out.n_vertices else LARGE_BLOCK
+    wide = out.column_indices.dtype.itemsize == 8
+    return SMALL_BLOCK if wide or out.n_edges < SMALL_DEGREE * out.n_vertices else LARGE_BLOCK
 
 
 def bfs_fused(view: View, sources: Any, options: BfsOptions, hub_words: int = 0) -> Search:
