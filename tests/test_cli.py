@@ -21,6 +21,13 @@ from rapids_trav.cli.report import console, level_counts, level_table, trace_tab
 COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
 
 
+@pytest.fixture(autouse=True)
+def without_a_gpu(request, monkeypatch):
+    """What `--engine auto` chooses must not depend on the machine."""
+    if "gpu" not in request.keywords:
+        monkeypatch.setattr("rapids_trav.cli.edges.choose_engine", lambda: "cpu")
+
+
 @pytest.fixture
 def edges(tmp_path):
     """A path a-b-c and an edge x-y apart from it."""
