@@ -67,7 +67,10 @@ def read_column(what: str, values: Any, library: Library) -> Any:
         shape = "several levels" if hasattr(values, "nlevels") else f"{values.ndim} dimensions"
         raise TravError(f"{what} has {shape}: give a flat sequence of ids.")
     try:
-        column = library.column(values)
+        try:
+            column = library.column(values)
+        except OverflowError:  # integers past every type, which not every pandas keeps as objects unasked
+            column = library.column(values, dtype=object)
         if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
             return library.column(values, dtype=object)  # integers among floats would lose digits
         return column
