@@ -8,6 +8,10 @@
     python ci/bench_gpu.py whole-call           from an id to a frame, against cugraph.bfs
     python ci/bench_gpu.py build                time and peak memory, against cuGraph
     python ci/bench_gpu.py limit                bytes and bandwidth by level, against a copy
+    python ci/bench_gpu.py each                 hundreds of searches together, against one after another
+    python ci/bench_gpu.py replication          B6: gathering with copies of each vertex, and without
+    python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
+    python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
 
 Both sides allocate from one RMM pool.  Roots are random vertices with an edge to another; each is searched
@@ -27,10 +31,14 @@ from bench import (
     ablation,
     build,
     diameter,
+    each,
     graphs,
     limit,
+    out_of_core,
     pictures,
+    programs,
     real,
+    replication,
     scales,
     tables,
     variants,
@@ -51,6 +59,10 @@ BENCHMARKS = {
     "whole-call": whole_call,
     "build": build,
     "limit": limit,
+    "each": each,
+    "replication": replication,
+    "programs": programs,
+    "out-of-core": out_of_core,
     "variants": variants,
 }
 

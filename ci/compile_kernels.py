@@ -21,7 +21,7 @@ from cuda.bindings import nvrtc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rapids_trav.engines.cuda import fused, loader
+from rapids_trav.engines.cuda import fused, link, loader
 from rapids_trav.graph500 import cuda as graph500
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -53,6 +53,8 @@ def compile_one(file: str, defines: loader.Defines, architecture: int) -> Compil
     text = loader.source(file, defines).encode()
     program = _checked(nvrtc.nvrtcCreateProgram(text, file.encode(), 0, [], []))
     options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"-ftz=true", b"--ptxas-options=-v"]
+    if file in link.FILES:  # a vertex program's functions are linked in later
+        options.append(b"-rdc=true")
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
     log = b" " * _checked(nvrtc.nvrtcGetProgramLogSize(program))
     _checked(nvrtc.nvrtcGetProgramLog(program, log))
@@ -81,7 +83,12 @@ def main() -> int:
 
     supported = set(_checked(nvrtc.nvrtcGetSupportedArchs()))
     wanted = arguments.arch or ARCHITECTURES
-    specialisations = (*loader.SPECIALISATIONS, *fused.SPECIALISATIONS, *graph500.SPECIALISATIONS)
+    specialisations = (
+        *loader.SPECIALISATIONS,
+        *fused.SPECIALISATIONS,
+        *graph500.SPECIALISATIONS,
+        *link.SPECIALISATIONS,
+    )
     jobs = [
         (file, defines, architecture)
         for file, defines in specialisations

@@ -7,7 +7,7 @@
 // each column.
 //
 // Invariant: `rank` and `order` are inverse to each other, or both null.
-#include "level.cuh"
+#include "rows.cuh"
 
 #ifndef LABEL_BITS
 #define LABEL_BITS 64
@@ -18,8 +18,19 @@ using label_t = i32;
 using label_t = i64;
 #endif
 
+enum Valid { REACHED, LED };  // what `valid` counts: distances, and predecessors
+
 __device__ __forceinline__ label_t label_of(const label_t* labels, i64 first, i64 place) {
     return labels != nullptr ? labels[place] : static_cast<label_t>(first + place);
+}
+
+// The internal id of one of the caller's, for signed ids; NONE if the graph does not have it.  One thread.
+extern "C" __global__ void locate(label_t label, const vertex_t* __restrict__ rank,
+                                  const label_t* __restrict__ labels, i64 first, i64 n, vertex_t* internal) {
+    const i64 place = labels != nullptr ? lower_bound(labels, n, label) : static_cast<i64>(label) - first;
+    const bool known = 0 <= place && place < n && label_of(labels, first, place) == label;
+    const vertex_t at = known ? static_cast<vertex_t>(place) : NONE;
+    *internal = known && rank != nullptr ? rank[place] : at;
 }
 
 extern "C" __global__ void answer(const vertex_t* __restrict__ rank, const vertex_t* __restrict__ order,
@@ -50,12 +61,6 @@ extern "C" __global__ void answer(const vertex_t* __restrict__ rank, const verte
         distance_bits[base / WARP] = reached;
         if (predecessor != nullptr) predecessor_bits[base / WARP] = led;
     }
-    for (i32 step = WARP / 2; step > 0; step /= 2) {
-        n_reached += __shfl_xor_sync(FULL_WARP, n_reached, step);
-        n_led += __shfl_xor_sync(FULL_WARP, n_led, step);
-    }
-    if (lane_id() == 0 && n_reached > 0) {
-        atomicAdd(&valid[0], static_cast<u64>(n_reached));
-        atomicAdd(&valid[1], static_cast<u64>(n_led));
-    }
+    count(valid, REACHED, n_reached);
+    count(valid, LED, n_led);
 }

@@ -14,6 +14,7 @@
 // the GAP Benchmark Suite, arXiv:1508.03619; D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph
 // Traversal, PPoPP 2012 (dealing out edges by a prefix sum).  The plain kernels are those of bfs_push.cu and
 // bfs_pull.cu.
+#include "block_sum.cuh"
 #include "rows.cuh"
 
 #ifndef BLOCK_SIZE
@@ -34,19 +35,6 @@ __device__ __forceinline__ void append(const edge_t* row_offsets, vertex_t verte
     } else {
         queue[n_vertices - 1 - next_place(counters, HEAVY)] = vertex;
     }
-}
-
-// Sum of the values of the block's threads up to and including this one's.
-__device__ __forceinline__ i32 block_inclusive_sum(i32 value, i32* warp_totals) {
-    for (i32 step = 1; step < WARP; step *= 2) {
-        const i32 below = __shfl_up_sync(FULL_WARP, value, step);
-        if (lane_id() >= step) value += below;
-    }
-    const i32 warp = static_cast<i32>(threadIdx.x) / WARP;
-    if (lane_id() == WARP - 1) warp_totals[warp] = value;
-    __syncthreads();
-    for (i32 earlier = 0; earlier < warp; ++earlier) value += warp_totals[earlier];
-    return value;
 }
 
 extern "C" __global__ void enqueue(const edge_t* __restrict__ row_offsets, i64 n_vertices,

@@ -3,7 +3,7 @@
 // The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the
 // frontier has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is
 // searched by one block alone, level after level with no grid-wide barrier, so that long thin graphs cost
-// about a microsecond a level.
+// less than two microseconds a level.
 //
 // Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.
 // Totals of a level are written only between its barrier and the next, so all blocks take the same decisions
@@ -70,26 +70,33 @@ __device__ void finish(const State& state, vertex_t n_vertices) {
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     bfs_fused(const edge_t* __restrict__ out_offsets, const vertex_t* __restrict__ out_indices,
+              const vertex_t* __restrict__ out_resident, i64 out_resident_begin,
               const edge_t* __restrict__ in_offsets, const vertex_t* __restrict__ in_indices,
+              const vertex_t* __restrict__ in_resident, i64 in_resident_begin,
               const vertex_t* __restrict__ first_neighbors, vertex_t n_vertices, vertex_t leaf_degree,
               vertex_t hub_words, const vertex_t* sources, vertex_t n_sources, const u32* targets,
-              u64 n_targets, i32 depth_limit, float alpha, float beta, i32* distance, vertex_t* predecessor,
-              unsigned char* near, u32* visited, u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a,
-              NarrowItem* narrow_b, HubItem* hubs_a, HubItem* hubs_b, Control* control, TraceRow* trace_rows,
-              u32 trace_capacity) {
+              u64 n_targets, i32 depth_limit, float alpha, float beta, float neighbor_degree,
+              u64 queue_capacity, i32* distance, vertex_t* predecessor, unsigned char* near, u32* visited,
+              u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a, NarrowItem* narrow_b, HubItem* hubs_a,
+              HubItem* hubs_b, Control* control, TraceRow* trace_rows, u32 trace_capacity) {
     __shared__ BlockShared shared;
     __shared__ union {
         PullShared pull;
         SoloShared solo;
     } scratch;
-    const Graph graph{out_offsets,     out_indices, in_offsets, in_indices,
-                      first_neighbors, n_vertices,  leaf_degree};
+    const Graph graph{{out_offsets, out_indices, out_resident, (edge_t)out_resident_begin},
+                      {in_offsets, in_indices, in_resident, (edge_t)in_resident_begin},
+                      first_neighbors,
+                      n_vertices,
+                      leaf_degree};
     const State state{distance, near, predecessor, visited, targets, control};
     const Trace trace{trace_rows, trace_capacity};
     const vertex_t n_words = bitmap_words(n_vertices);
     const bool first_thread = global_thread() == 0;
-    u32 epoch = 0;
+    u32 epoch = __ldcg(&control->epoch);
     if (threadIdx.x == 0) shared.sum = Level{};
+    if (first_thread)
+        for (Level& level : control->level) level = Level{};
     clear(visited, bitmap_a, n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
@@ -131,7 +138,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    bool pulling = false, map_clean = true;
+    // `swelled`: the frontier has been pushed into the bitmap, and nobody has counted its edges.
+    bool pulling = false, map_clean = true, swelled = false;
+    auto clean_map = [&](Level* level) {
+        if (map_clean) return;
+        for (i64 i = global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
+        end_level(shared, control, level, Tally(), epoch);
+    };
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
         if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
         Level* next = &control->level[turn % 3];
@@ -140,13 +153,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         // A pull step over few vertices costs no more than turning back would.
         u64 pull_work = n_unvisited + n_words / 8;
         bool many = (float)now.edges * alpha > (float)unexplored && now.edges > (u64)n_words;
-        bool few = pull_work > CHEAP_PULL && (float)now.vertices * beta < (float)pull_work;
+        // So few are left that what a pull step finds is listed as well, and the next step may be either.
+        const bool ending = n_unvisited < (u64)n_words;
+        bool few = !ending && pull_work > CHEAP_PULL && (float)now.vertices * beta < (float)pull_work;
+        // An edge leads to a vertex of `neighbor_degree` edges on average: to hubs, in most graphs.
+        float coming = (float)(swelled ? now.vertices : now.edges) * neighbor_degree;
+        bool swell = !ending && coming * alpha > (float)unexplored && coming > (float)n_words;
+        // A queue may get a vertex for each edge; the bitmap holds any number.
+        swell |= !swelled && now.edges > queue_capacity;
+        if (swelled && swell) few = false;
+        swelled = false;
         if (!pulling && many) {
             pulling = true;
-            if (!map_clean) {
-                for (i64 i = global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
-                end_level(shared, control, next, Tally(), epoch);
-            }
+            clean_map(next);
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
             end_level(shared, control, next, Tally(), epoch);
         } else if (pulling && few) {
@@ -165,19 +184,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         u64 frontier = now.vertices;
         queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= EAGER_EDGES};
         tally = Tally();
+        const bool pulled = pulling;
         if (pulling) {
             map_clean = false;
             Frontier members{bitmap_a, scratch.pull.hubs, min(hub_words, n_words)};
             copy_hubs(members, scratch.pull.hubs);
-            pull_level(graph, state, members, bitmap_b, hubs_b, depth + 1, next, scratch.pull, tally);
+            pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue, ending,
+                       tally);
             end_level(shared, control, next, tally, epoch);
-            if (shared.seen.deferred) {
-                u64 deferred = shared.seen.deferred;
+            const u64 deferred = shared.seen.deferred;
+            if (deferred) {
                 Tally late;
-                pull_deferred(graph, state, members, bitmap_b, hubs_b, deferred, depth + 1, late);
+                pull_deferred(graph, state, members, bitmap_b, hubs_a, deferred, depth + 1, late);
                 end_level(shared, control, next, late, epoch);
             }
             swap(bitmap_a, bitmap_b);
+            swap(narrow_a, narrow_b);
+            swap(hubs_a, hubs_b);
+            // What was put off is in the bitmap alone.
+            pulling = !ending || deferred || shared.seen.edges > pull_work;
         } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {
                 u64 wanted = n_targets ? n_targets - targets_found : 0;
@@ -190,6 +215,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
             continue;
+        } else if (swell) {
+            clean_map(next);
+            push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1,
+                       FrontierMap{bitmap_a, queue.eager}, tally);
+            end_level(shared, control, next, tally, epoch);
+            pulling = swelled = true;
+            map_clean = false;
         } else {
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);
             end_level(shared, control, next, tally, epoch);
@@ -199,8 +231,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         now = shared.seen;
         depth += 1;
         count_level(now);
-        if (TRACE && first_thread) trace_level(trace, depth, pulling, frontier, now.examined);
+        if (TRACE && first_thread) trace_level(trace, depth, pulled, frontier, now.examined);
     }
     finish(state, n_vertices);
-    if (first_thread) control->levels = depth;
+    if (first_thread) control->epoch = epoch;
+    if (TRACE && first_thread) trace_rows[0].frontier = depth;
 }

@@ -91,11 +91,11 @@ __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char
 // The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at
 // their row. A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that nobody
 // looks for more.
-__device__ __forceinline__ vertex_t first_neighbor(vertex_t entry) {
+__device__ __forceinline__ vertex_t neighbor_in(vertex_t entry) {
     return entry < NONE ? -2 - entry : entry;
 }
 
-// The frontier neighbour of `v` among in_indices[begin, end), or NONE; called by whole warps with equal
+// The frontier neighbour of `v` among the edges [begin, end), or NONE; called by whole warps with equal
 // arguments.
 __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Frontier& frontier, edge_t begin,
                                                 edge_t end, Tally& tally) {
@@ -104,7 +104,7 @@ __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Fronti
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             edge_t edge = base + 32 * k + lane_id();
-            from[k] = edge < end ? graph.in_indices[edge] : NONE;
+            from[k] = edge < end ? graph.in.neighbor(edge) : NONE;
             if (TRACE && edge < end) tally.examined += 1;
         }
         vertex_t hit = NONE;
@@ -124,14 +124,14 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     edge_t begin = 0, end = 0;
     vertex_t from = NONE;
     if (v != NONE) {
-        begin = graph.in_offsets[v] + 1;
-        end = graph.in_offsets[v + 1];
+        begin = graph.in.offsets[v] + 1;
+        end = graph.in.offsets[v + 1];
     }
     // Four neighbours at a time: they mostly share a sector, and their bitmap words load together.
     for (int probe = 0; probe < PROBES && from == NONE && begin < end; probe += 4) {
         vertex_t u[4];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in_indices[begin + k] : NONE;
+        for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in.neighbor(begin + k) : NONE;
 #pragma unroll
         for (int k = 3; k >= 0; --k)
             if (u[k] != NONE && frontier.holds(u[k])) from = u[k];
@@ -139,7 +139,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
         begin += 4;
     }
     bool put_off = from == NONE && begin < end;
-    u32 chunks = put_off ? (u32)((end - graph.in_offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
+    u32 chunks = put_off ? (u32)((end - graph.in.offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
     append_hubs(deferred, &level->deferred, put_off, v, chunks);
     if (from != NONE) reach(state, v, from, depth, tally);
     return from != NONE;
@@ -155,17 +155,18 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
                                            Tally& tally) {
     vertex_t entry[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k) entry[k] = waiting[k] ? graph.first_neighbors[tile.vertex(local[k])] : NONE;
+    for (i32 k = 0; k < N; ++k)  // read once a level: they need not push the frontier out of the cache
+        entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + tile.vertex(local[k])) : NONE;
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        vertex_t from = first_neighbor(entry[k]);
+        vertex_t from = neighbor_in(entry[k]);
         hit[k] = from != NONE && frontier.holds(from);
         if (TRACE && from != NONE) tally.examined += 1;
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
         vertex_t v = tile.vertex(local[k]);
-        if (hit[k]) reach(state, v, first_neighbor(entry[k]), depth, tally);
+        if (hit[k]) reach(state, v, neighbor_in(entry[k]), depth, tally);
         bool more = !hit[k] && entry[k] >= 0;
         u32 lanes = __ballot_sync(FULL_WARP, more);
         if (more) list[left + __popc(lanes & lanes_below())] = (unsigned char)local[k];
@@ -230,16 +231,45 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
-// One level by the whole grid; `next` gets every word of the new frontier.
+// Queues the vertices whose bits the lanes hold, each the word of the warp that is `first` plus its lane.
+__device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first,
+                           unsigned char* list, const GridQueue& queue, Tally& tally) {
+    u32 busy = __ballot_sync(FULL_WARP, bits);
+    for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
+        if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+        const Tile tile{deal, warp, first + first_lane};
+        u32 size = list_bits(bits, first_lane, list);
+        for (u32 at = lane_id(); at - lane_id() < size; at += 32) {
+            bool fresh[1] = {at < size};
+            vertex_t v[1] = {tile.vertex(fresh[0] ? list[at] : list[0])};
+            edge_t begin[1] = {graph.out.offsets[v[0]]};
+            edge_t degree[1] = {graph.out.offsets[v[0] + 1] - begin[0]};
+            if (fresh[0]) tally.edges += degree[0];
+            queue.append(fresh, v, begin, degree);
+        }
+        __syncwarp();
+    }
+}
+
+__device__ __forceinline__ Deal deal_words(vertex_t n_words) {
+    const vertex_t n_warps = (vertex_t)gridDim.x * WARPS;
+    return Deal{n_warps, n_words / n_warps < 16 ? 0 : 3};
+}
+
+__device__ __forceinline__ vertex_t dealt_warp() {
+    return (vertex_t)(threadIdx.x / 32) * gridDim.x + blockIdx.x;
+}
+
+// One level by the whole grid; `next` gets every word of the new frontier, and `queue` its vertices if
+// `listed`.
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
-                           HubItem* deferred, i32 depth, Level* level, PullShared& shared, Tally& tally) {
+                           HubItem* deferred, i32 depth, Level* level, PullShared& shared,
+                           const GridQueue& queue, bool listed, Tally& tally) {
     u32 lane = lane_id(), warp_in_block = threadIdx.x / 32;
     unsigned char* list = shared.list[warp_in_block];
     u32* found = shared.found[warp_in_block];
-    const vertex_t n_words = bitmap_words(graph.n_vertices), n_warps = (vertex_t)gridDim.x * WARPS;
-    const vertex_t share = n_words / n_warps;  // words a warp
-    const Deal deal{n_warps, share < 16 ? 0 : 3};
-    const vertex_t warp = (vertex_t)warp_in_block * gridDim.x + blockIdx.x;
+    const vertex_t n_words = bitmap_words(graph.n_vertices), warp = dealt_warp();
+    const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
         const vertex_t word = deal.word(warp, first + lane);
         u32 unvisited = word < n_words ? ~state.visited[word] : 0, found_dense = 0;
@@ -267,12 +297,13 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
             __syncwarp();
         }
         __syncwarp();
+        u32 all = found_dense | found[lane];
         if (word < n_words) {
-            u32 all = found_dense | found[lane];
             next[word] = all;
             if (all) state.visited[word] = ~unvisited | all;
         }
         __syncwarp();
+        if (listed) queue_bits(graph, all, deal, warp, first, list, queue, tally);
     }
 }
 
@@ -280,7 +311,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
 __device__ void pull_deferred(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                               const HubItem* deferred, u64 packed, i32 depth, Tally& tally) {
     for_hub_chunks(deferred, packed, DEFER_CHUNK, [&](vertex_t v, edge_t first, edge_t last) {
-        edge_t row = graph.in_offsets[v], end = row + min(last, graph.in_offsets[v + 1] - row);
+        edge_t row = graph.in.offsets[v], end = row + min(last, graph.in.offsets[v + 1] - row);
         u32 bit = 1u << (v & 31);
         // A chunk at a time: another warp may have settled the vertex meanwhile.
         for (edge_t begin = row + first; begin < end; begin += min((edge_t)DEFER_CHUNK, end - begin)) {
@@ -300,8 +331,7 @@ __device__ void pull_deferred(const Graph& graph, const State& state, const Fron
 // The frontier of a push step as a bitmap (its words clear beforehand).
 __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
                                 u32* frontier) {
-    u64 thread = (u64)blockIdx.x * BLOCK_SIZE + threadIdx.x, n_threads = (u64)gridDim.x * BLOCK_SIZE;
-    for (u64 i = thread; i < n_narrow + n_hubs; i += n_threads) {
+    for (u64 i = (u64)global_thread(); i < n_narrow + n_hubs; i += (u64)global_threads()) {
         vertex_t v = i < n_narrow ? narrow[i].vertex : hubs[i - n_narrow].vertex;
         atomicOr(frontier + (v >> 5), 1u << (v & 31));
     }
@@ -310,24 +340,11 @@ __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const Hu
 // The frontier of a pull step as queues.
 __device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue,
                                 PullShared& shared, Tally& tally) {
-    unsigned char* list = shared.list[threadIdx.x / 32];
-    vertex_t n_words = bitmap_words(graph.n_vertices);
-    u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
-    for (u64 base = warp * 32; base < (u64)n_words; base += n_warps * 32) {
-        u32 word = base + lane_id() < (u64)n_words ? frontier[base + lane_id()] : 0;
-        u32 busy = __ballot_sync(FULL_WARP, word);
-        for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
-            if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
-            u32 size = list_bits(word, first_lane, list);
-            for (u32 at = lane_id(); at - lane_id() < size; at += 32) {
-                bool fresh[1] = {at < size};
-                vertex_t v[1] = {(vertex_t)((base + first_lane) * 32 + (fresh[0] ? list[at] : 0))};
-                edge_t first[1] = {graph.out_offsets[v[0]]};
-                edge_t degree[1] = {graph.out_offsets[v[0] + 1] - first[0]};
-                if (fresh[0]) tally.edges += degree[0];
-                queue.append(fresh, v, first, degree);
-            }
-            __syncwarp();
-        }
+    const vertex_t n_words = bitmap_words(graph.n_vertices), warp = dealt_warp();
+    const Deal deal = deal_words(n_words);
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
+        const vertex_t word = deal.word(warp, first + lane_id());
+        u32 bits = word < n_words ? frontier[word] : 0;
+        queue_bits(graph, bits, deal, warp, first, shared.list[threadIdx.x / 32], queue, tally);
     }
 }

@@ -110,6 +110,12 @@ struct GridQueue {
     }
 };
 
+// Marks the vertices in a bitmap, for a pull step to read.  Nobody asks for their rows.
+struct FrontierMap {
+    u32* bitmap;
+    bool eager;
+};
+
 // Appends to a queue in shared memory, with what the next level needs to start at once.
 struct BlockQueue {
     vertex_t* vertex;
@@ -162,8 +168,8 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
         first[k] = degree[k] = 0;
         if (!(old[k] & bit)) {
             old[k] = atomicOr(state.visited + (to[k] >> 5), bit);
-            first[k] = graph.out_offsets[to[k]];
-            degree[k] = graph.out_offsets[to[k] + 1] - first[k];
+            first[k] = graph.out.offsets[to[k]];
+            degree[k] = graph.out.offsets[to[k] + 1] - first[k];
         }
     }
 #pragma unroll
@@ -175,6 +181,54 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
         }
     }
     queue.append(fresh, to, first, degree);
+}
+
+// The lanes of a warp, each with a bit of some word to set.  Rows ascend, so neighbouring lanes mostly share
+// a word: each run of them sets its bits with one atomic.  Where hubs point to hubs, all warps want the same
+// few words, and one atomic for each edge would wait for thousands of others.
+struct WordRun {
+    u32 last;  // lane that speaks for the run
+    u32 bits;  // of the lanes up to this one
+    u32 bits_before;
+
+    __device__ __forceinline__ WordRun(vertex_t word, u32 bit) : bits(bit) {
+        u32 lane = lane_id(), upto = lanes_below() | 1u << lane;
+        vertex_t below_word = __shfl_up_sync(FULL_WARP, word, 1);
+        u32 heads = __ballot_sync(FULL_WARP, lane == 0 || below_word != word);
+        u32 first = 31 - __clz(heads & upto), behind = heads & ~upto;
+        last = behind ? __ffs(behind) - 2 : 31;
+        for (u32 step = 1; step < 32; step *= 2) {
+            u32 below = __shfl_up_sync(FULL_WARP, bits, step);
+            if (lane >= first + step) bits |= below;
+        }
+        bits_before = __shfl_up_sync(FULL_WARP, bits, 1);
+        if (lane == first) bits_before = 0;
+    }
+};
+
+// Follows N edges a lane into a bitmap.
+template <int N>
+__device__ __forceinline__ void push_edges(const Graph&, const State& state, const vertex_t (&from)[N],
+                                           const vertex_t (&to)[N], i32 depth, const FrontierMap& map,
+                                           Tally& tally) {
+    u32 old[N], bit[N];
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        old[k] = to[k] == NONE ? ~0u : map.eager ? 0 : __ldcg(state.visited + (to[k] >> 5));
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        bit[k] = 1u << (to[k] & 31) & ~old[k];
+        const WordRun run(to[k] >> 5, bit[k]);
+        old[k] = 0;
+        if (lane_id() == run.last && run.bits) {
+            old[k] = atomicOr(state.visited + (to[k] >> 5), run.bits);
+            if (run.bits & ~old[k]) atomicOr(map.bitmap + (to[k] >> 5), run.bits & ~old[k]);
+        }
+        old[k] = __shfl_sync(FULL_WARP, old[k], run.last) | run.bits_before;
+    }
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        if (bit[k] & ~old[k]) reach(state, to[k], from[k], depth, tally);
 }
 
 // Each lane holds one frontier vertex with its edges, or degree 0.
@@ -199,15 +253,16 @@ __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, ed
             from[k] = __shfl_sync(FULL_WARP, v, owner);
             edge_t first = __shfl_sync(FULL_WARP, begin, owner);
             u32 before = __shfl_sync(FULL_WARP, exclusive, owner);
-            to[k] = edge < total ? graph.out_indices[first + (edge - before)] : NONE;
+            to[k] = edge < total ? graph.out.neighbor(first + (edge - before)) : NONE;
         }
         push_edges(graph, state, from, to, depth, queue, tally);
     }
 }
 
 // One level by the whole grid: the narrow queue in tiles, then the chunks of the hubs.
+template <class Queue>
 __device__ void push_level(const Graph& graph, const State& state, const NarrowItem* narrow, u64 n_narrow,
-                           const HubItem* hubs, u64 packed_hubs, i32 depth, const GridQueue& queue,
+                           const HubItem* hubs, u64 packed_hubs, i32 depth, const Queue& queue,
                            Tally& tally) {
     u32 lane = lane_id();
     // Neighbouring warps sit on different multiprocessors, so that a short queue still spreads over the card.
@@ -219,7 +274,7 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
         push_tile(graph, state, item.vertex, item.begin, item.degree, depth, queue, tally);
     }
     for_hub_chunks(hubs, packed_hubs, HUB_DEGREE, [&](vertex_t v, edge_t first, edge_t last) {
-        edge_t row = graph.out_offsets[v], degree = graph.out_offsets[v + 1] - row;
+        edge_t row = graph.out.offsets[v], degree = graph.out.offsets[v + 1] - row;
         edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
         for (edge_t base = row + first; base < end; base += 32 * UNROLL) {
@@ -228,7 +283,7 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
             for (i32 k = 0; k < UNROLL; ++k) {
                 edge_t edge = base + 32 * k + lane;
                 from[k] = v;
-                to[k] = edge < end ? graph.out_indices[edge] : NONE;
+                to[k] = edge < end ? graph.out.neighbor(edge) : NONE;
             }
             push_edges(graph, state, from, to, depth, queue, tally);
         }

@@ -19,6 +19,9 @@
 #ifndef TRACE
 #define TRACE 0
 #endif
+#ifndef PAGED
+#define PAGED 0
+#endif
 
 constexpr u32 FULL_WARP = 0xffffffffu;
 constexpr int WARPS = BLOCK_SIZE / 32;
@@ -66,11 +69,13 @@ struct Solo {
     u64 targets;
 };
 
+// Zero before the first search that uses it.  A search leaves `barrier` as it is and `epoch` equal to it,
+// from which the next one on the same stream goes on, so nothing has to be cleared in between.
 struct Control {
     Level level[3];
     Solo solo;
     u32 barrier;
-    u32 levels;  // searched, for the host
+    u32 epoch;
 };
 
 struct TraceRow {
@@ -85,12 +90,24 @@ struct Trace {
     u32 capacity;
 };
 
+// The rows of an adjacency. With PAGED, `indices` lie in the host's memory, which the device reads over the
+// bus, and those from `resident_begin` on in its own as well.
+struct Rows {
+    const edge_t* offsets;
+    const vertex_t* indices;
+    const vertex_t* resident;
+    edge_t resident_begin;
+
+    __device__ __forceinline__ vertex_t neighbor(edge_t edge) const {
+        if (PAGED && edge >= resident_begin) return resident[edge - resident_begin];
+        return indices[edge];
+    }
+};
+
 struct Graph {
-    const edge_t* out_offsets;
-    const vertex_t* out_indices;
-    const edge_t* in_offsets;
-    const vertex_t* in_indices;
-    const vertex_t* first_neighbors;  // of each row of in_indices; see first_neighbor()
+    Rows out;
+    Rows in;
+    const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
     vertex_t n_vertices;
     vertex_t leaf_degree;  // a vertex with no more out-edges than this leads nowhere new
 };

@@ -22,7 +22,7 @@ __device__ __forceinline__ i32 lane_id() {
 }
 
 // Adds every lane's value to a counter with one atomic; the whole warp calls it.
-__device__ __forceinline__ void count(u64* counters, Counter which, i64 value) {
+__device__ __forceinline__ void count(u64* counters, i32 which, i64 value) {
     for (i32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
     if (lane_id() == 0 && value > 0) atomicAdd(&counters[which], static_cast<u64>(value));
 }

@@ -10,10 +10,12 @@ GPU and none of the GPU packages.
 """
 
 from .accessor import register
+from .algorithms import programs
 from .algorithms.bfs import Traced
 from .algorithms.khop import Neighborhood
 from .errors import EdgeColumnsError, TravError, TravMemoryError, UnknownColumnError, UnknownVertexError
 from .graph import Graph
+from .program import Program
 
 __version__ = "0.1.0"
 
@@ -21,11 +23,13 @@ __all__ = [
     "EdgeColumnsError",
     "Graph",
     "Neighborhood",
+    "Program",
     "Traced",
     "TravError",
     "TravMemoryError",
     "UnknownColumnError",
     "UnknownVertexError",
+    "programs",
 ]
 
 register()

@@ -18,13 +18,17 @@ from .errors import EdgeColumnsError
 from .frames import Frame
 from .graph import Graph
 from .hooks import after_import
+from .program import Program
+
+# The options of `TravAccessor.graph`.
+BUILDING = ("src", "dst", "directed", "weight", "vertices", "engine", "degree_sort", "memory_limit", "spill")
 
 
 class TravAccessor:
     """Graph traversal over the edges of this frame.
 
-    It holds nothing but the frame.  `bfs`, `paths`, `khop` and `levels` build a graph for one question;
-    for several, keep the graph: ``graph = edges.trav.graph()``.
+    It holds nothing but the frame.  `bfs`, `paths`, `khop`, `levels`, `components`, `sssp`, `pagerank` and
+    `run` build a graph for one question; for several, keep the graph: ``graph = edges.trav.graph()``.
 
     Raises
     ------
@@ -48,6 +52,8 @@ class TravAccessor:
         vertices: Any = None,
         engine: Any = "auto",
         degree_sort: str = "auto",
+        memory_limit: int | str | None = None,
+        spill: Any = None,
     ) -> Graph:
         """Build the graph of these edges; see `Graph.from_edges`."""
         return Graph.from_edges(
@@ -59,6 +65,8 @@ class TravAccessor:
             vertices=vertices,
             engine=engine,
             degree_sort=degree_sort,
+            memory_limit=memory_limit,
+            spill=spill,
         )
 
     def bfs(self, sources: Any, **options: Any) -> Any:
@@ -81,10 +89,29 @@ class TravAccessor:
         graph, question = self._split(options)
         return graph.levels(sources, **question)
 
+    def components(self, **options: Any) -> Any:
+        """Weakly connected components: options of `graph` and of `Graph.components`."""
+        graph, question = self._split(options)
+        return graph.components(**question)
+
+    def sssp(self, sources: Any, **options: Any) -> Any:
+        """Shortest paths by weight: options of `graph` and of `Graph.sssp`."""
+        graph, question = self._split(options)
+        return graph.sssp(sources, **question)
+
+    def pagerank(self, alpha: float = 0.85, **options: Any) -> Any:
+        """PageRank: options of `graph` and of `Graph.pagerank`."""
+        graph, question = self._split(options)
+        return graph.pagerank(alpha, **question)
+
+    def run(self, program: Program, **options: Any) -> Any:
+        """Run a vertex program: options of `graph` and of `Graph.run`."""
+        graph, question = self._split(options)
+        return graph.run(program, **question)
+
     def _split(self, options: dict[str, Any]) -> tuple[Graph, dict[str, Any]]:
         """The graph that the options describe, and the options that are left for the question."""
-        building = ("src", "dst", "directed", "weight", "vertices", "engine", "degree_sort")
-        built = {name: options.pop(name) for name in building if name in options}
+        built = {name: options.pop(name) for name in BUILDING if name in options}
         return self.graph(**built), options
 
 

@@ -9,7 +9,7 @@ Steps: count the degrees; sort them, ties by id; give the internal ids new numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,10 +92,6 @@ class DegreeOrderedIds(Portable):
     def table(self) -> IntegerTable | None:
         table = self.base.table
         return table and table._replace(order=self.order, rank=self.rank)
-
-    def renumbered(self, codes: Callable[[int], Array]) -> Callable[[int], Array]:
-        """A function to the base's internal ids as one to these."""
-        return lambda position: self.rank[codes(position)]
 
     @property
     def ascending(self) -> IdMap:

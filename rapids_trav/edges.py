@@ -30,8 +30,14 @@ class EdgeSource(Protocol):
     library: PandasFrames | CudfFrames
     columns: list[Hashable]
 
-    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
-        """The edges as successive frames, with at least these columns, or with all."""
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        """The edges as successive frames, with at least these columns, or with all.
+
+        With `rows`, frames that are made for it have no more rows, as far as files allow.
+        """
+
+    def count_rows(self) -> int | None:
+        """How many edges there are, if that can be told without reading them."""
 
     def deliver(self, frame: Frame) -> Frame:
         """A result in the kind of frame that came in."""
@@ -82,8 +88,11 @@ class FrameEdges:
                 )
         self._frames = [frame.copy(deep=False) for frame in frames]
 
-    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         yield from self._frames  # whole: to select columns would copy them
+
+    def count_rows(self) -> int | None:
+        return sum(map(len, self._frames))
 
     def deliver(self, frame: Frame) -> Frame:
         return frame
@@ -113,13 +122,16 @@ class ParquetEdges:
         infos = self._dataset.filesystem.get_file_info(self._dataset.files)
         return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
 
-    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+    def count_rows(self) -> int | None:
+        return sum(group.num_rows for part in self._dataset.get_fragments() for group in part.row_groups)
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         if self._current_stamps() != self._stamps:
             raise TravError(EDGES_CHANGED)
         columns = list(columns or self.columns)
         start = 0
         for fragment in self._dataset.get_fragments():
-            for groups in _batches(fragment):
+            for groups in _batches(fragment, rows or ROWS_PER_READ):
                 try:
                     frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
                 except (OSError, ValueError) as error:
@@ -148,12 +160,12 @@ class ParquetEdges:
         return frame
 
 
-def _batches(fragment: Any) -> Iterator[list[int]]:
+def _batches(fragment: Any, most_rows: int) -> Iterator[list[int]]:
     """Row groups of a file, together while they are few rows."""
     batch: list[int] = []
     rows = 0
     for group in fragment.row_groups:
-        if batch and rows + group.num_rows > ROWS_PER_READ:
+        if batch and rows + group.num_rows > most_rows:
             yield batch
             batch, rows = [], 0
         batch.append(group.id)
@@ -170,7 +182,10 @@ class DaskEdges:
         self.columns = list(frame.columns)
         self._frame = frame
 
-    def chunks(self, columns: Sequence[Hashable] | None = None) -> Iterator[Frame]:
+    def count_rows(self) -> int | None:
+        return None  # it may take as long as reading them
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         frame = self._frame[list(columns or self.columns)]
         for i in range(frame.npartitions):
             yield frame.get_partition(i).compute()

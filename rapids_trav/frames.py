@@ -129,8 +129,9 @@ class PandasFrames:
         return column if own else move(column, np)
 
 
-def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.arrays.IntegerArray:
-    return pd.arrays.IntegerArray(values, ~valid)
+def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    kind = pd.arrays.FloatingArray if values.dtype.kind == "f" else pd.arrays.IntegerArray
+    return kind(values, ~valid)
 
 
 def _position(vocabulary: Series, value: Any) -> int:

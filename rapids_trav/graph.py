@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from . import stats
+from . import building, saving, stats
 from .algorithms import bfs, khop, levels, paths
 from .algorithms.question import flag
-from .degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
-from .edges import Ends, edge_columns, open_edges, require_column
-from .engines import select
-from .errors import TravError
+from .edges import Ends
 from .frames import Frame
 from .ids import IdMap
-from .lookup import split
-from .reading import Reading
-from .renumber import renumber
+from .program_methods import ProgramMethods
+from .sizes import readable
+from .storage.budget import Budget
 from .storage.memory import InMemory
 from .storage.rows import EdgeRows
+from .storage.saved_rows import SavedRows
 from .structures import Array
 
 
-class Graph:
+class Graph(ProgramMethods):
     """A graph over the edges of a frame, built once and asked many times.
 
     Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
@@ -47,7 +45,7 @@ class Graph:
 
     def __init__(
         self,
-        rows: EdgeRows,
+        rows: EdgeRows | SavedRows,
         ids: IdMap,
         storage: InMemory,
         *,
@@ -76,6 +74,8 @@ class Graph:
         vertices: Any = None,
         engine: Any = "auto",
         degree_sort: str = "auto",
+        memory_limit: int | str | None = None,
+        spill: Any = None,
     ) -> Graph:
         """Build a graph from an edge list.
 
@@ -98,12 +98,23 @@ class Graph:
             Number the vertices inside the graph by descending degree, with a radix or a merge sort (the
             order is the same), which lets most searches on a GPU look at fewer edges; answers are in the
             caller's ids and order all the same.  "auto" is "radix" on the CUDA engine, "none" on the CPU.
+        memory_limit : int or str, optional
+            Most of the engine's memory (of the GPU, or of the CPU) that the graph may keep, in bytes or as
+            "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
+            edges are kept outside: for a GPU in the host's memory, for the CPU, or where that is short too,
+            in files.  Answers are the same, and the caller's edges and answers are not counted.  By default a
+            graph that does not fit the memory that is free is kept outside likewise.
+        spill : path, optional
+            Folder for those files, by default that for temporary files.  They have no names there, and are
+            gone with the graph however it ends.
 
         Raises
         ------
         TravError
             If columns are missing, or hold nulls or other things that are no ids; the message names the
             column, the value and the remedy.
+        TravMemoryError
+            If `memory_limit` is too small: for vertex ids, or for the longest row when a program runs.
 
         Notes
         -----
@@ -117,37 +128,75 @@ class Graph:
         Parquet.  A graph of pandas frames on the CPU engine can be pickled, edges and all.
         """
         flag("directed", directed)
-        source = open_edges(edges, engine)
-        runner = select(engine, source.library.name)
-        sides = edge_columns(source, src, dst)
-        if weight is not None:
-            require_column(source, weight)
-        extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
-        read = Reading(source, sides, weight, extra)
-        times = stats.PhaseTimes(runner.synchronize)
-        with times.phase("renumber"):
-            ids, codes = renumber(read, len(sides[0]), source.library, runner.xp)
-
-        def pairs() -> Iterator[tuple[Array, Array]]:
-            return ((codes(2 * i), codes(2 * i + 1)) for i in range(read.chunks))
-
-        if back_end := _sort_back_end(degree_sort, runner):
-            with times.phase("degree sort"):
-                order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
-                ids = DegreeOrderedIds.of(ids, order, runner.xp)
-                codes = ids.renumbered(codes)
-        rows = EdgeRows(source, *sides, read.n_edges, ids, runner.xp)
-        with times.phase("adjacency"):
-            storage = InMemory(runner, ids.n, pairs, rows.pairs, directed)
         return cls(
-            rows,
-            ids,
-            storage,
-            n_edges=read.n_edges,
-            directed=directed,
-            weight=weight,
-            build_times=times.seconds,
+            **building.build(
+                edges,
+                src,
+                dst,
+                directed=directed,
+                weight=weight,
+                vertices=vertices,
+                engine=engine,
+                degree_sort=degree_sort,
+                memory_limit=memory_limit,
+                spill=spill,
+            )
         )
+
+    @classmethod
+    def open(
+        cls,
+        folder: Any,
+        *,
+        engine: Any = "auto",
+        memory_limit: int | str | None = None,
+        spill: Any = None,
+        verify: bool | None = None,
+    ) -> Graph:
+        """Open a graph that `save` wrote.
+
+        Parameters
+        ----------
+        folder : path
+        engine : {"auto", "cpu", "cuda"} or an engine
+            "auto" is the GPU where there is one with its packages.  Results are cuDF frames on the GPU and
+            pandas frames on the CPU.
+        memory_limit, spill
+            As in `from_edges`.
+        verify : bool, optional
+            Compare the checksum of every file; by default if they are 1 GiB or less.  Their sizes are always
+            compared.
+
+        Raises
+        ------
+        TravError
+            If the folder holds no saved graph, or a file of it is missing, cut or altered.
+
+        Notes
+        -----
+        On the CPU the files are mapped, not read: a graph may be larger than memory, and the folder must stay
+        as it is while the graph is in use.  The columns of the edges are not saved, so there is nothing for
+        `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
+        and the weight, in ascending order.
+        """
+        return cls(**saving.open_saved(folder, engine, memory_limit, spill, verify))
+
+    def save(self, folder: Any) -> None:
+        """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, in no time.
+
+        What the folder holds, `rapids_trav.storage.files` tells.  It is there whole or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            Must not exist yet, or be empty.
+
+        Raises
+        ------
+        TravError
+            If it cannot be written, for want of room, say.
+        """
+        saving.save(self, folder)
 
     def bfs(
         self,
@@ -290,15 +339,25 @@ class Graph:
         return levels.degrees(self, direction)
 
     def memory(self) -> Frame:
-        """What the graph holds beside the caller's edges: frame of `structure` and `bytes`."""
-        held = [("vertex ids", self.ids.nbytes), *self.storage.memory()]
+        """What the graph holds beside the caller's edges: frame of `structure`, `bytes` and `place`.
+
+        The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
+        """
+        place = "device" if self.engine.name == "cuda" else "host"
+        held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
         library = self.rows.source.library
         return self.frame(
             {
-                "structure": library.column([name for name, _ in held], dtype="str"),
-                "bytes": np.asarray([size for _, size in held], dtype=np.int64),
+                "structure": library.column([name for name, _, _ in held], dtype="str"),
+                "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
+                "place": library.column([place for _, _, place in held], dtype="str"),
             }
         )
+
+    @property
+    def budget(self) -> Budget | None:
+        """The memory limit of a graph that is kept outside memory, what is in use and the most that was."""
+        return self.storage.budget
 
     @property
     def engine(self) -> Any:
@@ -344,6 +403,11 @@ class Graph:
         return self.rows.source.deliver(frame)
 
     def __getstate__(self) -> dict[str, Any]:
+        if self.budget is not None or isinstance(self.rows, SavedRows):
+            raise TypeError(
+                "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
+                "needed."
+            )
         if (self.engine.name, self.frame_library) != ("cpu", "pandas"):
             raise TypeError(
                 f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
@@ -356,16 +420,6 @@ class Graph:
         src, dst = ("+".join(map(str, side)) for side in (self.rows.src, self.rows.dst))
         return (
             f"<Graph: {self.n_vertices:,} vertices, {self.n_edges:,} edges ({src} to {dst}, {kind}), "
-            f"{self.rows.source.library.name} frames, {self.engine.name} engine>"
+            f"{self.rows.source.library.name} frames, {self.engine.name} engine"
+            f"{f', within {readable(self.budget.limit)}' if self.budget else ''}>"
         )
-
-
-def _sort_back_end(asked: str, engine: Any) -> str | None:
-    """The sort to use, or None to leave the vertices as they are."""
-    if asked not in ("auto", "none", *BACK_ENDS):
-        raise TravError(
-            f"degree_sort={asked!r} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
-        )
-    if asked == "auto":
-        asked = "radix" if engine.name == "cuda" else "none"
-    return None if asked == "none" else asked

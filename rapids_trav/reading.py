@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Any
 
+import numpy as np
+
 from .edges import EdgeSource
 from .errors import TravError
 from .lookup import read_column
@@ -26,8 +28,10 @@ class Reading:
         self._extra = extra
         self.chunks = 0
         self.n_edges = 0
+        self.weight_dtype: np.dtype | None = None
 
     def __iter__(self) -> Iterator[list[tuple[Hashable, Any]]]:
+        self.chunks = self.n_edges = 0
         dtypes: list[Any] = []
         columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
         for frame in self._source.chunks(columns):
@@ -65,3 +69,18 @@ class Reading:
                 f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
                 f"decide them first, for example with fillna."
             )
+        if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
+            raise TravError(
+                f"weight={self._weight!r} holds {largest}, which is past int64: "
+                f"convert it, for example with astype('float64')."
+            )
+        dtype = _weight_dtype(column.dtype)
+        self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
+
+
+def _weight_dtype(dtype: Any) -> np.dtype:
+    """The type, of the four that engines know, in which weights of a column keep their values."""
+    dtype = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
+    if dtype.kind == "f":
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    return np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)

@@ -70,7 +70,8 @@ class Renumbering:
             dtype = parts[0].dtype
             return CategoryIds(ids, self.library.column(dtype.categories).astype(dtype)), take
         arrays = [part.data for part in parts]
-        return renumber_integers(arrays, self._common_dtype(parts), self.library, self.xp)
+        given = sum(part.rows for part in parts)
+        return renumber_integers(arrays, self._common_dtype(parts), self.library, self.xp, given)
 
     def _plain(self, part: IdColumn) -> IdColumn:
         if part.kind != "category":
@@ -134,10 +135,13 @@ def _family(dtype: Any) -> str:
 
 
 def renumber_integers(
-    arrays: Sequence[Array], dtype: Any, library: Library, xp: Any
+    arrays: Sequence[Array], dtype: Any, library: Library, xp: Any, given: int | None = None
 ) -> tuple[RangeIds | SortedIds, Codes]:
-    """The map of integer ids, and a function from the position of an array to its internal ids."""
-    given = sum(len(array) for array in arrays)
+    """The map of integer ids, and a function from the position of an array to its internal ids.
+
+    `given` is how many ids there were, if the arrays hold each but once.
+    """
+    given = sum(len(array) for array in arrays) if given is None else given
     filled = [array for array in arrays if len(array)]
     first = min((int(array.min()) for array in filled), default=0)
     last = max((int(array.max()) for array in filled), default=-1)

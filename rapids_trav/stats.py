@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .edge_blocks import edge_blocks
 from .structures import View
 
 
 def self_loops(view: View, engine: Any) -> int:
     """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""
-    edges = engine.expand_rows(view.out)
-    return int((edges.src == edges.dst).sum())
+    return sum(int((edges.src == edges.dst).sum()) for edges in edge_blocks(view.out, engine.xp))
 
 
 def duplicate_edges(view: View, engine: Any, directed: bool) -> int:
@@ -21,11 +21,13 @@ def duplicate_edges(view: View, engine: Any, directed: bool) -> int:
 
     Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
     """
-    edges = engine.expand_rows(view.out)
-    repeated = (edges.src[1:] == edges.src[:-1]) & (edges.dst[1:] == edges.dst[:-1])
-    if not directed:
-        repeated &= edges.src[1:] <= edges.dst[1:]
-    return int(repeated.sum())
+    found = 0
+    for edges in edge_blocks(view.out, engine.xp, overlap=1):
+        repeated = (edges.src[1:] == edges.src[:-1]) & (edges.dst[1:] == edges.dst[:-1])
+        if not directed:
+            repeated &= edges.src[1:] <= edges.dst[1:]
+        found += int(repeated.sum())
+    return found
 
 
 class PhaseTimes:

@@ -6,8 +6,14 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
+
+import numpy as np
+
+from .durable import array_checksum
 
 Array = Any
 
@@ -17,13 +23,21 @@ class Adjacency:
     """Compressed sparse rows: the neighbours of `v` are `column_indices[row_offsets[v]:row_offsets[v + 1]]`.
 
     Each row is in ascending order.  The same type holds CSR (rows are sources) and CSC (rows are
-    destinations).  The CUDA engine keeps the first neighbour of each row apart
-    as well: -1 if the row is empty, -2 - u if u is alone in it.
+    destinations).  `weights`, if there are any, stand beside `column_indices`, one for each edge.
+
+    The CUDA engine keeps the first neighbour of each row apart as well, -1 if the row is empty, -2 - u if u
+    is alone in it; `neighbor_degree`, the mean degree of the vertices that edges lead to; and `n_hubs`, how
+    many rows are long.  Where the columns lie in host memory, `resident` is the end of them that the device
+    holds as well: the edge, at which a row begins, from which on it does, and the array.
     """
 
     row_offsets: Array
     column_indices: Array
     first_neighbors: Array | None = None
+    neighbor_degree: float = 0.0
+    n_hubs: int | None = None
+    weights: Array | None = None
+    resident: tuple[int, Array] | None = None
 
     @property
     def n_vertices(self) -> int:
@@ -34,9 +48,20 @@ class Adjacency:
         return len(self.column_indices)
 
     @property
+    def parts(self) -> list[Array]:
+        """Its arrays."""
+        apart = (self.first_neighbors, self.weights, self.resident and self.resident[1])
+        return [part for part in (self.row_offsets, self.column_indices, *apart) if part is not None]
+
+    @property
     def nbytes(self) -> int:
-        apart = 0 if self.first_neighbors is None else self.first_neighbors.nbytes
-        return self.row_offsets.nbytes + self.column_indices.nbytes + apart
+        return sum(part.nbytes for part in self.parts)
+
+    @cached_property
+    def checksum(self) -> int:
+        """CRC-32 of offsets and columns, the same wherever they lie; computed at the first asking."""
+        checksum = array_checksum(self.row_offsets, dtype=np.int64)  # some engines keep them in 32 bits
+        return array_checksum(self.column_indices, checksum)
 
 
 @dataclass(frozen=True)
@@ -128,3 +153,184 @@ class Search:
     distance: Array
     predecessor: Array | None = None
     trace: list[LevelTrace] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Pages:
+    """How the edges of a `GatherView` are cut, where they are streamed (SYSTEMS G4).
+
+    Attributes
+    ----------
+    firsts : int64 NumPy array, (k + 1,)
+        Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1` of `into`: a slice of the adjacency.
+    budget
+        Bytes that may be allocated, with a tracked peak; see `storage.budget`.
+    n_streams : int
+        Pages that fit into it at once, beside what each vertex takes.
+    cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
+        Cuts them anew, where an engine knows what a run holds beside them: each of at most `most_bytes`, if
+        no row is longer.
+    """
+
+    firsts: np.ndarray
+    budget: Any
+    n_streams: int = 1
+    cut: Callable[[int, int, int], tuple[np.ndarray, int]] | None = None
+
+
+@dataclass(frozen=True)
+class GatherView:
+    """What a vertex program needs of a graph, in one direction and perhaps filtered.
+
+    Attributes
+    ----------
+    into : Adjacency
+        Row `v` holds the vertices that `v` gathers from.
+    out : Adjacency
+        The transpose: whom a vertex notifies; the same object if symmetric.
+    weights : array or None
+        One for each of `into.column_indices`, float32, float64, int32 or int64; None: an unweighted run.
+    degrees : array, (n,)
+        Out-edges of each vertex, int64; in a weighted run the sum of their weights, float64.
+    pages : Pages or None
+        None: all in the engine's memory.  Else the large arrays of `into` lie on the host, perhaps mapped
+        from a file, and are streamed.
+    out_weights : array or None
+        One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
+    """
+
+    into: Adjacency
+    out: Adjacency
+    weights: Array | None
+    degrees: Array
+    pages: Pages | None = None
+    out_weights: Array | None = None
+
+    @property
+    def n_vertices(self) -> int:
+        return self.into.n_vertices
+
+
+@dataclass(frozen=True)
+class State:
+    """A vertex program under way, as a checkpoint holds it.
+
+    Attributes
+    ----------
+    values : array of the program's dtype, (n,)
+    active : bool array, (n,)
+        The vertices whose last change their neighbours have not seen.
+    iteration : int
+        Iterations done.
+    total : float
+        Sum of the program's `total` that the last iteration used; it is computed anew from the values.
+    """
+
+    values: Array
+    active: Array
+    iteration: int = 0
+    total: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How an engine runs a vertex program.
+
+    Attributes
+    ----------
+    weighted : bool
+    max_iterations : int or None
+        End after so many, counted from the start of the run and not of its resumption.
+    asynchronous : bool
+        New values may be used in the iteration that makes them.
+    parameters : tuple of float
+        Handed to the program's `apply`.
+    mode : {"auto", "pull", "notify", "push"}
+        "pull": all vertices gather; "notify": those that an active vertex leads to; "push": active vertices
+        hand out their values, in memory and for min and max alone.
+    gather : {"rows", "replicas"}
+        How the CUDA engine pulls in memory: each row by as many threads as it is long, or by shards in shared
+        memory, with copies of each vertex.
+    replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
+        Copies of each vertex of a shard; by Garaph's formula, or as measured best.
+    trace : bool
+    n_streams : int
+        Pages under way at once.
+    checkpoint : callable(State) or None
+        Called after each iteration.
+    on_page : callable(pages, bytes) or None
+        Called with the pages and bytes that were streamed since the last call.
+    """
+
+    weighted: bool = False
+    max_iterations: int | None = None
+    asynchronous: bool = False
+    parameters: tuple[float, ...] = ()
+    mode: str = "auto"
+    gather: str = "rows"
+    replication: int | str = "auto"
+    trace: bool = False
+    n_streams: int = 3
+    checkpoint: Callable[[State], None] | None = None
+    on_page: Callable[[int, int], None] | None = None
+
+
+@dataclass(frozen=True)
+class IterationTrace:
+    """What one iteration of a vertex program did.
+
+    Attributes
+    ----------
+    iteration : int
+        From 1.
+    mode : str
+        "pull", "notify" or "push".
+    active : int
+        Vertices that were active before it.
+    edges : int
+        Edges gathered over, or pushed along.
+    pages, bytes : int
+        Pages streamed, and bytes moved for them; 0 in memory.
+    milliseconds : float
+    overlap : float
+        Share of the time of copies that was hidden behind computing; 0 where nothing is copied.
+    residual : float
+        Sum of the absolute changes if the program has a tolerance, else NaN.
+    """
+
+    iteration: int
+    mode: str
+    active: int
+    edges: int
+    pages: int
+    bytes: int
+    milliseconds: float
+    overlap: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a vertex program came to.
+
+    Attributes
+    ----------
+    values : array of the program's dtype, (n,)
+    iterations : int
+        Those done, with the ones before a checkpoint that was resumed.
+    converged : bool
+        No vertex is active, or the residual is below the tolerance.
+    residual : float
+        Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
+    active : bool array, (n,), or None
+        The vertices that are active still, by which a run goes on; None if it has converged or does not say.
+    trace : list of IterationTrace
+        Empty unless asked for.
+    """
+
+    values: Array
+    iterations: int
+    converged: bool
+    residual: float = float("nan")
+    active: Array | None = None
+    trace: list[IterationTrace] = field(default_factory=list)

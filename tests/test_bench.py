@@ -25,7 +25,19 @@ spec = importlib.util.spec_from_file_location("bench_gpu", SCRIPT)
 bench_gpu = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench_gpu)
 
-from bench import ablation, checks, diameter, graphs, lab, libraries, limit, pictures, rows, tables  # noqa: E402
+from bench import (  # noqa: E402
+    ablation,
+    checks,
+    diameter,
+    each,
+    graphs,
+    lab,
+    libraries,
+    limit,
+    pictures,
+    rows,
+    tables,
+)
 
 
 class CpuLab(lab.Lab):
@@ -337,6 +349,19 @@ def test_whole_call_build_and_variants():
     assert {"graph", "name", "roots", "median_ms", "q1_ms", "harmonic_mean_ms"} <= set(found[2])
 
 
+def test_each():
+    found = measured("each", ["rmat7"])
+    assert [(row["name"], row["sources"]) for row in found[:3]] == [
+        (name, 64) for name in ("together", "one by one, kept", "one by one")
+    ]
+    assert found[0]["over_together"] == 1 and found[0]["checked"] == 64
+    assert all(row["wrong"] == 0 for row in found if "wrong" in row)
+    together, alone = SimpleNamespace(distance=np.eye(2)), SimpleNamespace(distance=np.array([1.0, 0.0]))
+    assert each.disagreements(np, together, [alone, alone]) == [
+        "source number 1: other distances together than alone"
+    ]
+
+
 def test_limit():
     search, *levels = measured("limit", ["rmat6"])
     assert search["levels"] == len(levels) and search["copy_gb_s"] > 0
@@ -347,7 +372,7 @@ def test_tables_and_picture_of_a_run(tmp_path, capsys):
     found = [
         *measured("scales", ["rmat6"]), *measured("ablation", ["rmat6"]), *measured("diameter", ["grid8"]),
         *measured("real", ["facebook"]), *measured("whole-call", ["rmat6"]), *measured("build", ["rmat6"]),
-        *measured("limit", ["rmat6"]), *measured("variants", ["rmat6"]),
+        *measured("limit", ["rmat6"]), *measured("each", ["rmat6"]), *measured("variants", ["rmat6"]),
     ]  # fmt: skip
     json.dumps(found)
     picture = tmp_path / "rows.png"

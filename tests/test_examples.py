@@ -23,6 +23,7 @@ def test_every_example_is_run_here():
         "maze_routing",
         "dependency_graph",
         "coming_from_cugraph",
+        "vertex_program",
     }
 
 
@@ -64,6 +65,14 @@ def test_dependency_graph(capsys):
     assert re.search(r"churn-model +2\n", out)
 
 
+def test_vertex_program(capsys):
+    load("vertex_program").main()
+    out = capsys.readouterr().out
+    assert re.search(r"Trondheim +3\n", out)
+    assert re.search(r"Oslo +1\.08\n", out)
+    assert "notify" in out
+
+
 def test_coming_from_cugraph(capsys):
     load("coming_from_cugraph").main()
     out = capsys.readouterr().out
@@ -89,7 +98,8 @@ def test_coming_from_cugraph_side_by_side(capsys):
     assert "are the same in cuGraph" in capsys.readouterr().out
 
 
-def test_readme_code(capsys):
+def test_readme_code(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(blocks) >= 3
     names = {}

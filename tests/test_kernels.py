@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda import link, loader
 
 SOURCES = sorted(loader.kernel_directory().glob("*.cu*"))
 
@@ -51,7 +51,7 @@ def test_the_preamble_comes_first():
 
 def test_the_defaults_are_those_of_the_host():
     """A file compiled alone has the tunables that the engine gives it."""
-    for file, tunables in loader.TUNABLES.items():
+    for file, tunables in (loader.TUNABLES | loader.PROGRAM_TUNABLES).items():
         text = loader.source(file)
         for name, value in tunables.items():
             assert re.search(rf"#ifndef {name}\n#define {name} {value}\b", text), (file, name)
@@ -61,6 +61,26 @@ def test_specialisations_are_all_combinations():
     for file in loader.TUNABLES:
         types = {(dict(defines)["VERTEX_BITS"], dict(defines)["EDGE_BITS"]) for _, defines in _of(file)}
         assert types == {(32, 32), (32, 64), (64, 32), (64, 64)}
+
+
+def test_programs_are_linked_with_every_file_of_theirs():
+    assert {file for file, _ in link.SPECIALISATIONS} == set(link.FILES) == set(loader.PROGRAM_TUNABLES)
+    names = {path.name for path in SOURCES if path.suffix == ".cu" and path.name.startswith("gas")}
+    assert names == set(link.FILES)
+
+
+def test_tallies_have_the_same_places_on_both_sides():
+    pytest.importorskip("cupy")
+    from rapids_trav.engines.cuda import gas_tally
+    from rapids_trav.engines.cuda.levels import Counts
+
+    text = loader.source("gas_vertex.cuh")
+    for name in ("found", "edges", "scout", "light", "heavy"):
+        assert getattr(gas_tally, f"_{name.upper()}") == Counts._fields.index(name)
+    for name, place in (("RESIDUAL_SUM", gas_tally._RESIDUAL), ("TOTAL_SUM", gas_tally._TOTAL)):
+        assert f"constexpr i32 {name} = {place};" in text
+    assert len(Counts._fields) == gas_tally._RESIDUAL
+    assert gas_tally._TOTAL + 1 == gas_tally.WORDS
 
 
 def _of(file):
@@ -84,7 +104,7 @@ def test_loading_sources_needs_no_cupy():
 
 
 def test_inline_assembly_stays_in_headers():
-    for file in loader.TUNABLES:
+    for file in (*loader.TUNABLES, *loader.PROGRAM_TUNABLES):
         body = (loader.kernel_directory() / file).read_text()
         assert "asm" not in body
 

@@ -25,7 +25,7 @@ from . import graphs
 from .libraries import rival_name
 
 DEFAULT = BfsOptions()
-SLOW_SECONDS = 4.0  # after which no more roots are searched, if there were a few
+SLOW_SECONDS = 2.0  # after which no more roots are searched, if there were a few
 HELD_BYTES = 16 << 30  # results that wait to be checked
 COPY_BYTES = 4 << 30
 

@@ -93,6 +93,13 @@ def ask(
 
 def vertices(graph: Graph, what: str, given: Any) -> Array:
     """Internal ids of the vertices that an argument names, on the host or the engine."""
+    if type(given) is int and 0 <= given < 2**31 and hasattr(graph.engine, "locate"):
+        # An engine may have its own way to one plain integer; of an unknown one the general way tells.
+        table = graph.ids.table
+        if table is not None and table.dtype.kind == "i":
+            found = graph.engine.locate(given, table, graph.n_vertices)
+            if found is not None:
+                return found
     return lookup(what, given, graph.ids, graph.rows.source.library)
 
 
@@ -121,8 +128,8 @@ def flag(what: str, value: Any) -> None:
         raise TravError(f"{what}={written(value)} is neither True nor False: give one of them.")
 
 
-def whole_number(what: str, value: Any, note: str = "") -> int:
-    """A number of levels; booleans, fractions and negative numbers are refused.
+def whole_number(what: str, value: Any, note: str = "", of: str = "levels") -> int:
+    """A number of levels, or of something else; booleans, fractions and negative numbers are refused.
 
     No search has more levels than int32 holds, so that is what larger numbers become.
     """
@@ -132,5 +139,5 @@ def whole_number(what: str, value: Any, note: str = "") -> int:
     except TypeError:
         number = -1
     if number < 0 or isinstance(value, (bool, np.bool_)):
-        raise TravError(f"{what}={written(value)} is no number of levels: give an integer from 0 on{note}.")
+        raise TravError(f"{what}={written(value)} is no number of {of}: give an integer from 0 on{note}.")
     return min(number, MOST_LEVELS)

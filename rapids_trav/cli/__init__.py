@@ -1,4 +1,5 @@
-"""The command line: `rapids-trav bfs`, `paths`, `khop`, `graph500` and `doctor`.
+"""The command line: `rapids-trav bfs`, `paths`, `khop`, `components`, `sssp`, `pagerank`, `save`, `graph500`
+and `doctor`.
 
 Exit codes: 0 answered, 1 the question could not be answered (an unknown id, a malformed file), 2 it was put
 wrongly (an unknown option, a result that cannot be written where it should), 130 interrupted, 141 the reader

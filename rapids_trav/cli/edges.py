@@ -24,6 +24,7 @@ from ..graph import Graph
 from ..io import FORMATS, read_edges
 from ..io.formats import guess_format
 from ..io.parquet import read_schema
+from ..storage.files import is_saved_graph
 from .ids import IdReader, id_readers
 from .report import progress
 
@@ -56,7 +57,13 @@ EDGE_OPTIONS = (
         default="auto",
         help="Where to work; auto takes the GPU where there is one with its packages.",
     ),
+    click.option(
+        "--memory-limit",
+        help="Most memory of the CPU or GPU that the graph may keep, such as 8GB; what is more goes outside.",
+    ),
 )
+# What a saved graph knows by itself.
+OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids", "weight")
 
 
 def edge_options(command: Callable) -> Callable:
@@ -112,14 +119,18 @@ def open_graph(
     header: bool | None,
     string_ids: bool,
     engine: str,
+    memory_limit: str | None = None,
     variant: str = "auto",
+    weight: str | None = None,
 ) -> OpenGraph:
-    """Read the edges and build the graph, on an engine that has the variant."""
+    """Read the edges and build the graph, or open a saved one, on an engine that has the variant."""
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
     start = time.perf_counter()
     path = Path(edges)
+    if is_saved_graph(path):
+        return _open_saved(path, engine, memory_limit, start)
     if edges in datasets.DIRECTED and not path.exists():
         path = datasets.path(edges)
         directed = datasets.DIRECTED[edges] if directed is None else directed
@@ -144,8 +155,29 @@ def open_graph(
                 both_directions=directed,
             )
             _check_ids(source, *_ends(source, src, dst))
-        graph = Graph.from_edges(source, *_ends(source, src, dst), directed=directed, engine=engine)
+        graph = Graph.from_edges(
+            source,
+            *_ends(source, src, dst),
+            directed=directed,
+            weight=weight,
+            engine=engine,
+            memory_limit=memory_limit,
+        )
     return OpenGraph(graph, edges, engine, id_readers(graph), time.perf_counter() - start)
+
+
+def _open_saved(path: Path, engine: str, memory_limit: str | None, start: float) -> OpenGraph:
+    """A saved graph; options that describe a file have no meaning for it."""
+    asked = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    for option in asked.command.params:
+        if option.name in OF_FILES and asked.get_parameter_source(option.name) is not default:
+            raise click.UsageError(
+                f"{option.opts[0]} is for edges, and {path} is a saved graph: leave it out."
+            )
+    with progress("Opening the graph"):
+        graph = Graph.open(path, engine=engine, memory_limit=memory_limit)
+    return OpenGraph(graph, str(path), engine, id_readers(graph), time.perf_counter() - start)
 
 
 def _engine_with(variant: str, engine: str) -> str:

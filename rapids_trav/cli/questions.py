@@ -79,7 +79,7 @@ def bfs(
     rapids-trav bfs facebook --source 0
     rapids-trav bfs edges.csv --src from --dst to -s alice -o distances.parquet --plot levels.png
     """
-    _check_files(output, picture)
+    check_files(output, picture)
     opened = open_graph(variant=variant, **edges)
     options = {
         "mode": mode,
@@ -102,14 +102,14 @@ def bfs(
     searches = len(source) if mode == "each" else 1
     levels = level_counts(result, opened.graph.n_vertices * searches)
     if not quiet:
-        screen = _screen(output)
-        _head(screen, opened, took)
+        screen = screen_beside(output)
+        head(screen, opened, took)
         screen.print(level_table(levels, screen))
         if rows is not None:
             screen.print(trace_table(rows))
     if picture:
         plot.save(plot.search(levels, rows, title=f"{opened.name} from {', '.join(source[:5])}"), picture)
-    _write(result, output)
+    write(result, output)
 
 
 @click.command()
@@ -136,18 +136,18 @@ def paths(
     \b
     rapids-trav paths facebook --source 0 --target 4038
     """
-    _check_files(output)
+    check_files(output)
     opened = open_graph(**edges)
     sources, targets = opened.ids(source, "--source"), opened.ids(target, "--target")
     options = {"direction": direction, "where": where, "depth_limit": depth_limit}
     result, took = _ask(opened.graph.paths, sources, targets, **options)
     if not quiet:
-        screen = _screen(output)
-        _head(screen, opened, took)
+        screen = screen_beside(output)
+        head(screen, opened, took)
         for name, steps in _by_target(to_pandas(result)):
             way = f"{count(len(steps) - 1, 'step')}: {' > '.join(steps)}" if steps else "not reached"
             screen.print(f"{name}: {way}", soft_wrap=True)
-    _write(result, output)
+    write(result, output)
 
 
 @click.command()
@@ -174,21 +174,21 @@ def khop(
     \b
     rapids-trav khop facebook --seed 0 --k 1 --output neighbourhood.csv
     """
-    _check_files(output)
-    _check_files(vertices)
+    check_files(output)
+    check_files(vertices)
     opened = open_graph(**edges)
     options = {"direction": direction, "where": where}
     answer, took = _ask(opened.graph.khop, opened.ids(seed, "--seed"), k, **options)
     if not quiet:
-        screen = _screen(output, vertices)
-        _head(screen, opened, took)
+        screen = screen_beside(output, vertices)
+        head(screen, opened, took)
         found = f"{count(len(answer.vertices), 'vertex', 'vertices')} and {count(len(answer.edges), 'edge')}"
         screen.print(f"{found} within {count(k, 'step')}")
-    _write(answer.vertices, vertices)
-    _write(answer.edges, output)
+    write(answer.vertices, vertices)
+    write(answer.edges, output)
 
 
-def _check_files(output: str | None, picture: str | None = None) -> None:
+def check_files(output: str | None, picture: str | None = None) -> None:
     """Refuse a name that cannot be written before the work, not after it."""
     try:
         if output not in (None, "-"):
@@ -206,12 +206,12 @@ def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, floa
     return answer, time.perf_counter() - start
 
 
-def _screen(*outputs: str | None) -> Console:
+def screen_beside(*outputs: str | None) -> Console:
     """The summary goes to the standard output, unless the result does."""
     return console(stderr="-" in outputs)
 
 
-def _head(screen: Console, opened: OpenGraph, took: float) -> None:
+def head(screen: Console, opened: OpenGraph, took: float) -> None:
     graph = opened.graph
     kind = "directed" if graph.directed else "undirected"
     screen.print(
@@ -221,7 +221,7 @@ def _head(screen: Console, opened: OpenGraph, took: float) -> None:
     )
 
 
-def _write(result: Any, output: str | None) -> None:
+def write(result: Any, output: str | None) -> None:
     if output == "-":
         to_pandas(result).to_csv(sys.stdout, index=False)
     elif output is not None:
@@ -230,15 +230,15 @@ def _write(result: Any, output: str | None) -> None:
 
 def _by_target(result: Any) -> list[tuple[str, list[str]]]:
     """Each target with the vertices on the way to it, none if it was not reached."""
-    target = _names(result, "target")
-    vertex = _names(result[result["step"].notna()], "vertex")
+    target = names(result, "target")
+    vertex = names(result[result["step"].notna()], "vertex")
     return [
         (name, vertex[vertex.index.isin(rows.index)].tolist())
         for name, rows in result.groupby(target, sort=False)
     ]
 
 
-def _names(result: Any, column: str) -> Any:
+def names(result: Any, column: str) -> Any:
     """Ids as text, those of several columns joined by commas."""
     columns = [name for name in result.columns if name == column or name.startswith(f"{column}_")]
     return (

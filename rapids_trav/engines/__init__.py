@@ -1,7 +1,8 @@
 """Engines: where a search runs, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
 
 An engine has `name`, `xp` (numpy or cupy), `variants`, and the methods `build_adjacency`, `expand_rows`,
-`bfs`, `bfs_each`, `smallest_predecessors`, `walk` and `synchronize`; `engines.cpu.CpuEngine` documents them.
+`bfs`, `bfs_each`, `smallest_predecessors`, `walk`, `run`, `synchronize`, and for graphs outside its memory
+`build_outside`, `take_over` and `free_bytes`; `engines.cpu.CpuEngine` documents them.
 """
 
 from __future__ import annotations
@@ -32,3 +33,14 @@ def select(name: Any, frame_library: str) -> Any:
             f"engine='cuda' needs {error.name or 'CuPy'}, which cannot be imported ({error}): "
             f"install rapids-trav[cu13] or rapids-trav[cu12], or use engine='cpu'."
         ) from error
+
+
+def gpu_is_there() -> bool:
+    """Whether there is a GPU with the packages that the CUDA engine and cuDF frames need."""
+    try:
+        import cudf  # noqa: F401
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount() > 0
+    except Exception:  # no package, no driver, no device: each has its own error
+        return False

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rapids_trav.structures import Adjacency, Array, EdgeList
+from rapids_trav.storage.arrays import place_of
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.strengths import strengths
+from rapids_trav.structures import Adjacency, Array, EdgeList, GatherView
 
-Chunks = Callable[[], Iterator[tuple[Array, Array]]]
+Chunks = Callable[[], Iterator[tuple[Array, ...]]]
+NAMES = ("forward", "backward", "symmetric")
 
 
 class Structures:
     """The adjacencies of one set of edges.
 
     Undirected edges need one structure, which reads the same both ways.  Directed ones are built by source
-    (CSR); by destination (CSC) and symmetrised are made from it when a search asks for them.
+    (CSR); by destination (CSC) and symmetrised are made from it when a search asks for them.  Weights are
+    read, by `weighted`, when a run first asks for them.  With `forward` that structure is there already.
     """
 
-    def __init__(self, engine: Any, n_vertices: int, chunks: Chunks, directed: bool) -> None:
+    def __init__(
+        self,
+        engine: Any,
+        n_vertices: int,
+        chunks: Chunks,
+        directed: bool,
+        weighted: Chunks | None = None,
+        forward: Adjacency | None = None,
+    ) -> None:
         self._engine = engine
         self.n_vertices = n_vertices
         self.directed = directed
+        self._weighted = weighted
+        self._weights: dict[str, Array] = {}
+        self._degrees: dict[tuple[str, bool], Array] = {}
         self._coo: dict[int, EdgeList] = {}  # by the identity of the adjacency that each spells out
-        self.forward: Adjacency = engine.build_adjacency(chunks, n_vertices, symmetric=not directed)
+        if forward is None:
+            forward = engine.build_adjacency(chunks, n_vertices, symmetric=not directed)
+        else:
+            forward = engine.take_over(forward)
+        if forward.weights is not None:
+            self._weights["forward"] = forward.weights
+            forward = replace(forward, weights=None)
+        self.forward: Adjacency = forward
 
     @cached_property
     def backward(self) -> Adjacency:
@@ -33,6 +56,10 @@ class Structures:
     @cached_property
     def symmetric(self) -> Adjacency:
         return self._rebuilt(symmetric=True) if self.directed else self.forward
+
+    def adjacency(self, name: str) -> Adjacency:
+        """The adjacency of that name, as a search reads it."""
+        return getattr(self, name)
 
     def _rebuilt(self, **how: bool) -> Adjacency:
         edges = self._engine.expand_rows(self.forward)
@@ -44,18 +71,57 @@ class Structures:
             self._coo[id(adjacency)] = self._engine.expand_rows(adjacency)
         return self._coo[id(adjacency)]
 
-    def held(self) -> Iterator[tuple[str, int]]:
-        """Name and bytes of each structure that exists."""
-        names = ("forward", "backward", "symmetric") if self.directed else ("forward",)
-        for name in names:
+    def weights(self, name: str) -> Array:
+        """The weights of the adjacency called `name`, one for each of its columns, kept."""
+        if name not in self._weights:
+            how = {
+                "forward": {"symmetric": not self.directed},
+                "backward": {"transpose": True},
+                "symmetric": {"symmetric": True},
+            }[name]
+            built = self._engine.build_adjacency(self._weighted, self.n_vertices, **how)
+            assert built.weights is not None
+            self._weights[name] = built.weights
+            self.__dict__.setdefault(name, replace(built, weights=None))
+        return self._weights[name]
+
+    def _into_and_out(self, direction: str) -> tuple[str, str]:
+        """Names of the adjacencies that tell whom a vertex gathers from, and whom it leads to."""
+        if not self.directed:
+            return "forward", "forward"
+        names = {"out": ("backward", "forward"), "in": ("forward", "backward")}
+        return names.get(direction, ("symmetric", "symmetric"))
+
+    def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
+        """What a vertex program needs, reading the edges in this direction."""
+        into, out = self._into_and_out(direction)
+        weights = self.weights(into) if weighted else None
+        out_weights = self.weights(out) if weighted and pushed else None
+        view = MemoryView(self, direction)
+        key = (into, weighted)
+        if key not in self._degrees:
+            xp = self._engine.xp
+            self._degrees[key] = (
+                xp.diff(view.out.row_offsets).astype(xp.int64)
+                if weights is None
+                else strengths(view.into.column_indices, weights, self.n_vertices, xp)
+            )
+        return GatherView(view.into, view.out, weights, self._degrees[key], out_weights=out_weights)
+
+    def held(self) -> Iterator[tuple[str, Array]]:
+        """Name and array of each part of each structure that exists; parts of one have the same name."""
+        for name in NAMES if self.directed else NAMES[:1]:
             if (adjacency := self.__dict__.get(name)) is not None:
                 label = {"forward": "CSR", "backward": "CSC"}.get(name, "CSR, symmetrised")
                 label = label if self.directed else "CSR, symmetrised"
-                yield label, adjacency.nbytes
+                yield from ((label, part) for part in adjacency.parts)
+                if name in self._weights:
+                    yield f"weights of {label}", self._weights[name]
                 if (edges := self._coo.get(id(adjacency))) is not None:
                     # An engine may let the list share the adjacency's columns.
-                    shared = edges.dst.nbytes if edges.dst is adjacency.column_indices else 0
-                    yield f"COO of {label}", edges.nbytes - shared
+                    own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)
+                    yield from ((f"COO of {label}", part) for part in own)
+        yield from (("degrees", degree) for degree in self._degrees.values())
 
 
 @dataclass(frozen=True)
@@ -72,12 +138,12 @@ class MemoryView:
     @property
     def out(self) -> Adjacency:
         names = {"out": "forward", "in": "backward", "both": "symmetric"}
-        return getattr(self.structures, names[self.direction])
+        return self.structures.adjacency(names[self.direction])
 
     @property
     def into(self) -> Adjacency:
         names = {"out": "backward", "in": "forward", "both": "symmetric"}
-        return getattr(self.structures, names[self.direction])
+        return self.structures.adjacency(names[self.direction])
 
     @property
     def coo(self) -> EdgeList:
@@ -97,7 +163,13 @@ class InMemory:
     filtered : callable
         The same for the edges whose boolean column, named by the argument, is true.
     directed : bool
+    weighted : callable, optional
+        Gives the edges, of a filter or (None) all, as triples with their weights.
+    forward : Adjacency, optional
+        What the chunks would make, with its weights if the graph has any.
     """
+
+    budget: Budget | None = None  # of memory; there is none
 
     def __init__(
         self,
@@ -106,10 +178,13 @@ class InMemory:
         chunks: Chunks,
         filtered: Callable[[Hashable], Iterator[tuple[Array, Array]]],
         directed: bool,
+        weighted: Callable[[Hashable | None], Iterator[tuple[Array, Array, Array]]] | None = None,
+        forward: Adjacency | None = None,
     ) -> None:
         self.engine = engine
         self._filtered = filtered
-        self._all = Structures(engine, n_vertices, chunks, directed)
+        self._weighted = weighted
+        self._all = self._built(n_vertices, chunks, directed, self._with_weights(None), forward)
         self._recent: tuple[Hashable, Structures] | None = None
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> MemoryView:
@@ -117,21 +192,62 @@ class InMemory:
 
         With `where`, only the edges where that column is true; those of the most recent one are kept.
         """
+        return MemoryView(self._structures(where), direction)
+
+    def gather_view(
+        self,
+        direction: str = "out",
+        where: Hashable | None = None,
+        weighted: bool = False,
+        pushed: bool = False,
+    ) -> GatherView:
+        """The same for a vertex program: with the weights of the edges if `weighted`, by their sources as
+        well if they may be `pushed`."""
+        return self._structures(where).gather_view(direction, weighted, pushed)
+
+    def _with_weights(self, where: Hashable | None) -> Chunks | None:
+        weighted = self._weighted
+        return None if weighted is None else lambda: weighted(where)
+
+    def _structures(self, where: Hashable | None) -> Structures:
         if where is None:
-            return MemoryView(self._all, direction)
+            return self._all
         if self._recent is None or self._recent[0] != where:
             self._recent = None  # freed before its successor is built
-            pairs = list(self._filtered(where))  # read once: the build goes over them twice
-            structures = Structures(
-                self.engine, self._all.n_vertices, lambda: iter(pairs), self._all.directed
+            whole = self._all
+            structures = self._built(
+                whole.n_vertices, self._pairs(where), whole.directed, self._with_weights(where)
             )
             self._recent = (where, structures)
-        return MemoryView(self._recent[1], direction)
+        return self._recent[1]
 
-    def memory(self) -> list[tuple[str, int]]:
-        """Name and bytes of each structure that exists."""
-        rows = list(self._all.held())
+    def _pairs(self, where: Hashable) -> Chunks:
+        pairs = list(self._filtered(where))  # read once: the build goes over them twice
+        return lambda: iter(pairs)
+
+    def _built(
+        self,
+        n_vertices: int,
+        chunks: Chunks,
+        directed: bool,
+        weighted: Chunks | None,
+        forward: Adjacency | None = None,
+    ) -> Structures:
+        return Structures(self.engine, n_vertices, chunks, directed, weighted, forward)
+
+    def forward(self, weighted: bool) -> Adjacency:
+        """The edges by source (undirected ones both ways), with their weights if `weighted`."""
+        weights = self._all.weights("forward") if weighted else None
+        return replace(self._all.forward, weights=weights)
+
+    def memory(self) -> list[tuple[str, int, str]]:
+        """Name, bytes and place of each structure that exists."""
+        parts = list(self._all.held())
         if self._recent is not None:
             where, structures = self._recent
-            rows += [(f"{name}, where {where!r}", size) for name, size in structures.held()]
-        return rows
+            parts += [(f"{name}, where {where!r}", part) for name, part in structures.held()]
+        rows: dict[tuple[str, str], int] = {}
+        for name, part in parts:
+            key = (name, place_of(part))
+            rows[key] = rows.get(key, 0) + part.nbytes
+        return [(name, n_bytes, place) for (name, place), n_bytes in rows.items()]

@@ -7,14 +7,24 @@ every id read again must be one of the graph's, and the rows as many.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from rapids_trav.edges import EdgeSource, listed, require_column
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError
 from rapids_trav.frames import Frame, move
 from rapids_trav.ids import IdMap, Portable
+from rapids_trav.storage.saved_rows import SavedEdges
 
 Array = Any
+
+
+class Weight(NamedTuple):
+    """The column of the weights, and the dtype in which engines get them."""
+
+    name: Hashable
+    dtype: np.dtype
 
 
 class EdgeRows(Portable):
@@ -28,6 +38,7 @@ class EdgeRows(Portable):
         n_edges: int,
         ids: IdMap,
         xp: Any,
+        weight: Weight | None = None,
     ) -> None:
         self.source = source
         self.src = list(src)
@@ -35,11 +46,20 @@ class EdgeRows(Portable):
         self._n_edges = n_edges
         self._ids = ids
         self.xp = xp
+        self.weight = weight
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
         """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
         for _, u, v, _ in self._read([], where):
             yield u, v
+
+    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
+        """The same with the weight of each edge, all in one dtype."""
+        assert self.weight is not None
+        name, dtype = self.weight
+        for frame, u, v, kept in self._read([name], where):
+            weight = move(self.source.library.array(frame[name]), self.xp).astype(dtype, copy=False)
+            yield u, v, weight if kept is None else weight[kept]
 
     def inside(self, chosen: Array, where: Hashable | None = None) -> Frame:
         """The rows of the caller's edges, with all columns, whose both ends are chosen.
@@ -93,13 +113,18 @@ class EdgeRows(Portable):
         return library.array(column)
 
 
-def check_where(source: EdgeSource, where: Any) -> None:
+def check_where(source: EdgeSource | SavedEdges, where: Any) -> None:
     """Refuse a filter that is not the name of a column."""
     if where is not None:
         if not isinstance(where, Hashable) or isinstance(where, bool):
             raise TravError(
                 f"where is a {type(where).__name__}, not the name of a column: "
                 f"add the mask to the edges as a column, build the graph again and name that."
+            )
+        if isinstance(source, SavedEdges):
+            raise TravError(
+                f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
+                f"build the graph from its edges."
             )
         if where not in source.columns:
             raise UnknownColumnError(

@@ -1,10 +1,14 @@
 """The CUDA engine against SciPy: every variant, building, trees, paths, and the known slips of P1 to P5."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import coo_matrix
 
-from rapids_trav.errors import TravError
+import rapids_trav  # noqa: F401  (registers .trav)
+from rapids_trav.errors import TravError, UnknownVertexError
 from rapids_trav.structures import BfsOptions
 
 from .small_graphs import (
@@ -364,3 +368,75 @@ def test_walk_to_nowhere(engine):
     predecessor = engine.xp.full(3, -1, np.int32)
     lengths, vertices = engine.walk(predecessor, engine.xp.asarray(np.empty(0, np.int64)))
     assert len(lengths) == len(vertices) == 0
+
+
+def skewed():
+    """Hubs that few edges lead to: what a search finds there is pushed into a bitmap."""
+    rng = np.random.default_rng(3)
+    u = rng.integers(0, 4000, 60000)
+    v = (4000 * rng.random(60000) ** 4).astype(np.int64)
+    return Graph(4000, u, v, symmetric=True)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_edges_in_host_memory(engine, share, symmetric):
+    """Columns in pinned memory, of which the device has the last part as well."""
+    import cupyx
+
+    base = skewed()
+    graph = Graph(base.n, base.u, base.v, symmetric)
+    view = GraphView(graph, engine)
+    pinned = []  # lives as long as the device reads it
+    for name in ("out", "into"):
+        rows = getattr(view, name)
+        host = cupyx.empty_pinned(rows.n_edges, np.int32)
+        host[:] = rows.column_indices.get()
+        pinned.append(host)
+        memory = engine.xp.cuda.UnownedMemory(host.ctypes.data, host.nbytes, host, 0)
+        columns = engine.xp.ndarray(host.shape, np.int32, engine.xp.cuda.MemoryPointer(memory, 0))
+        begin = int(rows.n_edges * (1 - share))
+        resident = (begin, rows.column_indices[begin:].copy()) if share else None
+        view.__dict__[name] = replace(rows, column_indices=columns, resident=resident)
+    for source in (0, 17, 3999):
+        distance, _ = search(engine, view, [source])
+        assert np.array_equal(distance, graph.distance([source]))
+
+
+def test_searches_share_a_stream_and_not_between_streams(engine):
+    """A search goes on from the counters that the one before it left; each stream has its own."""
+    graphs = [skewed(), GRAPHS["directed"], nine()]
+    views = [GraphView(graph, engine) for graph in graphs]
+    for view in views:
+        _ = view.out, view.into
+
+    def work(seed):
+        found = []
+        with engine.xp.cuda.Stream(non_blocking=True) as stream:
+            for turn in range(30):
+                which = (seed + turn) % len(graphs)
+                source = (7 * turn) % graphs[which].n
+                distance, _ = search(engine, views[which], [source])
+                found.append((which, source, distance))
+            stream.synchronize()
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(work, range(4)):
+            for which, source, distance in found:
+                assert np.array_equal(distance, graphs[which].distance([source]))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_plain_source_is_looked_up_on_the_device(dtype, gaps):
+    cudf = pytest.importorskip("cudf")
+    ids = np.array([5, 9, 40, 2_000_000_000] if gaps else [5, 6, 7, 8], dtype=dtype)
+    edges = cudf.DataFrame({"src": ids[[0, 1, 2]], "dst": ids[[1, 2, 3]]})
+    graph = edges.trav.graph()
+    for start, source in enumerate(ids.tolist()):
+        expected = np.abs(np.arange(4) - start)
+        assert np.array_equal(graph.bfs(source)["distance"].to_numpy(), expected)
+    for unknown in (0, 4, 10, 2_000_000_001):
+        with pytest.raises(UnknownVertexError, match=str(unknown)):
+            graph.bfs(unknown)

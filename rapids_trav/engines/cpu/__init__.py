@@ -7,10 +7,24 @@ Numba nor them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
-from rapids_trav.structures import Adjacency, Array, BfsOptions, EdgeList, Search, View
+from rapids_trav import host_memory
+from rapids_trav.program import Program
+from rapids_trav.structures import (
+    Adjacency,
+    Array,
+    BfsOptions,
+    EdgeList,
+    GatherView,
+    Run,
+    RunOptions,
+    Search,
+    State,
+    View,
+)
 
 
 class CpuEngine:
@@ -23,10 +37,11 @@ class CpuEngine:
     name = "cpu"
     xp = np
     variants = ("auto", "push", "pull", "edge", "frontier", "direction")
+    prefers_asynchronous = True
 
     def build_adjacency(
         self,
-        chunks: Callable[[], Iterable[tuple[Array, Array]]],
+        chunks: Callable[[], Iterable[tuple[Array, ...]]],
         n_vertices: int,
         *,
         symmetric: bool = False,
@@ -36,6 +51,30 @@ class CpuEngine:
         from rapids_trav.engines.cpu.build import build_adjacency
 
         return build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
+
+    def build_outside(
+        self,
+        chunks: Callable[[], Iterable[tuple[Array, ...]]],
+        n_vertices: int,
+        outside: Any,
+        *,
+        symmetric: bool = False,
+        transpose: bool = False,
+    ) -> Adjacency:
+        """The same, in arrays that `outside.allocate` makes, of files for example."""
+        from rapids_trav.engines.cpu.build import build_adjacency
+
+        return build_adjacency(
+            chunks, n_vertices, symmetric=symmetric, transpose=transpose, allocate=outside.allocate
+        )
+
+    def take_over(self, adjacency: Adjacency) -> Adjacency:
+        """An adjacency of NumPy arrays as the engine's own: it is that already."""
+        return adjacency
+
+    def free_bytes(self) -> int:
+        """Bytes of memory that can be had."""
+        return host_memory.available_bytes()
 
     def count_ids(self, ids: Array, count: Array) -> None:
         """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
@@ -68,6 +107,18 @@ class CpuEngine:
         from rapids_trav.engines.cpu.trees import smallest_predecessors
 
         return smallest_predecessors(into, distance, order)
+
+    def run(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+        """Iterate a vertex program from `state` until it ends; see `gas.run`."""
+        from rapids_trav.engines.cpu import gas
+
+        return gas.run(view, program, state, options)
+
+    def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array) -> Array:
+        """For each vertex a nearer one that explains its distance by weight; -1 where none does."""
+        from rapids_trav.engines.cpu.trees import tight_predecessors
+
+        return tight_predecessors(into, weights, distance)
 
     def synchronize(self) -> None:
         """Nothing to wait for."""

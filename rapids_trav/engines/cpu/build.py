@@ -9,8 +9,8 @@ every bucket's next free line stays in cache, and then each bucket, by now small
 3. in each bucket sort by column, digit by digit, then by row.  The sorts are stable, so each row ascends.
 
 Each step runs on all threads, and the result does not depend on how many there are.  Beyond the result it
-needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices) an
-edge of the bucket in hand.
+needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices) and the
+weight of each edge of the bucket in hand.
 """
 
 from __future__ import annotations
@@ -22,35 +22,40 @@ import numpy as np
 from rapids_trav.engines.cpu.compile import Team, kernel
 from rapids_trav.structures import Adjacency, Array
 
+Allocate = Callable[[int, np.dtype | type, str], np.ndarray]
+
 BLOCK = 1 << 22  # edges of the input handled at once
 DIGIT_BITS = 11
 
 
 def build_adjacency(
-    chunks: Callable[[], Iterable[tuple[Array, Array]]],
+    chunks: Callable[[], Iterable[tuple[Array, ...]]],
     n_vertices: int,
     *,
     symmetric: bool = False,
     transpose: bool = False,
+    allocate: Allocate = lambda length, dtype, what: np.empty(length, dtype),
 ) -> Adjacency:
     """Compressed rows of the edges that `chunks()` yields.
 
     Parameters
     ----------
     chunks : callable
-        Gives a fresh iterator over pairs `(u, v)` of integer arrays, ids from 0 to n_vertices - 1.  It is
-        called twice and has to yield the same edges.
+        Gives a fresh iterator over pairs `(u, v)` of integer arrays, ids from 0 to n_vertices - 1, or over
+        triples `(u, v, weight)`.  It is called twice and has to yield the same edges.
     n_vertices : int
     symmetric : bool
         Store each edge in both rows, a self-loop once.
     transpose : bool
         Rows are destinations.
+    allocate : callable(length, dtype, what), optional
+        Makes the arrays whose length is that of the edges or of the vertices.
 
     Returns
     -------
     Adjacency
         `row_offsets` int64 (n + 1,); `column_indices` int32, or int64 from 2^31 vertices on.  Rows ascend
-        and keep multi-edges.
+        and keep multi-edges; `weights`, in the dtype of the first chunk, if there are any.
     """
     shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # of a row's bits, those inside its bucket
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
@@ -58,42 +63,53 @@ def build_adjacency(
 
     with Team() as team:
         counts = np.zeros((team.size, n_buckets), np.int64)
-        for rows, columns in _blocks(chunks, dtype, transpose):
+        weight_dtype = None
+        for rows, columns, weights in _blocks(chunks, dtype, transpose):
+            weight_dtype = weight_dtype or getattr(weights, "dtype", None)
             team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
         starts = np.zeros(n_buckets + 1, np.int64)
         np.cumsum(counts.sum(axis=0), out=starts[1:])
 
-        column_indices = np.empty(starts[-1], dtype)
-        low_bits = np.empty(starts[-1], np.uint16)
+        n_entries = int(starts[-1])
+        column_indices = allocate(n_entries, dtype, "column indices")
+        edge_weights = None if weight_dtype is None else allocate(n_entries, weight_dtype, "weights")
+        low_bits = allocate(n_entries, np.uint16, "rows of the build")
         free = starts[:-1].copy()
-        for rows, columns in _blocks(chunks, dtype, transpose):
+        for rows, columns, weights in _blocks(chunks, dtype, transpose, weight_dtype):
             counts[:] = 0
             team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
             ends = free + np.cumsum(counts, axis=0)
             places = ends - counts
             team.run(
-                _scatter, team.size, rows, columns, shift, symmetric, places,
-                column_indices, low_bits, grain=1,
+                _scatter, team.size, rows, columns, weights, shift, symmetric, places,
+                column_indices, edge_weights, low_bits, grain=1,
             )  # fmt: skip
             free = ends[-1]
 
-        row_offsets = np.empty(n_vertices + 1, np.int64)
+        row_offsets = allocate(n_vertices + 1, np.int64, "row offsets")
         row_offsets[-1] = starts[-1]
         vertex_bits = max(n_vertices - 1, 1).bit_length()
         digits = -(-vertex_bits // DIGIT_BITS)
         team.run(
             _sort_buckets, n_buckets, starts, shift, digits, -(-vertex_bits // digits),
-            column_indices, low_bits, row_offsets, grain=1,
+            column_indices, edge_weights, low_bits, row_offsets, grain=1,
         )  # fmt: skip
-    return Adjacency(row_offsets, column_indices)
+    return Adjacency(row_offsets, column_indices, weights=edge_weights)
 
 
-def _blocks(chunks: Callable, dtype: np.dtype, transpose: bool) -> Iterator[tuple[Array, Array]]:
-    """The edges as rows and columns, in arrays of one type and of bounded length."""
-    for u, v in chunks():
-        for begin in range(0, len(u), BLOCK):
-            pair = [np.require(a[begin : begin + BLOCK], dtype, ["C", "W"]) for a in (u, v)]
-            yield (pair[1], pair[0]) if transpose else (pair[0], pair[1])
+def _blocks(
+    chunks: Callable, dtype: np.dtype, transpose: bool, weight_dtype: np.dtype | None = None
+) -> Iterator[tuple[Array, Array, Array | None]]:
+    """The edges as rows, columns and weights, in arrays of one type each and of bounded length."""
+    for u, v, *w in chunks():
+        rows, columns = (v, u) if transpose else (u, v)
+        for begin in range(0, max(len(u), 1), BLOCK):
+            block = slice(begin, begin + BLOCK)
+            yield (
+                np.require(rows[block], dtype, ["C", "W"]),
+                np.require(columns[block], dtype, ["C", "W"]),
+                np.require(w[0][block], weight_dtype, ["C", "W"]) if w else None,
+            )
 
 
 @kernel
@@ -108,7 +124,9 @@ def _count(rows, columns, shift, symmetric, counts, begin, end):
 
 
 @kernel
-def _scatter(rows, columns, shift, symmetric, places, column_indices, low_bits, begin, end):
+def _scatter(
+    rows, columns, weights, shift, symmetric, places, column_indices, edge_weights, low_bits, begin, end
+):  # fmt: skip
     parts = places.shape[0]
     mask = (1 << shift) - 1
     for part in range(begin, end):
@@ -120,21 +138,29 @@ def _scatter(rows, columns, shift, symmetric, places, column_indices, low_bits, 
             place[u >> shift] = p + 1
             column_indices[p] = v
             low_bits[p] = u & mask
+            if weights is not None:
+                edge_weights[p] = weights[i]
             if symmetric and u != v:
                 p = place[v >> shift]
                 place[v >> shift] = p + 1
                 column_indices[p] = u
                 low_bits[p] = v & mask
+                if weights is not None:
+                    edge_weights[p] = weights[i]
 
 
 @kernel
-def _sort_buckets(starts, shift, digits, digit_bits, column_indices, low_bits, row_offsets, begin, end):
+def _sort_buckets(
+    starts, shift, digits, digit_bits, column_indices, edge_weights, low_bits, row_offsets, begin, end
+):  # fmt: skip
     n_vertices = len(row_offsets) - 1
     longest = 0
     for bucket in range(begin, end):
         longest = max(longest, starts[bucket + 1] - starts[bucket])
     spare_columns = np.empty(longest, column_indices.dtype)
     spare_bits = np.empty(longest, low_bits.dtype)
+    if edge_weights is not None:
+        spare_weights = np.empty(longest, edge_weights.dtype)
     place = np.empty(max(1 << digit_bits, 1 << shift), np.int64)
     mask = (1 << digit_bits) - 1
 
@@ -145,6 +171,9 @@ def _sort_buckets(starts, shift, digits, digit_bits, column_indices, low_bits, r
         bits = low_bits[start : start + size]
         other_columns = spare_columns[:size]
         other_bits = spare_bits[:size]
+        if edge_weights is not None:
+            weights = edge_weights[start : start + size]
+            other_weights = spare_weights[:size]
 
         for digit in range(digits):
             down = digit * digit_bits
@@ -158,12 +187,19 @@ def _sort_buckets(starts, shift, digits, digit_bits, column_indices, low_bits, r
                 place[d] = p + 1
                 other_columns[p] = columns[i]
                 other_bits[p] = bits[i]
+                if edge_weights is not None:
+                    other_weights[p] = weights[i]
             columns, other_columns = other_columns, columns
             bits, other_bits = other_bits, bits
+            if edge_weights is not None:
+                weights, other_weights = other_weights, weights
 
         if digits % 2 == 0:  # the last sort has to end in `column_indices`, so it starts from the spare
             other_columns[:] = columns
             columns, other_columns = other_columns, columns
+            if edge_weights is not None:
+                other_weights[:] = weights
+                weights, other_weights = other_weights, weights
         first = bucket << shift
         n_rows = min(1 << shift, n_vertices - first)
         place[:n_rows] = 0
@@ -176,6 +212,8 @@ def _sort_buckets(starts, shift, digits, digit_bits, column_indices, low_bits, r
             p = place[bits[i]]
             place[bits[i]] = p + 1
             other_columns[p] = columns[i]
+            if edge_weights is not None:
+                other_weights[p] = weights[i]
 
 
 @kernel

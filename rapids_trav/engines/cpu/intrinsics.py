@@ -78,3 +78,15 @@ def population_count(typing_context, word):
         return builder.ctpop(args[0])
 
     return types.int64(types.int64), generate
+
+
+@intrinsic
+def bits_of(typing_context, value):
+    """The bits of a number as a signed integer of its width; those of an integer are itself."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(signature.return_type))
+
+    if not isinstance(value, (types.Integer, types.Float)):
+        return None
+    return types.Integer.from_bitwidth(value.bitwidth, True)(value), generate

@@ -59,6 +59,42 @@ def _first_in_order(row_offsets, column_indices, distance, predecessor, order, b
                     predecessor[v] = u
 
 
+def tight_predecessors(into: Adjacency, weights: Array, distance: Array) -> Array:
+    """For each vertex `v` the first `u` that is nearer and explains `distance[v]`, over an edge u -> v.
+
+    Parameters
+    ----------
+    into : Adjacency
+        Row `v` holds the vertices that lead to `v`.
+    weights : array
+        One for each of its columns.
+    distance : array, (n,)
+
+    Returns
+    -------
+    vertex array, (n,)
+        -1 where `distance[u] < distance[v]` and `distance[u] + weight == distance[v]` for none.
+    """
+    predecessor = np.empty(distance.shape, into.column_indices.dtype)
+    with Team() as team:
+        team.run(
+            _tight, into.n_vertices, into.row_offsets, into.column_indices, weights, distance, predecessor,
+            grain=4096,
+        )  # fmt: skip
+    return predecessor
+
+
+@kernel
+def _tight(row_offsets, column_indices, weights, distance, predecessor, begin, end):
+    for v in range(begin, end):
+        predecessor[v] = -1
+        for e in range(row_offsets[v], row_offsets[v + 1]):
+            u = column_indices[e]
+            if distance[u] < distance[v] and distance[u] + weights[e] == distance[v]:
+                predecessor[v] = u
+                break
+
+
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
     """The vertices from the root of each target to the target, one path after another.
 

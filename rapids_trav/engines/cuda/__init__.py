@@ -5,13 +5,28 @@ CuPy is imported when an engine is made, not with this package.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rapids_trav.errors import TravError
 from rapids_trav.ids import IntegerTable
-from rapids_trav.structures import Adjacency, Array, BfsOptions, EdgeList, Search, View
+from rapids_trav.program import Program
+from rapids_trav.structures import (
+    Adjacency,
+    Array,
+    BfsOptions,
+    EdgeList,
+    GatherView,
+    Run,
+    RunOptions,
+    Search,
+    State,
+    View,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +54,11 @@ class CudaEngine:
         self.xp = cupy
         self.private_capacity = private_capacity
         self.hub_words = hub_words
+        self._controls: dict[tuple[int, int, int], Array] = {}  # by device, stream and thread
 
     def build_adjacency(
         self,
-        chunks: Callable[[], Iterable[tuple[Array, Array]]],
+        chunks: Callable[[], Iterable[tuple[Array, ...]]],
         n_vertices: int,
         *,
         symmetric: bool = False,
@@ -53,6 +69,56 @@ class CudaEngine:
 
         with memory.rapids_allocator():
             return build.build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
+
+    def build_outside(
+        self,
+        chunks: Callable[[], Iterable[tuple[Array, ...]]],
+        n_vertices: int,
+        outside: Any,
+        *,
+        symmetric: bool = False,
+        transpose: bool = False,
+    ) -> Adjacency:
+        """The same in NumPy arrays that `outside.allocate` makes; see `external.py`."""
+        from rapids_trav.engines.cuda import external, memory
+
+        with memory.rapids_allocator():
+            return external.build_adjacency(
+                chunks,
+                n_vertices,
+                outside,
+                self.xp,
+                self.count_ids,
+                external.over_host,
+                symmetric=symmetric,
+                transpose=transpose,
+            )
+
+    def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
+        """An adjacency of host arrays as searches read it, its edges from `first_resident` on copied."""
+        from rapids_trav.engines.cuda import external
+
+        with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
+            return external.reached(adjacency, first_resident)
+
+    def empty_pinned(self, n: int, dtype: Any) -> Array:
+        """A NumPy array of n entries in host memory that the GPU reaches."""
+        from rapids_trav.engines.cuda import external
+
+        return external.empty_pinned(n, dtype)
+
+    def take_over(self, adjacency: Adjacency) -> Adjacency:
+        """An adjacency of NumPy arrays on the device."""
+        from rapids_trav.engines.cuda import external
+
+        with _device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
+            return external.on_device(adjacency)
+
+    def free_bytes(self) -> int:
+        """Bytes of device memory that can be had."""
+        from rapids_trav.engines.cuda import memory
+
+        return memory.free_bytes()
 
     def count_ids(self, ids: Array, count: Array) -> None:
         """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
@@ -86,6 +152,31 @@ class CudaEngine:
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
 
+    def run(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+        """Iterates a vertex program from `state`, which stays as it is; see `gas.py`."""
+        from rapids_trav.engines.cuda import gas
+
+        # Values, two kinds of messages and flags; two queues and two lists of rows.
+        n_bytes = view.n_vertices * (3 * np.dtype(program.dtype).itemsize + 2 + 16)
+        with _device_memory(f"program {program.name!r}", n_bytes):
+            return gas.run(view, program, state, options)
+
+    def run_hybrid(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+        """The same, with the pages of a graph larger than the GPU shared with the CPU; see `hybrid.py`.
+
+        Of a graph that is in the GPU's memory there are none to share: the GPU runs it alone.
+        """
+        if view.pages is None:
+            return self.run(view, program, state, options)
+        from rapids_trav.engines.cuda import gas
+        from rapids_trav.engines.cuda.hybrid import Hybrid
+
+        with (
+            _device_memory(f"program {program.name!r}", view.pages.budget.free),
+            Hybrid(view, program, state, options) as work,
+        ):
+            return gas.iterate(work, program, state.iteration, options)
+
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
         """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
         from rapids_trav.engines.cuda import tree
@@ -103,6 +194,13 @@ class CudaEngine:
 
         with _device_memory("the answer", 16 * len(found.distance)):
             return answer.columns(found, table)
+
+    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array | None:
+        """The internal id of one of the caller's, (1,); None if there is none."""
+        from rapids_trav.engines.cuda import answer
+
+        with _device_memory("a look-up", 8):
+            return answer.locate(label, table, n_vertices)
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `tree.walk`."""
@@ -133,7 +231,19 @@ class CudaEngine:
     def _fused(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda import fused
 
-        return fused.bfs_fused(view, sources, options, self.hub_words)
+        return fused.bfs_fused(view, sources, options, self._control(), self.hub_words)
+
+    def _control(self) -> Array:
+        """The counters of the fused search on the current stream."""
+        from rapids_trav.engines.cuda import fused
+
+        stream = self.xp.cuda.get_current_stream()
+        # The per-thread default stream has one number and is as many streams as there are threads.
+        thread = threading.get_ident() if stream.ptr == self.xp.cuda.runtime.streamPerThread else 0
+        key = (self.xp.cuda.runtime.getDevice(), stream.ptr, thread)
+        if (control := self._controls.get(key)) is None:
+            control = self._controls.setdefault(key, fused.new_control())
+        return control
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda import textbook

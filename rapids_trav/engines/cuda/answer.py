@@ -1,7 +1,6 @@
-"""The columns of a whole answer in one launch, where the caller's ids are integers.
+"""The columns of a whole answer, and the look-up of one source, in one launch each, where ids are integers.
 
-A column built by array expressions takes half a dozen launches, and for most searches they take longer than
-the search.
+Array expressions take half a dozen launches for each, and most searches are over sooner.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.memory import together
 from rapids_trav.frames import BitMasked
-from rapids_trav.ids import IntegerTable
+from rapids_trav.ids import IntegerTable, vertex_dtype
 from rapids_trav.structures import Array, Search
 
 _MASK_WORDS = 16  # Arrow wants masks in multiples of 64 bytes
@@ -22,18 +22,15 @@ def columns(found: Search, table: IntegerTable) -> dict[str, Array | BitMasked]:
     distance, predecessor = found.distance, found.predecessor
     n, dtype = len(distance), table.dtype
     words = -(-n // (32 * _MASK_WORDS)) * _MASK_WORDS
-    # One allocation for what is read back, and one each for what the frame keeps.
     valid = cupy.zeros(2, np.uint64)
-    vertex, out = cupy.empty(n, dtype), cupy.empty(n, np.int32)
-    bits = cupy.empty(words, np.uint32)
+    column, mask = (n, dtype), (words, np.uint32)
     led = led_bits = None
-    if predecessor is not None:
-        led, led_bits = cupy.empty(n, dtype), cupy.empty(words, np.uint32)
-    vertex_bits = 64 if predecessor is not None and predecessor.dtype.itemsize == 8 else 32
-    kernels = loader.load("answer.cu", vertex_bits=vertex_bits, LABEL_BITS=8 * dtype.itemsize)
-    first = np.uint64(table.first % 2**64).view(np.int64)  # unsigned ids keep their bits
-    kernels.launch(
-        "answer", n, table.rank, table.order, table.ids, first, n, distance, predecessor,
+    if predecessor is None:
+        vertex, out, bits = together(column, (n, np.int32), mask)
+    else:
+        vertex, out, bits, led, led_bits = together(column, (n, np.int32), mask, column, mask)
+    _kernels(table, n).launch(
+        "answer", n, table.rank, table.order, table.ids, _first(table), n, distance, predecessor,
         vertex, out, bits, led, led_bits, valid,
     )  # fmt: skip
     reached, n_led = (int(count) for count in valid.get())
@@ -41,3 +38,21 @@ def columns(found: Search, table: IntegerTable) -> dict[str, Array | BitMasked]:
     if led is not None:
         answer["predecessor"] = BitMasked(led, led_bits, n - n_led)
     return answer
+
+
+def locate(label: int, table: IntegerTable, n: int) -> Array | None:
+    """The internal id of one vertex, (1,), on the device; None if the graph does not have it."""
+    found = cupy.empty(1, vertex_dtype(n))
+    label = table.dtype.type(label)
+    _kernels(table, n).launch("locate", 1, label, table.rank, table.ids, _first(table), n, found)
+    return found if int(found[0]) >= 0 else None
+
+
+def _kernels(table: IntegerTable, n: int) -> loader.Kernels:
+    return loader.load(
+        "answer.cu", vertex_bits=8 * vertex_dtype(n).itemsize, LABEL_BITS=8 * table.dtype.itemsize
+    )
+
+
+def _first(table: IntegerTable) -> np.int64:
+    return np.uint64(table.first % 2**64).view(np.int64)  # unsigned ids keep their bits

@@ -7,11 +7,15 @@
 Peak memory, with M entries (twice the edges if symmetric): 16 M bytes during the sort, that is the keys and
 the sort's other buffer, and the chunk in hand.  With 2^31 vertices or more a key does not fit into 64 bits;
 rows and columns are then sorted through an index, at about 48 M bytes.
+
+Edges with weights are sorted through an index as well, and the weights follow it: about 48 M bytes and two
+weights an entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import cupy
 import numpy as np
@@ -20,36 +24,65 @@ from rapids_trav.engines.cuda import loader
 from rapids_trav.engines.cuda.memory import saying_what_is_needed
 from rapids_trav.structures import Adjacency, Array, EdgeList
 
-Chunks = Callable[[], Iterable[tuple[Array, Array]]]
-Parts = list[tuple[Array, Array]]
+Chunks = Callable[[], Iterable[tuple[Array, ...]]]
+Parts = list[tuple[Array, ...]]
 
 _WIDE = 2**31
-_NARROW_OFFSETS = 2**31 - 2**16  # kernels look a few thousand entries past the end of a row
+NARROW_OFFSETS = 2**31 - 2**16  # kernels look a few thousand entries past the end of a row
 _KEY_SHIFT = 32
+HUB_DEGREE = 128  # most entries of a row that is no hub's
 
 
 def build_adjacency(
     chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
 ) -> Adjacency:
-    """Adjacency of the edges u -> v in `chunks()`, as the engine interface has it."""
+    """Adjacency of the edges u -> v in `chunks()`, with weights if these are triples, as the engine
+    interface has it.
+    """
 
     # All chunks are held while they are packed, which takes less than the sort that follows.
-    parts = [(v, u) if transpose else (u, v) for u, v in chunks()]
-    n_edges = sum(len(u) for u, _ in parts)
+    parts = [(v, u, *w) if transpose else (u, v, *w) for u, v, *w in chunks()]
+    n_edges = sum(len(part[0]) for part in parts)
     n_entries = 2 * n_edges if symmetric else n_edges
     if n_vertices >= _WIDE:
         with saying_what_is_needed("building the adjacency", 48 * n_entries + 8 * n_vertices):
             return wide_adjacency(parts, n_vertices, symmetric)
+    if parts and len(parts[0]) == 3:
+        n_bytes = (48 + 2 * parts[0][2].dtype.itemsize) * n_entries + 8 * n_vertices
+        with saying_what_is_needed("building the adjacency with weights", n_bytes):
+            return _weighted_adjacency(parts, n_vertices, n_entries, symmetric)
     with saying_what_is_needed("building the adjacency", 16 * n_entries + 8 * n_vertices):
         return _narrow_adjacency(parts, n_vertices, n_entries, symmetric)
 
 
 def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+    keys = _packed(parts, n_entries, symmetric)
+    if n_entries:
+        keys.sort()
+    return _unpacked(keys, n_vertices)
+
+
+def _weighted_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+    # The keys are packed from the last part to the first.
+    weights = [part[2] for part in reversed(parts) for _ in range(2 if symmetric else 1)]
+    weights = cupy.concatenate(weights)
+    keys = _packed(parts, n_entries, symmetric)
+    if n_entries:
+        order = cupy.argsort(keys)
+        keys = keys[order]
+        weights = weights[order]
+        del order
+    adjacency = _unpacked(keys, n_vertices)
+    return replace(adjacency, weights=weights[: adjacency.n_edges])
+
+
+def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
+    """The keys of the edges, and of their mirror images behind those of each part; empties `parts`."""
     packing = loader.load("build.cu")
     keys = cupy.empty(n_entries, np.uint64)
     filled = 0
     while parts:  # each is freed when packed
-        u, v = parts.pop()
+        u, v = parts.pop()[:2]
         taken = 2 * len(u) if symmetric else len(u)
         packing.launch(
             "pack_both" if symmetric else "pack_edges",
@@ -61,26 +94,31 @@ def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: 
         )
         filled += taken
         del u, v
-    if n_entries:
-        keys.sort()
+    return keys
+
+
+def _unpacked(keys: Array, n_vertices: int) -> Adjacency:
+    """The rows of sorted keys."""
     row_offsets = _row_starts(keys, n_vertices, _KEY_SHIFT)
     n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
     column_indices = cupy.empty(n_kept, np.int32)
-    packing.launch("unpack_columns", n_kept, keys, n_kept, column_indices)
+    loader.load("build.cu").launch("unpack_columns", n_kept, keys, n_kept, column_indices)
     del keys
     return with_first_neighbors(row_offsets, column_indices)
 
 
 def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
     """The same with 64-bit columns, for 2^31 vertices or more."""
-    rows, columns = [], []
-    for u, v in parts:
+    rows, columns, weights = [], [], []
+    for u, v, *w in parts:
         rows.append(u.astype(np.int64, copy=False))
         columns.append(v.astype(np.int64, copy=False))
+        weights += w
         if symmetric:
             once = u != v
             rows.append(columns[-1][once])
             columns.append(rows[-2][once])
+            weights += [part[once] for part in w]
     ends = cupy.empty((2, sum(len(part) for part in rows)), np.int64)
     if ends.size:
         cupy.concatenate(columns, out=ends[0])
@@ -88,21 +126,27 @@ def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
     del rows, columns
     order = cupy.lexsort(ends) if ends.size else cupy.empty(0, np.int64)
     row_offsets = _row_starts(ends[1][order].view(np.uint64), n_vertices, 0, np.dtype(np.int64))
-    return with_first_neighbors(row_offsets, ends[0][order])
+    adjacency = with_first_neighbors(row_offsets, ends[0][order])
+    return replace(adjacency, weights=cupy.concatenate(weights)[order]) if weights else adjacency
 
 
 def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
-    """The adjacency of these rows, with the first neighbour of each apart."""
-    adjacency = Adjacency(row_offsets, column_indices, cupy.empty(len(row_offsets) - 1, column_indices.dtype))
-    n_rows = adjacency.n_vertices
-    kernels = loader.load_for("build.cu", adjacency)
-    kernels.launch("first_neighbors", n_rows, row_offsets, column_indices, n_rows, adjacency.first_neighbors)
-    return adjacency
+    """The adjacency of these rows, with their first neighbours apart, and what the searches ask of it."""
+    n_rows = len(row_offsets) - 1
+    rows = Adjacency(row_offsets, column_indices)
+    first = cupy.empty(n_rows, column_indices.dtype)
+    kernels = loader.load_for("build.cu", rows)
+    kernels.launch("first_neighbors", n_rows, row_offsets, column_indices, n_rows, first)
+    degrees = cupy.diff(row_offsets)
+    n_hubs = int((degrees > HUB_DEGREE).sum())
+    squares = cupy.square(degrees, dtype=np.float64)
+    mean = float(squares.sum()) / max(rows.n_edges, 1)
+    return replace(rows, first_neighbors=first, neighbor_degree=mean, n_hubs=n_hubs)
 
 
 def _row_starts(keys: Array, n_vertices: int, shift: int, edge_type: np.dtype | None = None) -> Array:
     if edge_type is None:
-        edge_type = np.dtype(np.int32 if len(keys) < _NARROW_OFFSETS else np.int64)
+        edge_type = np.dtype(np.int32 if len(keys) < NARROW_OFFSETS else np.int64)
     row_offsets = cupy.empty(n_vertices + 1, edge_type)
     kernels = loader.load("build.cu", edge_bits=8 * edge_type.itemsize)
     kernels.launch("row_starts", n_vertices + 1, keys, len(keys), n_vertices, np.int32(shift), row_offsets)

@@ -34,16 +34,25 @@ TUNABLES: dict[str, dict[str, int]] = {
     "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048},
     "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
     "bfs_batch.cu": {"HEAVY_DEGREE": 256},
+    "pages.cu": {},
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
     "tree.cu": {},
+}
+# The same of the files that a vertex program is linked with (link.py).
+PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
+    "gas_rows.cu": {"BLOCK_SIZE": BLOCK, "PIECE_EDGES": 16384},
+    "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2},
+    "gas_state.cu": {"HEAVY_DEGREE": 1024},
+    "gas_push.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
 }
 
 
 def defines_of(file: str, vertex_bits: int, edge_bits: int, **tunables: int) -> Defines:
     """What the preamble of a file defines: the types, then its tunables, of which any may be given anew."""
     types = {"VERTEX_BITS": vertex_bits, "EDGE_BITS": edge_bits}
-    return tuple(sorted((types | TUNABLES.get(file, {}) | tunables).items()))
+    own = TUNABLES.get(file) or PROGRAM_TUNABLES.get(file, {})
+    return tuple(sorted((types | own | tunables).items()))
 
 
 # Every (file, defines) that the engine loads by itself; fused.py lists those of the fused kernel.
@@ -84,20 +93,12 @@ class Kernels:
     pointer; levels are `i32` and are passed as `numpy.int32`.
     """
 
-    def __init__(self, file: str, defines: Defines, cooperative: bool = False) -> None:
-        import cupy
-
-        self.cooperative = cooperative
-        self._module = cupy.RawModule(
-            code=source(file, defines),
-            backend="nvrtc",
-            options=("-std=c++17",),
-            enable_cooperative_groups=cooperative,
-        )
+    def __init__(self, module: Any) -> None:
+        self._module = module
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
-        """The `cupy.RawKernel` of an entry point."""
+        """An entry point: called with a grid, a block and a tuple of arguments."""
         if name not in self._functions:
             self._functions[name] = self._module.get_function(name)
         return self._functions[name]
@@ -108,9 +109,12 @@ class Kernels:
             blocks = min(-(-n_threads // BLOCK), most_blocks())
             self.launch_grid(name, (blocks,), *arguments)
 
-    def launch_grid(self, name: str, grid: tuple[int, ...], *arguments: Any) -> None:
+    def launch_grid(
+        self, name: str, grid: tuple[int, ...], *arguments: Any, block: int = BLOCK, shared_bytes: int = 0
+    ) -> None:
         """Runs a kernel with a grid of its own."""
-        self.function(name)(grid, (BLOCK,), tuple(_parameter(argument) for argument in arguments))
+        parameters = tuple(_parameter(argument) for argument in arguments)
+        self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes)
 
 
 @functools.cache
@@ -118,7 +122,13 @@ def load(
     file: str, vertex_bits: int = 32, edge_bits: int = 32, cooperative: bool = False, **tunables: int
 ) -> Kernels:
     """The kernels of `file`, compiled when one is first launched on a device."""
-    return Kernels(file, defines_of(file, vertex_bits, edge_bits, **tunables), cooperative)
+    import cupy
+
+    code = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
+    options = ("-std=c++17",)
+    return Kernels(
+        cupy.RawModule(code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative)
+    )
 
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
@@ -141,11 +151,16 @@ def column_blocks(n_rows: int) -> tuple[int, int]:
     return min(n_rows, blocks), max(1, min(blocks // n_rows, 1024))
 
 
-@functools.cache
 def multiprocessors(device: int) -> int:
-    import cupy
+    return attribute(device, "MultiProcessorCount")
 
-    return cupy.cuda.runtime.deviceGetAttribute(cupy.cuda.runtime.cudaDevAttrMultiProcessorCount, device)
+
+@functools.cache
+def attribute(device: int, name: str) -> int:
+    """What the runtime says of a device, by the name of a `cudaDevAttr`."""
+    from cupy.cuda import runtime
+
+    return runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device)
 
 
 def _parameter(argument: Any) -> Any:

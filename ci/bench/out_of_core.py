@@ -1,0 +1,229 @@
+"""(k) Graphs in a quarter of the memory that they take: searches and programs over what lies on the host.
+
+Search: breadth-first search of the graph in memory; in a quarter of that; and with every page streamed in
+each level, as a vertex program that gathers over all edges.  Streaming: the bytes of PageRank's iterations
+over their time, against a copy of pinned memory in the same run.  PageRank: against cuGraph in memory, on the
+edges without self-loops and duplicates, over which libraries differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.algorithms.programs import MOST, breadth_first, pagerank
+from rapids_trav.structures import IterationTrace, RunOptions, State
+
+from . import graphs, programs
+from .checks import Checker, verdict
+from .libraries import REFUSALS, reason
+from .pictures import bars
+from .rows import Row, of_rates, of_times, ratio, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+
+    from rapids_trav.graph import Graph
+
+    from .lab import Lab
+
+GRAPHS = ("rmat24",)
+TABLES = {
+    "search": (
+        "graph", "name", "roots", "min_ms", "median_ms", "max_ms", "gteps_harmonic_mean", "over_paged",
+        "budget", "peak", "checked", "wrong", "note",
+    ),
+    "streaming": (
+        "graph", "name", "iterations", "pages", "bytes", "median_ms", "gb_s", "link_gb_s", "share_of_link",
+        "overlap", "budget", "peak", "note",
+    ),
+    "pagerank": (
+        "graph", "name", "runs", "min_ms", "median_ms", "max_ms", "over_paged", "checked", "wrong", "note",
+    ),
+}  # fmt: skip
+PARTS = 4  # of the memory that the graph takes, the paged one gets one
+FULL_ROOTS = 4  # searches that stream every page
+ITERATIONS, RUNS, MOST_ITERATIONS = 10, 3, 500
+LINK_BYTES = 1 << 30
+PAGED, IN_MEMORY, FULL = "a quarter of the memory", "in memory", "every page in each level"
+
+
+def measure(
+    lab: Lab, names: Sequence[str], library: Callable[[Any, bool], Any] = programs.CuGraph
+) -> Iterator[Row]:
+    for name in names:
+        edges, directed = lab.load(name), graphs.is_directed(name)
+        facts = {"benchmark": "out-of-core", "graph": name, "seed": lab.seed}
+        limit = footprint(lab, edges, directed) // PARTS
+        try:
+            graph = lab.graph(edges, directed=directed, memory_limit=limit)
+        except REFUSALS as error:
+            yield {**facts, "table": "search", "name": PAGED, "note": f"not measured, {reason(error)}"}
+            continue
+        for row in searches(lab, graph, edges, directed):
+            yield {**facts, "table": "search", **row}
+        for row in streaming(lab, graph):
+            yield {**facts, "table": "streaming", **row}
+        del graph
+        for row in ranks(lab, edges, directed, library):
+            yield {**facts, "table": "pagerank", **row}
+        del edges
+
+
+def footprint(lab: Lab, edges: Any, directed: bool) -> int:
+    """Bytes of the structures that a search in memory holds: 12 a vertex and 4 an edge, each way."""
+    n = len(graphs.with_neighbor(*lab.ends(edges), xp=lab.xp))
+    structures, entries = (2, len(edges)) if directed else (1, 2 * len(edges))
+    return structures * (12 * n + 4 * entries)
+
+
+def of_budget(graph: Graph) -> Row:
+    budget = graph.budget
+    return {} if budget is None else {"budget": budget.limit, "peak": budget.peak}
+
+
+def searches(lab: Lab, graph: Graph, edges: Any, directed: bool) -> Iterator[Row]:
+    """The same roots three ways; `over_paged` is the ratio of the medians."""
+    roots, checker = lab.roots(edges, directed), Checker(lab, graph, edges)
+    ours = lab.ours(graph)
+    ms = lab.timings(ours, roots, check=checker)
+    times = of_times(ms)
+    rates = of_rates(ms, checker.traversed(roots[: len(ms)]))
+    yield {"name": PAGED, **times, **rates, **of_budget(graph), **checker.verdict()}
+    roots = roots[: len(ms)]
+    few = roots[:FULL_ROOTS]
+    expected = {root: ours.run(ours.prepare(root)).distance for root in few}
+
+    checker.restart()
+    row: Row = {"name": IN_MEMORY}
+    try:
+        whole = lab.graph(edges, directed=directed)
+        ms = lab.timings(lab.ours(whole), roots, check=checker)
+        row |= of_times(ms) | of_rates(ms, checker.traversed(roots[: len(ms)])) | checker.verdict()
+        row["over_paged"] = ratio(row["median_ms"], times["median_ms"])
+    except REFUSALS as error:
+        row["note"] = f"not measured, {reason(error)}"
+    yield row
+    whole = None
+
+    row, ms, faults = {"name": FULL}, [], []
+    try:
+        search = full_search(lab, graph)
+        search(few[0])
+        for root in few:
+            values, seconds = lab.timed(lambda root=root: search(root))
+            ms.append(1e3 * seconds)
+            distance = lab.xp.where(values == MOST["int32"], -1, values)
+            if not bool((distance == expected[root]).all()):
+                faults.append(f"root {root}: other distances than the search")
+        row |= of_times(ms) | of_rates(ms, checker.traversed(few)) | verdict(len(few), faults)
+        row |= {"over_paged": ratio(row["median_ms"], times["median_ms"]), **of_budget(graph)}
+    except REFUSALS as error:
+        row["note"] = f"not measured, {reason(error)}"
+    yield row
+
+
+def full_search(lab: Lab, graph: Graph) -> Callable[[int], Any]:
+    """Breadth-first search as a program that gathers over all edges in each level; gives its values."""
+    view = graph.storage.gather_view("out")
+    prepare, xp, n = lab.ours(graph).prepare, lab.xp, graph.n_vertices
+    options = RunOptions(mode="pull")
+
+    def search(root: int) -> Any:
+        values, active = xp.full(n, MOST["int32"], np.int32), xp.zeros(n, bool)
+        source = prepare(root)
+        values[source], active[source] = 0, True
+        return graph.engine.run(view, breadth_first(), State(values, active), options).values
+
+    return search
+
+
+def streaming(lab: Lab, graph: Graph) -> Iterator[Row]:
+    """PageRank's iterations: bytes a second, on one engine and on both."""
+    link, n = host_link(lab), graph.n_vertices
+    state = State(lab.xp.full(n, 1 / n), lab.xp.ones(n, bool))
+    options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), trace=True)
+    ways = {"streamed": {}, "asynchronous": {"asynchronous": True}, "with the CPU": {}}
+    for name, changes in ways.items():
+        row: Row = {"name": name}
+        try:
+            run = graph.engine.run if name != "with the CPU" else getattr(graph.engine, "run_hybrid", None)
+            if run is None:
+                continue
+            view = graph.storage.gather_view("out")
+            done = run(view, pagerank(1e-30), state, replace(options, **changes))
+            row |= of_trace(done.trace[1:], link) | of_budget(graph)  # kernels are loaded in the first
+        except REFUSALS as error:
+            row["note"] = f"not measured, {reason(error)}"
+        yield row
+
+
+def of_trace(trace: Sequence[IterationTrace], link: float) -> Row:
+    """Sums and medians of iterations, and the rate beside that of the link."""
+    n_bytes, ms = sum(row.bytes for row in trace), [row.milliseconds for row in trace]
+    rate = short(n_bytes / max(sum(ms), 1e-9) / 1e6)
+    return {
+        "iterations": len(trace), "pages": max((row.pages for row in trace), default=0),
+        "bytes": n_bytes // max(len(trace), 1), "median_ms": short(float(np.median(ms))),
+        "gb_s": rate, "link_gb_s": short(link / 1e9), "share_of_link": ratio(rate, link / 1e9),
+        "overlap": short(float(np.mean([row.overlap for row in trace]))),
+    }  # fmt: skip
+
+
+def host_link(lab: Lab) -> float:
+    """Bytes that a copy of pinned host memory to the device moves in a second."""
+    target = lab.xp.empty(LINK_BYTES, np.uint8)
+    if not hasattr(target, "set"):
+        source = np.zeros(LINK_BYTES, np.uint8)
+        return LINK_BYTES / min(lab.timed(lambda: np.copyto(target, source))[1] for _ in range(5))
+    import cupyx
+
+    source = cupyx.empty_pinned(LINK_BYTES, np.uint8)
+    return LINK_BYTES / min(lab.timed(lambda: target.set(source))[1] for _ in range(5))
+
+
+def ranks(lab: Lab, edges: Any, directed: bool, library: Callable[[Any, bool], Any]) -> Iterator[Row]:
+    """From the call to the frame, in a quarter of the memory and in memory, and cuGraph."""
+    settings = {"tol": programs.TOLERANCE, "max_iter": MOST_ITERATIONS, "weighted": False}
+    base: Row = {}
+    try:
+        edges = programs.simple(lab, edges, directed)
+    except REFUSALS as error:
+        yield {"name": PAGED, "note": f"not measured, {reason(error)}"}
+        return
+    limit = footprint(lab, edges, directed) // PARTS
+    for name, how in ((PAGED, {"memory_limit": limit}), (IN_MEMORY, {})):
+        try:
+            graph = lab.graph(edges, directed=directed, **how)
+            rank = programs.call(name, lambda _, graph=graph: graph.pagerank(programs.ALPHA, **settings))
+            row = programs.of_runs(lab.timings(rank, range(RUNS)))
+        except REFUSALS as error:
+            yield {"name": name, "note": f"not measured, {reason(error)}"}
+            continue
+        base = base or {**row, "answer": rank.run(0)}
+        yield {"name": name, **row, "over_paged": ratio(row["median_ms"], base["median_ms"])}
+        del graph
+    row, faults = {"name": "cugraph"}, []
+
+    def check(argument: int, answer: Any) -> None:
+        if base and not programs.same_ranks(base["answer"], answer):
+            faults.append("other ranks than ours")
+
+    try:
+        theirs = library(edges, directed)
+        rank = programs.call("cugraph", lambda _: theirs.pagerank(programs.TOLERANCE, MOST_ITERATIONS))
+        row |= programs.of_runs(lab.timings(rank, range(RUNS), check=check)) | verdict(RUNS, faults)
+        row["over_paged"] = ratio(row["median_ms"], base.get("median_ms"))
+    except REFUSALS as error:
+        row["note"] = f"not measured, {reason(error)}"
+    yield row
+
+
+def draw(axes: Axes, rows: Sequence[Row]) -> None:
+    shown = [{**row, "name": f"{row['table']}: {row['name']}"} for row in rows]
+    bars(axes, shown, "median_ms", "median ms")

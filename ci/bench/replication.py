@@ -1,0 +1,150 @@
+"""(i) B6: what copies of each vertex of a shard are worth in gathering, on PageRank's iterations.
+
+None (a factor of 1), fixed factors, Garaph's formula for each shard, and gathering row by row without shards.
+Evenness is that of the clock cycles that the shards' pieces take in one iteration; setting up is all of a run
+but its iterations: the cutting of shards, or the listing of rows by length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav import datasets
+from rapids_trav.algorithms.programs import pagerank
+from rapids_trav.structures import GatherView, Run, RunOptions, State
+
+from . import graphs
+from .checks import verdict
+from .libraries import REFUSALS, reason
+from .pictures import bars
+from .rows import Row, of_times, ratio, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rapids_trav.program import Program
+
+    from .lab import Lab
+
+GRAPHS = (*(f"rmat{scale}" for scale in range(20, 25)), *datasets.names())
+DTYPES = ("float32", "float64")
+FIXED = (1, 2, 4, 8, 16, 32)
+ROWS, FORMULA = "row by row", "by formula"
+NAMES: dict[str, dict[str, Any]] = {
+    ROWS: {"gather": "rows"},
+    **{f"{factor} of each": {"gather": "replicas", "replication": factor} for factor in FIXED},
+    FORMULA: {"gather": "replicas", "replication": "formula"},
+}
+NONE = "1 of each"
+COLUMNS = (
+    "graph", "dtype", "name", "iterations", "median_ms", "min_ms", "max_ms", "gedges_a_second", "setup_ms",
+    "shards", "pieces", "mean_factor", "worst_over_mean_piece", "deviation_over_mean_piece", "checked",
+    "wrong", "note",
+)  # fmt: skip
+TABLES = {"replication": COLUMNS, "claims": ("graph", "dtype", "claim", "ratio")}
+ITERATIONS, RUNS, WARM = 20, 3, 1
+NEVER = 1e-30  # a tolerance that is not met
+TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # sums of one iteration in another order
+
+
+def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
+    for name in names:
+        graph = lab.graph(lab.load(name), directed=graphs.is_directed(name))
+        view, n = graph.storage.gather_view("out"), graph.n_vertices
+        for dtype in DTYPES:
+            state = State(lab.xp.full(n, 1 / n, dtype=dtype), lab.xp.ones(n, dtype=bool))
+            facts = {"benchmark": "replication", "graph": name, "dtype": dtype}
+            rows = []
+            for row in setups(lab, graph.engine, view, pagerank(NEVER, dtype), state):
+                rows.append(row)
+                yield {**facts, "table": "replication", **row}
+            for row in claims(rows):
+                yield {**facts, "table": "claims", **row}
+        del graph, view
+
+
+def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: State) -> Iterator[Row]:
+    """A row for each way to gather; the first gives the ranks that the others must give."""
+    n = view.n_vertices
+    options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), mode="pull", trace=True)
+    ranks = None
+    for name, how in NAMES.items():
+        chosen = replace(options, **how)
+        try:
+            row, done = iterations(lab, engine, view, program, state, chosen)
+            shards = evenness(lab, view, program, state, chosen) if name != ROWS else {}
+        except REFUSALS as error:
+            yield {"name": name, "note": f"not measured, {reason(error)}"}
+            continue
+        ranks = done.values if ranks is None else ranks
+        tolerance = TOLERANCES[program.dtype]
+        same = bool(lab.xp.allclose(done.values, ranks, rtol=tolerance, atol=0))
+        faults = [] if same else ["other ranks than the first"]
+        yield {"name": name, **row, **shards, **verdict(1, faults)}
+
+
+def iterations(
+    lab: Lab, engine: Any, view: GatherView, program: Program, state: State, options: RunOptions
+) -> tuple[Row, Run]:
+    """Statistics of the iterations of a few runs after one to warm up, but for the first of each."""
+    engine.run(view, program, state, options)
+    ms: list[float] = []
+    setup: list[float] = []
+    for _ in range(RUNS):
+        done, seconds = lab.timed(lambda: engine.run(view, program, state, options))
+        own = [row.milliseconds for row in done.trace]
+        ms += own[WARM:]
+        setup.append(1e3 * seconds - sum(own))
+    times = of_times(ms)
+    rate = short(view.into.n_edges / times["median_ms"] / 1e6)
+    counts = {"iterations": times.pop("roots"), "setup_ms": short(float(np.median(setup)))}
+    return {**times, "gedges_a_second": rate, **counts}, done
+
+
+def evenness(lab: Lab, view: GatherView, program: Program, state: State, options: RunOptions) -> Row:
+    """The shards of a run, and how evenly their pieces take their time in its second iteration."""
+    from rapids_trav.engines.cuda.gas_work import Work
+
+    work = Work(view, program, state, options)
+    work.pull()
+    shards = work.shards.shards
+    work.shards.cycles = lab.xp.zeros(shards.n_pieces, np.int64)
+    work.pull()
+    return of_pieces(work.shards.cycles.get(), shards.factors)
+
+
+def of_pieces(cycles: np.ndarray, factors: np.ndarray) -> Row:
+    mean = float(cycles.mean())
+    return {
+        "shards": len(factors),
+        "pieces": len(cycles),
+        "mean_factor": short(float(factors.mean())),
+        "worst_over_mean_piece": short(float(cycles.max()) / mean),
+        "deviation_over_mean_piece": short(float(cycles.std()) / mean),
+    }
+
+
+def claims(rows: Sequence[Row]) -> Iterator[Row]:
+    """B6 as ratios; above 1, the second of the two is better."""
+    found = {row["name"]: row for row in rows if "median_ms" in row}
+    ms = {name: row["median_ms"] for name, row in found.items()}
+    fixed = [name for name in ms if name not in (ROWS, FORMULA)]
+    best = min(fixed, key=ms.__getitem__, default=None)
+    spread = {name: row.get("deviation_over_mean_piece") for name, row in found.items()}
+    for claim, over, under in (
+        ("time, none over formula", ms.get(NONE), ms.get(FORMULA)),
+        (f"time, best fixed ({best}) over formula", ms.get(best), ms.get(FORMULA)),
+        ("time, rows over formula", ms.get(ROWS), ms.get(FORMULA)),
+        (f"time, rows over best fixed ({best})", ms.get(ROWS), ms.get(best)),
+        ("spread of pieces, none over formula", spread.get(NONE), spread.get(FORMULA)),
+    ):
+        yield {"claim": claim, "ratio": ratio(over, under)}
+
+
+def draw(axes: Axes, rows: Sequence[Row]) -> None:
+    rows = [row for row in rows if row["table"] == "replication"]
+    bars(axes, [{**row, "name": f"{row['dtype']} {row['name']}"} for row in rows], "median_ms", "median ms")

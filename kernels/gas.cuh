@@ -1,0 +1,181 @@
+// A vertex program inside our kernels: its types, its functions and its reducer.
+//
+// The functions are compiled from Python by Numba and linked in, so that each call is inlined
+// (rapids_trav/engines/cuda/link.py).  X_ARGUMENTS says how many arguments function x takes; 0 that the
+// program has none, and that the default below stands.
+//
+// NaN never replaces a number when min and max reduce, nor a number a NaN: a value that is NaN stays.
+#pragma once
+#include "level.cuh"
+
+#ifndef VALUE
+#define VALUE 3  // type of values and messages: 1 int32, 2 int64, 3 float32, 4 float64
+#endif
+#ifndef WEIGHT
+#define WEIGHT 0  // type of edge weights, likewise; 0: every weight is 1
+#endif
+#ifndef REDUCER
+#define REDUCER 0  // 0 min, 1 max, 2 sum
+#endif
+#ifndef SCATTER_ARGUMENTS
+#define SCATTER_ARGUMENTS 0
+#endif
+#ifndef GATHER_ARGUMENTS
+#define GATHER_ARGUMENTS 0
+#endif
+#ifndef APPLY_ARGUMENTS
+#define APPLY_ARGUMENTS 0
+#endif
+#ifndef ACTIVE_ARGUMENTS
+#define ACTIVE_ARGUMENTS 0
+#endif
+#ifndef TOTAL_ARGUMENTS
+#define TOTAL_ARGUMENTS 0
+#endif
+#ifndef RESIDUAL
+#define RESIDUAL 0  // 1: sum up the changes of the values
+#endif
+
+using u8 = unsigned char;
+
+template <i32 Kind>
+struct Scalar;
+template <>
+struct Scalar<1> {
+    using type = i32;
+};
+template <>
+struct Scalar<2> {
+    using type = i64;
+};
+template <>
+struct Scalar<3> {
+    using type = float;
+};
+template <>
+struct Scalar<4> {
+    using type = double;
+};
+
+using value_t = Scalar<VALUE>::type;
+using weight_t = Scalar<WEIGHT == 0 ? VALUE : WEIGHT>::type;  // none: 1 in the type of the values
+#if WEIGHT == 0
+using degree_t = i64;
+#else
+using degree_t = double;
+#endif
+
+extern "C" {
+#if SCATTER_ARGUMENTS == 1
+__device__ value_t trav_scatter(value_t value);
+#elif SCATTER_ARGUMENTS == 2
+__device__ value_t trav_scatter(value_t value, degree_t degree);
+#endif
+#if GATHER_ARGUMENTS == 1
+__device__ value_t trav_gather(value_t message);
+#elif GATHER_ARGUMENTS == 2
+__device__ value_t trav_gather(value_t message, weight_t weight);
+#endif
+#if APPLY_ARGUMENTS == 1
+__device__ value_t trav_apply(value_t value);
+#elif APPLY_ARGUMENTS == 2
+__device__ value_t trav_apply(value_t value, value_t gathered);
+#elif APPLY_ARGUMENTS == 3
+__device__ value_t trav_apply(value_t value, value_t gathered, double total);
+#elif APPLY_ARGUMENTS == 4
+__device__ value_t trav_apply(value_t value, value_t gathered, double total, const double* parameters);
+#endif
+#if ACTIVE_ARGUMENTS == 1
+__device__ i32 trav_active(value_t value);
+#elif ACTIVE_ARGUMENTS == 2
+__device__ i32 trav_active(value_t value, value_t next);
+#endif
+#if TOTAL_ARGUMENTS == 1
+__device__ double trav_total(value_t value);
+#elif TOTAL_ARGUMENTS == 2
+__device__ double trav_total(value_t value, degree_t degree);
+#endif
+}
+
+// Whether `value` takes the place of `other` when they are reduced; min and max only.
+__device__ __forceinline__ bool better(value_t value, value_t other) {
+    return REDUCER == 0 ? value < other : value > other;
+}
+
+__device__ __forceinline__ value_t reduce(value_t one, value_t other) {
+    if (REDUCER == 2) return one + other;
+    return better(other, one) ? other : one;
+}
+
+// What reducing nothing gives.
+__device__ __forceinline__ value_t identity() {
+    if (REDUCER == 2) return 0;
+#if VALUE == 1
+    return REDUCER == 0 ? 0x7fffffff : -0x7fffffff - 1;
+#elif VALUE == 2
+    return REDUCER == 0 ? 0x7fffffffffffffffll : -0x7fffffffffffffffll - 1;
+#else
+    const float infinity = __int_as_float(0x7f800000);
+    return REDUCER == 0 ? infinity : -infinity;
+#endif
+}
+
+__device__ __forceinline__ value_t scatter(value_t value, degree_t degree) {
+#if SCATTER_ARGUMENTS == 2
+    return trav_scatter(value, degree);
+#elif SCATTER_ARGUMENTS == 1
+    return trav_scatter(value);
+#else
+    return value;
+#endif
+}
+
+__device__ __forceinline__ value_t gather(value_t message, weight_t weight) {
+#if GATHER_ARGUMENTS == 2
+    return trav_gather(message, weight);
+#elif GATHER_ARGUMENTS == 1
+    return trav_gather(message);
+#else
+    return message;
+#endif
+}
+
+__device__ __forceinline__ value_t apply(value_t value, value_t gathered, double total,
+                                         const double* parameters) {
+#if APPLY_ARGUMENTS == 4
+    return trav_apply(value, gathered, total, parameters);
+#elif APPLY_ARGUMENTS == 3
+    return trav_apply(value, gathered, total);
+#elif APPLY_ARGUMENTS == 2
+    return trav_apply(value, gathered);
+#elif APPLY_ARGUMENTS == 1
+    return trav_apply(value);
+#else
+    return REDUCER == 2 ? gathered : reduce(value, gathered);
+#endif
+}
+
+__device__ __forceinline__ bool is_active(value_t value, value_t next) {
+#if ACTIVE_ARGUMENTS == 2
+    return trav_active(value, next) != 0;
+#elif ACTIVE_ARGUMENTS == 1
+    return trav_active(value) != 0;
+#else
+    return next != value;
+#endif
+}
+
+__device__ __forceinline__ double in_total(value_t value, degree_t degree) {
+#if TOTAL_ARGUMENTS == 2
+    return trav_total(value, degree);
+#elif TOTAL_ARGUMENTS == 1
+    return trav_total(value);
+#else
+    return 0;
+#endif
+}
+
+// Weight of an edge, and what arrives over it.
+__device__ __forceinline__ weight_t weight_of(const weight_t* weights, i64 edge) {
+    return WEIGHT == 0 ? static_cast<weight_t>(1) : weights[edge];
+}

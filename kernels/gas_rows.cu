@@ -1,0 +1,240 @@
+// Gather and apply, row by row: each row of in-edges is reduced by as many threads as it is long.
+//
+// list_rows sorts the rows that gather (all, or the marked) into bins by their length; gather_rows reduces
+// them by a thread, by eight, by a warp or by a block.  A hub's row is cut into pieces, one to a block, and
+// the block that comes last reduces the pieces' results, in order: so a sum has the same value in every run.
+// settle then applies the vertex where its sum is: nothing but new values and messages goes to memory.
+//
+// Invariants: a row is in one list, once.  `messages` are those of the iteration before unless it is
+// asynchronous, when they are those that are being written, old or new.  marks[v] is 0 or 1; list_rows clears
+// the marks of what it lists, but for hubs, whose marks stand until commit_rows (gas_state.cu).
+//
+// gather_plain is the plain kernel: a thread for each row.
+//
+// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (gather-apply-scatter); S. Hong et al., Accelerating CUDA
+// Graph Algorithms at Maximum Warp, PPoPP 2011 (threads by degree).
+#include "gas_reduce.cuh"
+#include "gas_vertex.cuh"
+
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 256
+#endif
+#ifndef PIECE_EDGES
+#define PIECE_EDGES 16384  // a row with more is cut into pieces of so many
+#endif
+
+constexpr i32 WARPS = BLOCK_SIZE / WARP;
+constexpr i32 GROUP = 8;
+enum Bin { BY_THREAD, BY_GROUP, BY_WARP, BY_BLOCK, BY_PIECES, BINS };
+
+__device__ __forceinline__ i32 bin_of(i64 degree) {
+    if (degree < 8) return BY_THREAD;
+    if (degree < 64) return BY_GROUP;
+    if (degree < 2048) return BY_WARP;
+    return degree <= PIECE_EDGES ? BY_BLOCK : BY_PIECES;
+}
+
+// Appends the rows from `first_row` on to `rows`, bin b from begins[b] on, and adds to sizes[b]; only counts
+// if `rows` is null.  Lists the marked ones and the active ones; all if both are null.
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    list_rows(const edge_t* __restrict__ row_offsets, i64 first_row, i64 n_rows, u8* marks,
+              const u8* __restrict__ active, vertex_t* rows, const i64* __restrict__ begins, u64* sizes) {
+    __shared__ i32 warp_places[WARPS][BINS];
+    __shared__ u64 places[BINS];
+    const i32 thread = static_cast<i32>(threadIdx.x);
+    const i32 warp = thread / WARP;
+    for (i64 tile = static_cast<i64>(blockIdx.x) * BLOCK_SIZE; tile < n_rows; tile += global_threads()) {
+        const i64 v = first_row + tile + thread;
+        bool listed = tile + thread < n_rows;
+        if (listed && marks != nullptr) listed = marks[v] != 0 || (active != nullptr && active[v] != 0);
+        const i32 bin = listed ? bin_of(degree(row_offsets, static_cast<vertex_t>(v))) : BINS;
+        if (listed && marks != nullptr) marks[v] = bin == BY_PIECES;
+        i32 rank = 0;
+        for (i32 b = 0; b < BINS; ++b) {
+            const u32 same = __ballot_sync(FULL_WARP, bin == b);
+            if (bin == b) rank = __popc(same & ((1u << lane_id()) - 1u));
+            if (lane_id() == 0) warp_places[warp][b] = __popc(same);
+        }
+        __syncthreads();
+        if (thread < BINS) {
+            i32 sum = 0;
+            for (i32 w = 0; w < WARPS; ++w) {
+                const i32 size = warp_places[w][thread];
+                warp_places[w][thread] = sum;
+                sum += size;
+            }
+            places[thread] = sum > 0 ? atomicAdd(&sizes[thread], static_cast<u64>(sum)) : 0;
+        }
+        __syncthreads();
+        if (listed && rows != nullptr) {
+            rows[begins[bin] + static_cast<i64>(places[bin]) + warp_places[warp][bin] + rank] =
+                static_cast<vertex_t>(v);
+        }
+        __syncthreads();
+    }
+}
+
+// The edges of `into`, and what they carry.
+struct Edges {
+    const edge_t* row_offsets;
+    const vertex_t* column_indices;
+    const weight_t* weights;
+    const value_t* messages;
+
+    __device__ __forceinline__ value_t arriving(i64 edge) const {
+        return gather(messages[column_indices[edge]], weight_of(weights, edge));
+    }
+};
+
+// What `lanes` threads, of which this is number `lane`, each gather of the edges [begin, end).
+__device__ __forceinline__ value_t share(const Edges& edges, i64 begin, i64 end, i32 lane, i32 lanes) {
+    constexpr i32 AT_ONCE = 4;  // loads in flight
+    value_t sum = identity();
+    i64 edge = begin + lane;
+    for (; edge + (AT_ONCE - 1) * lanes < end; edge += AT_ONCE * lanes) {
+        vertex_t neighbor[AT_ONCE];
+        value_t message[AT_ONCE];
+        weight_t weight[AT_ONCE];
+#pragma unroll
+        for (i32 i = 0; i < AT_ONCE; ++i) {
+            neighbor[i] = edges.column_indices[edge + i * lanes];
+            weight[i] = weight_of(edges.weights, edge + i * lanes);
+        }
+#pragma unroll
+        for (i32 i = 0; i < AT_ONCE; ++i) message[i] = edges.messages[neighbor[i]];
+#pragma unroll
+        for (i32 i = 0; i < AT_ONCE; ++i) sum = reduce(sum, gather(message[i], weight[i]));
+    }
+    for (; edge < end; edge += lanes) sum = reduce(sum, edges.arriving(edge));
+    return sum;
+}
+
+// Reduces over the block; thread 0 gets the result.
+__device__ __forceinline__ value_t block_reduce(value_t value, value_t* warp_values) {
+    value = group_reduce(value, WARP);
+    __syncthreads();  // the values of the call before have been read
+    if (lane_id() == 0) warp_values[threadIdx.x / WARP] = value;
+    __syncthreads();
+    if (threadIdx.x >= WARP) return value;
+    return group_reduce(lane_id() < WARPS ? warp_values[lane_id()] : identity(), WARP);
+}
+
+// Rows of one bin, by groups of LANES threads.
+template <i32 LANES>
+__device__ __forceinline__ void gather_bin(const Edges& edges, const vertex_t* rows, i64 size,
+                                           const Vertices& vertices, Tally& tally) {
+    const i32 lane = lane_id() & (LANES - 1);
+    for (i64 i = global_thread() / LANES; i < size; i += global_threads() / LANES) {
+        const i64 v = rows[i];
+        const i64 begin = edges.row_offsets[v];
+        const i64 end = edges.row_offsets[v + 1];
+        const value_t gathered = group_reduce(share(edges, begin, end, lane, LANES), LANES);
+        if (lane == 0) {
+            tally.edges += end - begin;
+            settle(vertices, v, gathered, tally);
+        }
+    }
+}
+
+// Piece p is of hub piece_hubs[p], whose pieces begin at first_pieces; `tickets` are 0 before and after.
+struct Pieces {
+    const i32* piece_hubs;
+    const vertex_t* hubs;
+    const i32* first_pieces;
+    value_t* results;
+    u32* tickets;
+    const u8* marks;  // null: every hub gathers
+};
+
+__device__ __forceinline__ void gather_pieces(const Edges& edges, const Pieces& pieces, i64 n_pieces,
+                                              const Vertices& vertices, value_t* warp_values, Tally& tally) {
+    __shared__ bool is_last;
+    for (i64 piece = blockIdx.x; piece < n_pieces; piece += gridDim.x) {
+        const i32 hub = pieces.piece_hubs[piece];
+        const i64 v = pieces.hubs[hub];
+        if (pieces.marks != nullptr && pieces.marks[v] == 0) continue;
+        const i32 first = pieces.first_pieces[hub];
+        const i32 after = pieces.first_pieces[hub + 1];
+        const i64 row_end = edges.row_offsets[v + 1];
+        const i64 begin = edges.row_offsets[v] + (piece - first) * PIECE_EDGES;
+        const i64 end = begin + PIECE_EDGES < row_end ? begin + PIECE_EDGES : row_end;
+        const i32 thread = static_cast<i32>(threadIdx.x);
+        const value_t sum = block_reduce(share(edges, begin, end, thread, BLOCK_SIZE), warp_values);
+        if (thread == 0) {
+            tally.edges += end - begin;
+            pieces.results[piece] = sum;
+            __threadfence();
+            is_last = atomicAdd(&pieces.tickets[hub], 1u) == static_cast<u32>(after - first - 1);
+        }
+        __syncthreads();
+        if (!is_last) continue;  // the barriers in block_reduce stand before is_last is written again
+        __threadfence();
+        value_t merged = identity();
+        for (i32 i = first + thread; i < after; i += BLOCK_SIZE) {
+            merged = reduce(merged, __ldcg(&pieces.results[i]));
+        }
+        merged = block_reduce(merged, warp_values);
+        if (thread == 0) {
+            pieces.tickets[hub] = 0;
+            settle(vertices, v, merged, tally);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    gather_rows(const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
+                const weight_t* __restrict__ weights, const value_t* messages,
+                const vertex_t* __restrict__ rows, const i64* __restrict__ begins,
+                const u64* __restrict__ sizes, const i32* __restrict__ piece_hubs,
+                const vertex_t* __restrict__ hubs, const i32* __restrict__ first_pieces, i64 n_pieces,
+                value_t* results, u32* tickets, const u8* marks, value_t* values, value_t* new_messages,
+                u8* active, const degree_t* __restrict__ degrees, const edge_t* __restrict__ out_offsets,
+                const double* __restrict__ parameters, const double* __restrict__ before, u64* counters) {
+    __shared__ value_t warp_values[WARPS];
+    const Edges edges{row_offsets, column_indices, weights, messages};
+    const Vertices vertices{values,      new_messages, active,           degrees,
+                            out_offsets, parameters,   before[TOTAL_SUM]};
+    const Pieces pieces{piece_hubs, hubs, first_pieces, results, tickets, marks};
+    Tally tally;
+    gather_pieces(edges, pieces, n_pieces, vertices, warp_values, tally);
+    for (i64 i = blockIdx.x; i < static_cast<i64>(sizes[BY_BLOCK]); i += gridDim.x) {
+        const i64 v = rows[begins[BY_BLOCK] + i];
+        const i64 begin = row_offsets[v];
+        const i64 end = row_offsets[v + 1];
+        const i32 thread = static_cast<i32>(threadIdx.x);
+        const value_t gathered = block_reduce(share(edges, begin, end, thread, BLOCK_SIZE), warp_values);
+        if (thread == 0) {
+            tally.edges += end - begin;
+            settle(vertices, v, gathered, tally);
+        }
+    }
+    gather_bin<WARP>(edges, rows + begins[BY_WARP], static_cast<i64>(sizes[BY_WARP]), vertices, tally);
+    gather_bin<GROUP>(edges, rows + begins[BY_GROUP], static_cast<i64>(sizes[BY_GROUP]), vertices, tally);
+    gather_bin<1>(edges, rows + begins[BY_THREAD], static_cast<i64>(sizes[BY_THREAD]), vertices, tally);
+    __syncwarp();
+    report(counters, tally);
+}
+
+// The same for the rows from `first_row` on, of which only the marked if `marks` is not null.
+extern "C" __global__ void gather_plain(
+    const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
+    const weight_t* __restrict__ weights, const value_t* messages, i64 first_row, i64 n_rows, const u8* marks,
+    value_t* values, value_t* new_messages, u8* active, const degree_t* __restrict__ degrees,
+    const edge_t* __restrict__ out_offsets, const double* __restrict__ parameters,
+    const double* __restrict__ before, u64* counters) {
+    const Edges edges{row_offsets, column_indices, weights, messages};
+    const Vertices vertices{values,      new_messages, active,           degrees,
+                            out_offsets, parameters,   before[TOTAL_SUM]};
+    Tally tally;
+    for (i64 v = first_row + global_thread(); v < first_row + n_rows; v += global_threads()) {
+        if (marks != nullptr && marks[v] == 0) continue;
+        value_t gathered = identity();
+        for (i64 edge = row_offsets[v]; edge < row_offsets[v + 1]; ++edge) {
+            gathered = reduce(gathered, edges.arriving(edge));
+        }
+        tally.edges += degree(row_offsets, static_cast<vertex_t>(v));
+        settle(vertices, v, gathered, tally);
+    }
+    __syncwarp();
+    report(counters, tally);
+}

@@ -1,0 +1,198 @@
+// Gather by shards: a block reduces the in-edges of a run of vertices in shared memory, then applies them.
+//
+// gather_shards: 1. clear the copies of the shard's vertices, as many of each as its factor says; 2. a thread
+// for each edge, in the order of memory, reduces what arrives into the copy of its lane by an atomic in
+// shared memory; 3. the lanes of a warp merge the copies of a vertex in log2(factor) steps; 4. a thread for
+// each vertex applies it.  Blocks stay, and take pieces until none is left.  A vertex whose row has several
+// pieces is a shard alone; the block that comes last reduces the pieces' results, in order.
+//
+// Invariants: every vertex is in one shard, and every shard has a piece; copies of a shard, factor times its
+// vertices, fit into the launch's shared memory.  local_ids[e] is the row of edge e counted from its shard's
+// first.  `tickets` are 0 before and after; counters[FRONTIER], which programs have no other use for, hands
+// out the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed order.
+//
+// The plain kernel is gather_plain (gas_rows.cu).
+//
+// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (shards, replication-based gather); SYSTEMS G1 to G11.
+#include "gas_reduce.cuh"
+#include "gas_vertex.cuh"
+#include "rows.cuh"
+
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 512
+#endif
+#ifndef RESIDENT_BLOCKS
+#define RESIDENT_BLOCKS 2  // on a multiprocessor; they share its shared memory
+#endif
+
+using u16 = unsigned short;
+
+struct Shards {
+    const i64* firsts;        // shard s is the vertices firsts[s] to firsts[s + 1] - 1
+    const i32* factors;       // copies of each vertex: 1, 2, 4, 8, 16 or 32
+    const i64* first_pieces;  // of each shard
+    const i32* piece_shards;
+    i64 piece_edges;
+};
+
+struct Piece {
+    i32 shard;
+    i64 first;  // vertex
+    i32 n_vertices;
+    i64 begin, end;  // edges
+    i64 first_piece, n_pieces;
+};
+
+__device__ __forceinline__ Piece piece_of(const Shards& shards, const edge_t* row_offsets, i64 number) {
+    Piece piece;
+    piece.shard = shards.piece_shards[number];
+    piece.first = shards.firsts[piece.shard];
+    const i64 last = shards.firsts[piece.shard + 1];
+    piece.n_vertices = static_cast<i32>(last - piece.first);
+    piece.first_piece = shards.first_pieces[piece.shard];
+    piece.n_pieces = shards.first_pieces[piece.shard + 1] - piece.first_piece;
+    const i64 shard_end = row_offsets[last];
+    piece.begin = row_offsets[piece.first] + (number - piece.first_piece) * shards.piece_edges;
+    piece.end = shard_end - piece.begin > shards.piece_edges ? piece.begin + shards.piece_edges : shard_end;
+    return piece;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
+    name_rows(const edge_t* __restrict__ row_offsets, const i64* __restrict__ firsts,
+              const i32* __restrict__ factors, const i64* __restrict__ first_pieces,
+              const i32* __restrict__ piece_shards, i64 n_pieces, i64 piece_edges, u16* local_ids) {
+    const Shards shards{firsts, factors, first_pieces, piece_shards, piece_edges};
+    for (i64 number = blockIdx.x; number < n_pieces; number += gridDim.x) {
+        const Piece piece = piece_of(shards, row_offsets, number);
+        const edge_t* ends = row_offsets + piece.first + 1;
+        for (i64 edge = piece.begin + threadIdx.x; edge < piece.end; edge += BLOCK_SIZE) {
+            const i64 row = lower_bound(ends, piece.n_vertices, static_cast<edge_t>(edge + 1));
+            local_ids[edge] = static_cast<u16>(row);
+        }
+    }
+}
+
+// The plain read, which may be a little old, spares most edges the atomic, and refuses what is NaN.
+__device__ __forceinline__ void arrive(value_t* copy, value_t value) {
+    if (REDUCER != 2 && !better(value, *copy)) return;
+    atomic_reduce(copy, value);
+}
+
+struct InEdges {
+    const vertex_t* column_indices;
+    const weight_t* weights;
+    const u16* local_ids;
+    const value_t* messages;
+};
+
+// This thread's share of the edges [begin, end), into the copies of its lane.
+__device__ __forceinline__ void gather_edges(const InEdges& edges, i64 begin, i64 end, i32 factor,
+                                             value_t* copies) {
+    constexpr i32 AT_ONCE = 4;  // loads in flight
+    const i32 shift = __ffs(factor) - 1;
+    value_t* own = copies + (lane_id() & (factor - 1));
+    i64 edge = begin + threadIdx.x;
+    for (; edge + (AT_ONCE - 1) * BLOCK_SIZE < end; edge += AT_ONCE * BLOCK_SIZE) {
+        vertex_t neighbor[AT_ONCE];
+        i32 local[AT_ONCE];
+        weight_t weight[AT_ONCE];
+        value_t message[AT_ONCE];
+#pragma unroll
+        for (i32 i = 0; i < AT_ONCE; ++i) {
+            neighbor[i] = edges.column_indices[edge + i * BLOCK_SIZE];
+            local[i] = edges.local_ids[edge + i * BLOCK_SIZE];
+            weight[i] = weight_of(edges.weights, edge + i * BLOCK_SIZE);
+        }
+#pragma unroll
+        for (i32 i = 0; i < AT_ONCE; ++i) message[i] = edges.messages[neighbor[i]];
+#pragma unroll
+        for (i32 i = 0; i < AT_ONCE; ++i) arrive(own + (local[i] << shift), gather(message[i], weight[i]));
+    }
+#pragma unroll 1
+    for (; edge < end; edge += BLOCK_SIZE) {
+        const value_t message = edges.messages[edges.column_indices[edge]];
+        arrive(own + (static_cast<i32>(edges.local_ids[edge]) << shift),
+               gather(message, weight_of(edges.weights, edge)));
+    }
+}
+
+// The first copy of each vertex gets the reduction of all.
+__device__ __forceinline__ void merge_copies(value_t* copies, i32 n_copies, i32 factor) {
+    if (factor == 1) return;
+    for (i32 base = static_cast<i32>(threadIdx.x) - lane_id(); base < n_copies; base += BLOCK_SIZE) {
+        const i32 i = base + lane_id();
+        const value_t merged = group_reduce(i < n_copies ? copies[i] : identity(), factor);
+        if (i < n_copies && (i & (factor - 1)) == 0) copies[i] = merged;
+    }
+}
+
+// One warp hands in a piece's result; if it is the last, its lane 0 applies the vertex.
+__device__ __forceinline__ void hand_in(const Piece& piece, i64 number, value_t result, value_t* results,
+                                        u32* tickets, const Vertices& vertices, Tally& tally) {
+    bool is_last = false;
+    if (lane_id() == 0) {
+        results[number] = result;
+        __threadfence();
+        is_last = atomicAdd(&tickets[piece.shard], 1u) == static_cast<u32>(piece.n_pieces - 1);
+    }
+    if (__any_sync(FULL_WARP, is_last) == 0) return;
+    __syncwarp();
+    __threadfence();
+    value_t merged = identity();
+    for (i64 i = lane_id(); i < piece.n_pieces; i += WARP) {
+        merged = reduce(merged, __ldcg(&results[piece.first_piece + i]));
+    }
+    merged = group_reduce(merged, WARP);
+    if (lane_id() != 0) return;
+    tickets[piece.shard] = 0;
+    settle(vertices, piece.first, merged, tally);
+}
+
+// cycles[p] is how long piece p took, if it is not null.
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
+    gather_shards(const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
+                  const weight_t* __restrict__ weights, const value_t* messages,
+                  const i64* __restrict__ firsts, const i32* __restrict__ factors,
+                  const i64* __restrict__ first_pieces, const i32* __restrict__ piece_shards, i64 n_pieces,
+                  i64 piece_edges, const u16* __restrict__ local_ids, value_t* results, u32* tickets,
+                  value_t* values, value_t* new_messages, u8* active, const degree_t* __restrict__ degrees,
+                  const edge_t* __restrict__ out_offsets, const double* __restrict__ parameters,
+                  const double* __restrict__ before, u64* counters, i64* cycles) {
+    extern __shared__ u64 shared[];
+    __shared__ i64 taken;
+    value_t* copies = reinterpret_cast<value_t*>(shared);
+    const Shards shards{firsts, factors, first_pieces, piece_shards, piece_edges};
+    const InEdges edges{column_indices, weights, local_ids, messages};
+    const Vertices vertices{values,      new_messages, active,           degrees,
+                            out_offsets, parameters,   before[TOTAL_SUM]};
+    const i32 thread = static_cast<i32>(threadIdx.x);
+    Tally tally;
+    for (;;) {
+        if (thread == 0) taken = static_cast<i64>(atomicAdd(&counters[FRONTIER], 1ull));
+        __syncthreads();  // and the copies of the piece before have been read
+        const i64 number = taken;
+        if (number >= n_pieces) break;
+        const i64 began = clock64();
+        const Piece piece = piece_of(shards, row_offsets, number);
+        const i32 factor = factors[piece.shard];
+        const i32 n_copies = piece.n_vertices * factor;
+        for (i32 i = thread; i < n_copies; i += BLOCK_SIZE) copies[i] = identity();
+        __syncthreads();
+        gather_edges(edges, piece.begin, piece.end, factor, copies);
+        __syncthreads();
+        merge_copies(copies, n_copies, factor);
+        __syncthreads();
+        if (piece.n_pieces == 1) {
+            for (i32 i = thread; i < piece.n_vertices; i += BLOCK_SIZE) {
+                settle(vertices, piece.first + i, copies[i * factor], tally);
+            }
+        } else if (thread < WARP) {
+            hand_in(piece, number, copies[0], results, tickets, vertices, tally);
+        }
+        if (thread == 0) {
+            tally.edges += piece.end - piece.begin;
+            if (cycles != nullptr) cycles[number] = clock64() - began;
+        }
+    }
+    report(counters, tally);
+}

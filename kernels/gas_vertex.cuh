@@ -1,0 +1,68 @@
+// Apply: a vertex takes its new value, offers its new message, and is counted.
+#pragma once
+#include "gas.cuh"
+
+// What stands behind the counters of level.cuh in an iteration's row: two sums in float64.
+constexpr i32 RESIDUAL_SUM = 7;  // of the changes of the values
+constexpr i32 TOTAL_SUM = 8;     // of the program's total, for the next iteration
+
+// The arrays of the vertices, each of n.  `messages` are the new ones: those that are gathered in the same
+// iteration stand apart if it is synchronous.
+struct Vertices {
+    value_t* values;
+    value_t* messages;
+    u8* active;
+    const degree_t* degrees;
+    const edge_t* out_offsets;
+    const double* parameters;
+    double total;
+};
+
+// What one thread has done.
+struct Tally {
+    i64 active = 0;
+    i64 scout = 0;
+    i64 edges = 0;
+    double residual = 0;
+    double total = 0;
+};
+
+__device__ __forceinline__ degree_t degree_of(const Vertices& vertices, i64 v) {
+    const bool needed = SCATTER_ARGUMENTS == 2 || TOTAL_ARGUMENTS == 2;
+    return needed ? vertices.degrees[v] : 0;
+}
+
+// A vertex that has `value` becomes `is` active or not, and offers its message.
+__device__ __forceinline__ void offer(const Vertices& vertices, i64 v, value_t value, bool is, Tally& tally) {
+    const degree_t own_degree = degree_of(vertices, v);
+    vertices.messages[v] = scatter(value, own_degree);
+    if (TOTAL_ARGUMENTS > 0) tally.total += in_total(value, own_degree);
+    if (is) {
+        tally.active += 1;
+        tally.scout += degree(vertices.out_offsets, static_cast<vertex_t>(v));
+    }
+}
+
+__device__ __forceinline__ void settle(const Vertices& vertices, i64 v, value_t gathered, Tally& tally) {
+    const value_t value = vertices.values[v];
+    const value_t next = apply(value, gathered, vertices.total, vertices.parameters);
+    const bool is = is_active(value, next);
+    vertices.values[v] = next;
+    vertices.active[v] = is;
+    if (RESIDUAL) tally.residual += fabs(static_cast<double>(next) - static_cast<double>(value));
+    offer(vertices, v, next, is, tally);
+}
+
+__device__ __forceinline__ void add_sum(u64* counters, i32 which, double value) {
+    for (i32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
+    if (lane_id() == 0 && value != 0) atomicAdd(reinterpret_cast<double*>(counters) + which, value);
+}
+
+// Adds what the threads have done to an iteration's row; whole warps call it.
+__device__ __forceinline__ void report(u64* counters, const Tally& tally) {
+    count(counters, FOUND, tally.active);
+    count(counters, SCOUT, tally.scout);
+    count(counters, EDGES, tally.edges);
+    if (RESIDUAL) add_sum(counters, RESIDUAL_SUM, tally.residual);
+    if (TOTAL_ARGUMENTS > 0) add_sum(counters, TOTAL_SUM, tally.total);
+}

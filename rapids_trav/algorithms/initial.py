@@ -1,0 +1,94 @@
+"""What a vertex program starts from: initial values and active vertices, as the caller gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames import library_of, move
+from rapids_trav.program import Program
+from rapids_trav.structures import Array
+
+from .question import on_engine, vertices
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+
+def active_vertices(graph: Graph, sources: Any) -> Array:
+    """Which vertices are active at first, bool (n,): those that `sources` names, or all."""
+    xp, n = graph.engine.xp, graph.n_vertices
+    if sources is None:
+        return xp.ones(n, dtype=bool)
+    active = xp.zeros(n, dtype=bool)
+    active[on_engine(graph, vertices(graph, "sources", sources))] = True
+    return active
+
+
+def initial_values(graph: Graph, program: Program, initial: Any) -> Array:
+    """Initial values by internal id, (n,), in the program's dtype.
+
+    `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
+    vertices, as a mapping or as a frame with `vertex` (`vertex_0`, ...) and `value`: the others start from
+    the reducer's identity.
+    """
+    xp, n = graph.engine.xp, graph.n_vertices
+    if library_of(initial):
+        return _of_frame(graph, program, initial)
+    if isinstance(initial, Mapping):
+        return _placed(graph, program, list(initial), list(initial.values()))
+    if isinstance(initial, Number) or getattr(initial, "ndim", 1) == 0:
+        return xp.full(n, _values(program, [initial], np)[0])
+    values = _values(program, initial, xp)
+    if values.shape != (n,):
+        raise TravError(
+            f"initial holds {len(values)} values, and the graph has {n} vertices: give one for each, in "
+            f"ascending order of the ids, or name the vertices in a dict or a frame."
+        )
+    return values if graph.ids.order is None else values[graph.ids.order]
+
+
+def _of_frame(graph: Graph, program: Program, frame: Any) -> Array:
+    width = graph.ids.width
+    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
+    if missing := [name for name in (*names, "value") if name not in frame.columns]:
+        raise TravError(
+            f"initial has no column {missing[0]!r}: give {', '.join(names)} and value, as in an answer."
+        )
+    return _placed(graph, program, frame[names], frame["value"])
+
+
+def _placed(graph: Graph, program: Program, named: Any, given: Any) -> Array:
+    """The identity everywhere but at the named vertices."""
+    xp = graph.engine.xp
+    values = xp.full(graph.n_vertices, program.identity)
+    if len(named):
+        at = on_engine(graph, vertices(graph, "initial", named))
+        values[at] = _values(program, given, xp)
+    return values
+
+
+def _values(program: Program, given: Any, xp: Any) -> Array:
+    """Numbers in the program's dtype, refused if it changes them."""
+    if library_of(given, ("Series",)) == "cudf":
+        given = given.to_cupy()
+    on_device = type(given).__module__.partition(".")[0] == "cupy"
+    values = given if on_device else np.asarray(given)
+    if values.dtype.kind not in "iuf" or (values.dtype.kind == "f" and bool((values != values).any())):
+        raise TravError(
+            f"initial holds values of {values.dtype} or nulls, and program {program.name!r} computes with "
+            f"{program.dtype}: give numbers without nulls."
+        )
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = values.astype(program.dtype)
+        lost = cast != values if program.dtype not in ("float32", "float64") else cast != cast
+    if bool(lost.any()):
+        raise TravError(
+            f"initial holds {written(values[lost][0])}, which is no {program.dtype} of program "
+            f"{program.name!r}: give values of that type, or the program another dtype."
+        )
+    return move(cast, xp)

@@ -1,0 +1,57 @@
+"""Checkpoints of a run: written every few iterations, and gone on from if asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rapids_trav import checkpoint
+from rapids_trav.durable import array_checksum
+from rapids_trav.program import Program
+from rapids_trav.program_digest import program_digest
+from rapids_trav.structures import GatherView, State
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+    from .run import RunQuestion
+
+
+class Checkpoints:
+    """Those of one run, told from others by all that decides its values."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        view: GatherView,
+        program: Program,
+        state: State,
+        question: RunQuestion,
+        asynchronous: bool,
+    ) -> None:
+        weights = None if view.weights is None else array_checksum(view.weights)
+        self._xp = graph.engine.xp
+        self._every = question.checkpoint_every
+        self._folder = question.checkpoint
+        self._fingerprint = {
+            "graph": checkpoint.graph_fingerprint(view.into, graph.n_edges, graph.directed),
+            "choice of weights": weights,
+            "program": program_digest(program) or program.name,
+            "choice of parameters": list(question.parameters),
+            "choice of initial values": array_checksum(state.values),
+            "choice of sources": array_checksum(state.active),
+            "choice of asynchronous": asynchronous,
+        }
+        self._writer = checkpoint.Writer(self._folder, self._fingerprint)
+
+    def resumed(self, state: State) -> State:
+        """The state of the last checkpoint; `state` if there is none."""
+        found = checkpoint.load(self._folder, self._fingerprint)
+        if found is None:
+            return state
+        values, active = (self._xp.asarray(part) for part in (found.values, found.active))
+        return State(values, active, found.iteration, found.total)
+
+    def write(self, state: State) -> Any:
+        """Keep this state, if it is its turn."""
+        if state.iteration % self._every == 0:
+            self._writer.write(state)

@@ -1,0 +1,219 @@
+"""Vertex programs, from the question to the frame of the answer.
+
+The engine iterates; here are the checks, the way of initial values in and of values out (in the caller's ids
+and order), checkpoints, and the choice of the processor.  `execute` is what the shipped programs share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames import Masked, move
+from rapids_trav.program import Program
+from rapids_trav.storage.rows import check_where
+from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
+
+from .bfs import Traced
+from .initial import active_vertices, initial_values
+from .question import DIRECTIONS, flag, one_of, whole_number
+from .resume import Checkpoints
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+RUN_MODES = ("auto", "pull", "notify", "push")
+PROCESSORS = ("auto", "cpu", "gpu", "hybrid")
+GATHERS = ("rows", "replicas")
+REPLICATIONS = ("auto", "formula", 1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class RunQuestion:
+    """How a caller wants a program run, checked.
+
+    Attributes
+    ----------
+    checkpoint : path or None
+    """
+
+    direction: str = "out"
+    where: Hashable | None = None
+    weighted: bool = False
+    parameters: tuple[float, ...] = ()
+    max_iterations: int | None = None
+    asynchronous: bool | None = None
+    mode: str = "auto"
+    processor: str = "auto"
+    trace: bool = False
+    checkpoint: Any = None
+    checkpoint_every: int = 10
+    resume: bool = False
+    gather: str = "rows"
+    replication: int | str = "auto"
+    on_page: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        one_of("direction", self.direction, DIRECTIONS)
+        one_of("mode", self.mode, RUN_MODES)
+        one_of("processor", self.processor, PROCESSORS)
+        one_of("gather", self.gather, GATHERS)
+        if self.replication not in REPLICATIONS:
+            raise TravError(
+                f"replication={written(self.replication)} is not known: choose one of {REPLICATIONS}."
+            )
+        for name in ("weighted", "trace", "resume"):
+            flag(name, getattr(self, name))
+        if self.asynchronous is not None:
+            flag("asynchronous", self.asynchronous)
+        if self.max_iterations is not None:
+            whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
+        if whole_number("checkpoint_every", self.checkpoint_every, of="iterations") == 0:
+            raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
+        if self.resume and self.checkpoint is None:
+            raise TravError("resume=True goes on from a checkpoint: name its folder with checkpoint=.")
+
+
+def run(
+    graph: Graph,
+    program: Program,
+    initial: Any,
+    sources: Any = None,
+    parameters: Sequence[float] = (),
+    asynchronous: bool = False,
+    **asked: Any,
+) -> Any:
+    """Frame of the values that `Graph.run` documents."""
+    if not isinstance(program, Program):
+        raise TravError(
+            f"program is a {type(program).__name__}: give a rapids_trav.Program, or one of "
+            f"rapids_trav.programs."
+        )
+    question = RunQuestion(parameters=_numbers(parameters), asynchronous=asynchronous, **asked)
+    view = gather_view(graph, program, question)
+    values = initial_values(graph, program, initial)
+    done = execute(graph, view, program, State(values, active_vertices(graph, sources)), question)
+    columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
+    return answer(graph, columns, done, question)
+
+
+def gather_view(graph: Graph, program: Program, question: RunQuestion) -> GatherView:
+    """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
+    check_where(graph.rows.source, question.where)
+    if question.weighted and graph.weight is None:
+        raise TravError(
+            "weighted=True needs weights, and the graph has none: name their column with graph(weight=...)."
+        )
+    pushed = program.may_push and question.mode in ("auto", "push")
+    return graph.storage.gather_view(question.direction, question.where, question.weighted, pushed)
+
+
+def execute(
+    graph: Graph,
+    view: GatherView,
+    program: Program,
+    state: State,
+    question: RunQuestion,
+    begun: State | None = None,
+) -> Run:
+    """Run the program on the engine from `state`, or from the checkpoint that is resumed.
+
+    A run in several parts says from the second on how it has `begun`: its checkpoints are known by that.
+    """
+    if question.gather == "replicas" and graph.engine.name != "cuda":
+        raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
+    asynchronous = question.asynchronous
+    if asynchronous is None:
+        asynchronous = bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
+    if asynchronous and not program.asynchronous:
+        raise TravError(
+            f"asynchronous=True is not for program {program.name!r}, whose sums depend on what came first: "
+            f"leave it out, or make the program with asynchronous=True if any order comes to the same end."
+        )
+    options = RunOptions(
+        weighted=question.weighted,
+        max_iterations=question.max_iterations,
+        asynchronous=asynchronous,
+        parameters=question.parameters,
+        mode=question.mode,
+        trace=question.trace,
+        on_page=question.on_page,
+        gather=question.gather,
+        replication=question.replication,
+    )
+    if question.checkpoint is not None:
+        checkpoints = Checkpoints(graph, view, program, begun or state, question, asynchronous)
+        if question.resume:
+            state = checkpoints.resumed(state)
+        options = replace(options, checkpoint=checkpoints.write)
+    return _on_processor(graph.engine, question.processor)(view, program, state, options)
+
+
+def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, State, RunOptions], Run]:
+    """The `run` of the engine that the caller wants."""
+    if processor == "auto" or processor == {"cpu": "cpu", "cuda": "gpu"}.get(engine.name):
+        return engine.run
+    if engine.name == "cpu":
+        raise TravError(
+            f"processor={processor!r} needs a graph on the GPU: build it with engine='cuda', or use 'auto'."
+        )
+    if processor == "hybrid":
+        return engine.run_hybrid
+
+    def on_host(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+        from rapids_trav.engines.cpu import CpuEngine
+
+        done = CpuEngine().run(replace(_on_host(view), pages=None), program, _on_host(state), options)
+        active = None if done.active is None else engine.xp.asarray(done.active)
+        return replace(done, values=engine.xp.asarray(done.values), active=active)
+
+    return on_host
+
+
+def _on_host(structure: Any) -> Any:
+    """A dataclass with its arrays, and those of the dataclasses in it, on the host."""
+    moved = {}
+    for name, value in vars(structure).items():
+        if hasattr(value, "dtype"):
+            moved[name] = move(value, np)
+        elif hasattr(value, "row_offsets"):
+            moved[name] = _on_host(value)
+    return replace(structure, **moved)
+
+
+def in_order(graph: Graph, values: Array) -> Array:
+    """Values by internal id as those of the rows of an answer, which ascend in the caller's ids."""
+    return values if graph.ids.rank is None else values[graph.ids.rank]
+
+
+def answer(graph: Graph, columns: dict[str, Any], done: Run, question: RunQuestion) -> Any:
+    """The columns as a frame, with the trace if it was asked for."""
+    result = graph.deliver(graph.frame(columns))
+    return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
+
+
+def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
+    """One row for each iteration, in the library of the edges."""
+    types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
+    types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}
+    values = attrgetter(*types)
+    rows = np.array([values(row) for row in trace], dtype=list(types.items()))
+    columns: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in types}
+    columns["mode"] = graph.rows.source.library.column(rows["mode"].tolist(), dtype="str")
+    columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
+    return graph.frame(columns)
+
+
+def _numbers(parameters: Any) -> tuple[float, ...]:
+    try:
+        return tuple(float(number) for number in parameters)
+    except (TypeError, ValueError):
+        raise TravError(
+            f"parameters={written(parameters)} is no sequence of numbers: give what the program's apply "
+            f"takes."
+        ) from None

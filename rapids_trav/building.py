@@ -1,0 +1,137 @@
+"""From edges to the parts of a `Graph`: ids, adjacency, and the way back to the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+from . import stats
+from .degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
+from .distinct import renumber_distinct
+from .edge_slices import SlicedEdges
+from .edges import EdgeSource, Ends, edge_columns, open_edges, require_column
+from .engines import select
+from .errors import TravError
+from .ids import IdMap
+from .lookup import split
+from .reading import Reading
+from .renumber import renumber
+from .storage.placement import Placement
+from .storage.rows import EdgeRows, Weight
+from .structures import Array
+
+Pairs = Callable[[], Iterator[tuple[Array, Array]]]
+
+
+def build(
+    edges: Any,
+    src: Ends,
+    dst: Ends,
+    *,
+    directed: bool,
+    weight: Hashable | None,
+    vertices: Any,
+    engine: Any,
+    degree_sort: str,
+    memory_limit: Any,
+    spill: Any,
+) -> dict[str, Any]:
+    """The arguments of `Graph` for the edges that `Graph.from_edges` documents."""
+    source = open_edges(edges, engine)
+    runner = select(engine, source.library.name)
+    sides = edge_columns(source, src, dst)
+    if weight is not None:
+        require_column(source, weight)
+    extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
+    back_end = _sort_back_end(degree_sort, runner)
+    placement = Placement.of(runner, source.count_rows(), directed, memory_limit, spill)
+
+    def attempt(placement: Placement) -> dict[str, Any]:
+        return _build(source, sides, directed, weight, extra, runner, back_end, placement)
+
+    if placement.limit is None:
+        try:
+            return attempt(placement)
+        except MemoryError:
+            placement = Placement.of_what_is_free(runner, spill)
+    return attempt(placement)
+
+
+def _build(
+    source: EdgeSource,
+    sides: tuple[list[Hashable], list[Hashable]],
+    directed: bool,
+    weight: Hashable | None,
+    extra: list[list[Any]],
+    runner: Any,
+    back_end: str | None,
+    placement: Placement,
+) -> dict[str, Any]:
+    if placement.limit is not None:
+        source = SlicedEdges(source, placement.rows_at_once)
+    read = Reading(source, sides, weight, extra)
+    times = stats.PhaseTimes(runner.synchronize)
+
+    def edge_rows(ids: IdMap) -> EdgeRows:
+        weights = None if read.weight_dtype is None else Weight(weight, read.weight_dtype)
+        return EdgeRows(source, *sides, read.n_edges, ids, runner.xp, weights)
+
+    with times.phase("renumber"):
+        ids, pairs = _renumbered(read, len(sides[0]), source, runner.xp, placement, edge_rows)
+    if back_end:
+        with times.phase("degree sort"):
+            order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
+            ids = DegreeOrderedIds.of(ids, order, runner.xp)
+            pairs = _in_order(pairs, ids)
+    rows = edge_rows(ids)
+    with times.phase("adjacency"):
+        storage = placement.storage(
+            runner,
+            ids,
+            read.n_edges,
+            directed,
+            chunks=pairs,
+            filtered=rows.pairs,
+            weighted=None if weight is None else rows.weighted,
+        )
+    return {
+        "rows": rows,
+        "ids": ids,
+        "storage": storage,
+        "n_edges": read.n_edges,
+        "directed": directed,
+        "weight": weight,
+        "build_times": times.seconds,
+    }
+
+
+def _renumbered(
+    read: Reading,
+    width: int,
+    source: EdgeSource,
+    xp: Any,
+    placement: Placement,
+    edge_rows: Callable[[IdMap], EdgeRows],
+) -> tuple[IdMap, Pairs]:
+    """The ids, and the edges in them: with a limit these are read again, else they have been kept."""
+    if placement.limit is not None:
+        ids = renumber_distinct(read, width, source.library, xp)
+        return ids, edge_rows(ids).pairs
+    ids, codes = renumber(read, width, source.library, xp)
+    return ids, lambda: ((codes(2 * i), codes(2 * i + 1)) for i in range(read.chunks))
+
+
+def _in_order(pairs: Pairs, ids: DegreeOrderedIds) -> Pairs:
+    """The same pairs in the numbers that an order by degree gives."""
+    return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())
+
+
+def _sort_back_end(asked: str, engine: Any) -> str | None:
+    """The sort to use, or None to leave the vertices as they are."""
+    if asked not in ("auto", "none", *BACK_ENDS):
+        raise TravError(
+            f"degree_sort={asked!r} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
+        )
+    if asked == "auto":
+        asked = "radix" if engine.name == "cuda" else "none"
+    return None if asked == "none" else asked

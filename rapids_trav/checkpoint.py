@@ -1,0 +1,145 @@
+"""Checkpoints of a vertex program under way (SYSTEMS G18, X3): a run that was killed goes on from the last.
+
+A folder holds one file, `checkpoint.trav`:
+
+- a line of JSON: format version, iteration, total, number of vertices, dtype of the values, and the
+  fingerprint of the run (graph, program, options);
+- the values, and the active set as bits;
+- 4 bytes, the CRC-32 of all before (little-endian).
+
+A new checkpoint is written beside the old one, reaches the disk, and takes its name in one step: whatever
+happens, there is a whole one.  One that is damaged, or of another run, is refused and never used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .durable import sync_folder
+from .errors import TravError
+from .frames import move
+from .structures import Adjacency, State
+
+NAME = "checkpoint.trav"
+VERSION = 1
+DTYPES = ("int32", "int64", "float32", "float64")
+Fingerprint = Mapping[str, Any]  # of what JSON can hold; keys are what an error calls the parts
+
+
+def graph_fingerprint(adjacency: Adjacency, n_edges: int, directed: bool) -> str:
+    """What tells a graph, in the order of its internal ids, from any other: counts and checksums."""
+    kind = "directed" if directed else "undirected"
+    return f"{adjacency.n_vertices}-{n_edges}-{kind}-{adjacency.checksum:08x}"
+
+
+class Writer:
+    """Writes the checkpoints of one run.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is missing.
+    fingerprint : mapping
+        Of the graph, the program and the options that decide the answer; `load` compares it.
+    """
+
+    def __init__(self, folder: str | os.PathLike, fingerprint: Fingerprint) -> None:
+        self._path = Path(folder, NAME)
+        self._fingerprint = fingerprint
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TravError(
+                f"checkpoint={os.fspath(folder)!r} cannot be made a folder: {error.strerror or error}."
+            ) from error
+
+    def write(self, state: State) -> None:
+        """Put `state` in the place of the checkpoint before.
+
+        Raises
+        ------
+        TravError
+            If it cannot be written; the one before is still there.
+        """
+        partial = self._path.with_suffix(".partial")
+        try:
+            with partial.open("wb") as file:
+                checksum = 0
+                for part in _parts(state, self._fingerprint):
+                    file.write(part)
+                    checksum = zlib.crc32(part, checksum)
+                file.write(checksum.to_bytes(4, "little"))
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(self._path)
+            sync_folder(self._path.parent)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise TravError(
+                f"Checkpoint {self._path} cannot be written: {error.strerror or error}; the one before, if "
+                f"there was any, is intact: make room and run again with resume=True."
+            ) from error
+
+
+def load(folder: str | os.PathLike, fingerprint: Fingerprint) -> State | None:
+    """The state in the checkpoint of a folder, as NumPy arrays; None if there is no checkpoint.
+
+    Raises
+    ------
+    TravError
+        If the checkpoint is damaged, or of another graph, program or choice of options.
+    """
+    path = Path(folder, NAME)
+    try:
+        content = memoryview(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TravError(f"Checkpoint {path} cannot be read: {error.strerror or error}.") from error
+    body, checksum = content[:-4], int.from_bytes(content[-4:], "little")
+    if len(content) < 4 or zlib.crc32(body) != checksum:
+        raise _refused(path, "is damaged (its checksum does not fit)")
+    line, end, _ = bytes(body[: 1 << 20]).partition(b"\n")
+    header = json.loads(line) if end else {}
+    if header.get("version") != VERSION:
+        raise _refused(path, f"has format version {header.get('version')}, and this release reads {VERSION}")
+    for name, value in _plain(fingerprint).items():
+        if (stored := header["fingerprint"].get(name)) != value:
+            raise _refused(path, f"is of another {name} ({stored}; this is {value})")
+    n, dtype = header["vertices"], np.dtype(header["dtype"])
+    rest = body[len(line) + 1 :]
+    values = np.frombuffer(rest, dtype, n).copy()
+    active = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes), count=n).astype(bool)
+    return State(values, active, header["iteration"], float.fromhex(header["total"]))
+
+
+def _parts(state: State, fingerprint: Fingerprint) -> list[bytes | memoryview]:
+    values = np.ascontiguousarray(move(state.values, np))
+    header = {
+        "version": VERSION,
+        "iteration": int(state.iteration),
+        "total": float(state.total).hex(),  # exact, and not finite ones too
+        "vertices": len(values),
+        "dtype": values.dtype.name,
+        "fingerprint": _plain(fingerprint),
+    }
+    active = np.packbits(move(state.active, np))
+    return [json.dumps(header).encode() + b"\n", values.data.cast("B"), active.data]
+
+
+def _plain(fingerprint: Fingerprint) -> dict[str, Any]:
+    """The fingerprint as it comes back out of JSON."""
+    return json.loads(json.dumps(dict(fingerprint)))
+
+
+def _refused(path: Path, why: str) -> TravError:
+    return TravError(
+        f"Checkpoint {path} {why} and is not used: run without resume=True, or name another folder."
+    )

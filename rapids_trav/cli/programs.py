@@ -1,0 +1,157 @@
+"""The questions that vertex programs answer: `components`, `sssp` and `pagerank`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pandas as pd
+
+from ..algorithms import components as components_
+from ..algorithms import pagerank as pagerank_
+from ..algorithms import sssp as sssp_
+from ..io.write import to_pandas
+from ..sizes import readable
+from .edges import OpenGraph, edge_options, open_graph
+from .questions import check_files, head, names, screen_beside, write
+from .report import PageProgress, count, trace_table
+
+SHOWN = 10  # components, or vertices, that a summary lists
+RUNNING = "Running (the first run of a new installation compiles)"
+
+_where = click.option("--where", help="Boolean column: use only edges where it is true.")
+_weight = click.option("--weight", help="Column of the edges' weights.")
+_trace = click.option("--trace", is_flag=True, help="Show what each iteration did.")
+_checkpoint = click.option("--checkpoint", help="Folder in which to keep the state of the run.")
+_every = click.option(
+    "--checkpoint-every", type=click.IntRange(1), default=10, show_default=True, help="Iterations."
+)
+_resume = click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
+_output = click.option(
+    "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
+)
+_quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+
+
+def run_options(command: Callable) -> Callable:
+    """Decorate a command with what all of these take."""
+    for option in (_quiet, _output, _resume, _every, _checkpoint, _trace, _where):
+        command = option(command)
+    return edge_options(command)
+
+
+@click.command()
+@run_options
+def components(output: str | None, quiet: bool, **options: Any) -> None:
+    """Weakly connected components: for every vertex the smallest id of its component.
+
+    \b
+    rapids-trav components facebook
+    """
+    _run(components_.components, output, quiet, options, _component_sizes)
+
+
+@click.command()
+@run_options
+@_weight
+@click.option("--source", "-s", multiple=True, required=True, help="Id to start from; may be repeated.")
+@click.option(
+    "--direction",
+    type=click.Choice(["out", "in", "both"]),
+    default="out",
+    show_default=True,
+    help="Which way to follow directed edges.",
+)
+def sssp(output: str | None, quiet: bool, **options: Any) -> None:
+    """Shortest paths by weight: distance and predecessor of every vertex.
+
+    \b
+    rapids-trav sssp roads.csv --weight metres --source 17
+    """
+    _run(sssp_.sssp, output, quiet, options, _distances)
+
+
+@click.command()
+@run_options
+@_weight
+@click.option("--alpha", type=click.FloatRange(0, 1), default=0.85, show_default=True, help="Damping.")
+@click.option(
+    "--tol", type=click.FloatRange(0, min_open=True), default=1e-5, show_default=True, help="End below."
+)
+@click.option("--max-iter", type=click.IntRange(1), default=100, show_default=True, help="Iterations.")
+def pagerank(output: str | None, quiet: bool, **options: Any) -> None:
+    """PageRank of every vertex.
+
+    \b
+    rapids-trav pagerank twitter-ego --output ranks.parquet
+    """
+    _run(pagerank_.pagerank, output, quiet, options, _top)
+
+
+def _run(
+    question: Callable,
+    output: str | None,
+    quiet: bool,
+    options: dict[str, Any],
+    summary: Callable[[pd.DataFrame], list[str]],
+) -> None:
+    """Ask, show and write, with the pages that are streamed on the way."""
+    check_files(output)
+    asked = (
+        "where",
+        "trace",
+        "checkpoint",
+        "checkpoint_every",
+        "resume",
+        "direction",
+        "alpha",
+        "tol",
+        "max_iter",
+    )
+    asked_for = {name: options.pop(name) for name in asked if name in options}
+    source = options.pop("source", None)
+    opened = open_graph(**options)
+    arguments = [] if source is None else [opened.ids(source, "--source")]
+    start = time.perf_counter()
+    with PageProgress(RUNNING) as pages:
+        answer = question(opened.graph, *arguments, **asked_for, on_page=pages.on_page)
+    took = time.perf_counter() - start
+    result, trace = answer if asked_for["trace"] else (answer, None)
+    if not quiet:
+        _show(output, opened, took, pages, summary(to_pandas(result)), trace)
+    write(result, output)
+
+
+def _show(
+    output: str | None, opened: OpenGraph, took: float, pages: PageProgress, lines: list[str], trace: Any
+) -> None:
+    screen = screen_beside(output)
+    head(screen, opened, took)
+    if pages.pages:
+        screen.print(f"streamed {count(pages.pages, 'page')}, {readable(pages.bytes)}")
+    for line in lines:
+        screen.print(line, soft_wrap=True)
+    if trace is not None:
+        rows = to_pandas(trace)
+        idle = [name for name in ("pages", "bytes", "overlap", "residual") if not rows[name].fillna(0).any()]
+        screen.print(trace_table(rows.drop(columns=idle)))
+
+
+def _component_sizes(result: pd.DataFrame) -> list[str]:
+    sizes = names(result, "component").value_counts()
+    lines = [f"{name}: {count(size, 'vertex', 'vertices')}" for name, size in sizes.head(SHOWN).items()]
+    return [count(len(sizes), "component"), *lines]
+
+
+def _distances(result: pd.DataFrame) -> list[str]:
+    distance = result["distance"]
+    reached = int(distance.notna().sum())
+    farthest = f", the farthest at {distance.max():g}" if reached else ""
+    return [f"{reached:,} of {count(len(result), 'vertex', 'vertices')} reached{farthest}"]
+
+
+def _top(result: pd.DataFrame) -> list[str]:
+    rows = result.nlargest(SHOWN, "pagerank")
+    return [f"{name}: {rank:.3g}" for name, rank in zip(names(rows, "vertex"), rows["pagerank"], strict=True)]

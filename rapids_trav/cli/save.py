@@ -1,0 +1,38 @@
+"""`rapids-trav save`: edges into the folder of a graph, which the other commands open in no time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..sizes import readable
+from .edges import edge_options, open_graph
+from .report import console, progress, seconds
+
+
+@click.command()
+@edge_options
+@click.argument("folder")
+@click.option("--weight", help="Column of weights to keep with the edges.")
+@click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+def save(folder: str, weight: str | None, quiet: bool, **edges: Any) -> None:
+    """Build the graph of EDGES and save it as FOLDER, to be given as EDGES from then on.
+
+    \b
+    rapids-trav save edges.csv graph
+    rapids-trav bfs graph --source 0
+    """
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise click.UsageError(f"{folder} is a file: name a folder.")
+    opened = open_graph(weight=weight, **edges)
+    with progress("Saving the graph"):
+        opened.graph.save(folder)
+    if not quiet:
+        size = sum(path.stat().st_size for path in Path(folder).iterdir())
+        console().print(
+            f"{opened.graph.n_vertices:,} vertices and {opened.graph.n_edges:,} edges saved in {folder}, "
+            f"{readable(size)}; read and built in {seconds(opened.seconds)}",
+            soft_wrap=True,
+        )

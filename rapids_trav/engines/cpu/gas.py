@@ -1,0 +1,160 @@
+"""Vertex programs on the CPU: gather, apply and scatter, iteration by iteration.
+
+L. Ma et al., "Garaph", USENIX ATC 2017, sections 4 and 5.
+
+1. Each vertex's message is computed once, when its value changes, and read over all its out-edges.
+2. An iteration pulls (all vertices gather), notifies (those that an active vertex leads to gather) or, in
+   memory and where the program allows it, pushes (`gas_push`).
+3. What gathers is cut into parts of as many edges each, which threads take one after another
+   (`gas_kernels`).  Streamed edges are read page by page into one buffer (`gas_pages`).
+4. A synchronous run writes new values beside the old ones: every vertex sees its neighbours as they were
+   before the iteration, as in Jacobi's method.  An asynchronous one writes in place, and a vertex may see
+   some of them already new.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from rapids_trav.engines.cpu import gas_push
+from rapids_trav.engines.cpu.compile import PIECES_PER_THREAD, Team, kernel
+from rapids_trav.engines.cpu.gas_errors import explained
+from rapids_trav.engines.cpu.gas_kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
+from rapids_trav.engines.cpu.gas_pages import InMemory, Piece, Streamed
+from rapids_trav.engines.cpu.gas_state import Progress, Work
+from rapids_trav.errors import TravError
+from rapids_trav.gather_mode import gather_mode
+from rapids_trav.program import Program
+from rapids_trav.structures import Array, GatherView, Run, RunOptions, State
+
+EDGES_PER_PART = 1 << 13  # a shorter part is not worth its handling
+
+
+def run(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+    """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
+    with explained(program, view, options), Team() as team, _edges_of(view) as edges:
+        work = Work(view, program, state, options, team)
+        with _charged(view, work.nbytes, "the vertices' values"):
+            progress = Progress(state.iteration, options.trace)
+            while work.n_active and not progress.converged:
+                if options.max_iterations is not None and progress.iteration >= options.max_iterations:
+                    break
+                mode = choose(work)
+                if mode == "push":
+                    gas_push.iterate(work, progress)
+                else:
+                    gas_push.marked(work)
+                    iterate(work, progress, edges, mode)
+                if program.tolerance is not None:
+                    progress.converged = work.residual < program.tolerance
+                if options.checkpoint is not None:
+                    gas_push.marked(work)
+                    options.checkpoint(State(work.values, work.active, progress.iteration, work.used_total))
+    converged = progress.converged or not work.n_active
+    active = None if converged else gas_push.marked(work)
+    return Run(work.values, progress.iteration, converged, work.residual, active, progress.trace)
+
+
+def _edges_of(view: GatherView) -> AbstractContextManager:
+    return nullcontext(InMemory(view)) if view.pages is None else Streamed.opened(view)
+
+
+def _charged(view: GatherView, n_bytes: int, what: str) -> AbstractContextManager:
+    return nullcontext() if view.pages is None else view.pages.budget.hold(n_bytes, what)
+
+
+def choose(work: Work) -> str:
+    """How the next iteration goes: as asked, or by what is active."""
+    program, asked, paged = work.program, work.options.mode, work.view.pages is not None
+    if asked == "push" and not work.may_push:
+        raise TravError(
+            f"mode='push' is for min and max without apply and total, in memory, which program "
+            f"{program.name!r} is not here: use mode='auto'."
+        )
+    if not program.may_notify:
+        return "pull"
+    if asked != "auto":
+        return asked
+    if gas_push.pays(work):
+        return "push"
+    return gather_mode(work.active_edges, work.n_edges, paged)
+
+
+def iterate(work: Work, progress: Progress, edges: InMemory | Streamed, mode: str) -> None:
+    """One iteration in which all vertices, or the notified ones, gather."""
+    active, rows = work.n_active, None
+    if mode == "notify":
+        rows = notified(work)
+        work.active[:] = False
+    with _charged(work.view, 0 if rows is None else rows.nbytes, "the notified vertices"):
+        _gather_all(work, progress, edges, mode, active, rows)
+
+
+def _gather_all(
+    work: Work, progress: Progress, edges: InMemory | Streamed, mode: str, active: int, rows: Array | None
+) -> None:
+    """Gather for all vertices or for `rows`, and record the iteration."""
+    work.used_total = work.next_total
+    stats = np.zeros(N_STATS)
+    n_pages = n_bytes = n_edges = 0
+    for piece in edges.pieces(rows):
+        stats += gather(work, piece)
+        n_edges += int(piece.starts[-1] - piece.starts[0])
+        if piece.n_bytes:
+            n_pages, n_bytes = n_pages + 1, n_bytes + piece.n_bytes
+            if work.options.on_page is not None:
+                work.options.on_page(1, piece.n_bytes)
+    if rows is None:
+        work.swap()
+    else:
+        work.take_over(rows)
+    work.n_active, work.active_edges = int(stats[CHANGED]), int(stats[EDGES])
+    work.next_total = float(stats[TOTAL])
+    if work.program.tolerance is not None:
+        work.residual = float(stats[RESIDUAL])
+    progress.record(mode, active, n_edges, work.residual, n_pages, n_bytes)
+
+
+def gather(work: Work, piece: Piece, n_parts: int | None = None) -> Array:
+    """Gather over the edges of a piece, cut into `n_parts`, and apply; the sums of what the parts counted."""
+    starts = piece.starts
+    n_items, first, last = len(starts) - 1, int(starts[0]), int(starts[-1])
+    if n_parts is None:
+        n_parts = min(PIECES_PER_THREAD * work.team.size, 1 + (last - first + n_items) // EDGES_PER_PART)
+    cuts = first + (last - first) * np.arange(n_parts + 1) // n_parts
+    firsts = np.searchsorted(starts[:-1], cuts)
+    firsts[-1] = n_items
+    replicas = np.full(n_parts, work.identity)
+    tails = np.full(n_parts, work.identity)
+    stats = np.zeros((n_parts, N_STATS))
+    before = (piece.rows, piece.listed, piece.row, starts)
+    vertices = (work.values, work.messages, work.degrees, work.out_degrees)
+    after = (work.new_values, work.new_messages, work.active, replicas, tails, stats)
+    work.team.run(
+        work.kernels.gather, n_parts, *before, piece.edges, piece.shift, piece.columns, piece.weights, cuts,
+        firsts, work.identity, work.used_total, work.parameters, *vertices, *after, grain=1,
+    )  # fmt: skip
+    if n_parts > 1:
+        work.kernels.merge(
+            *before, cuts, firsts, work.used_total, work.parameters,
+            work.values, work.degrees, work.out_degrees, *after,
+        )  # fmt: skip
+    return stats.sum(axis=0)
+
+
+def notified(work: Work) -> Array:
+    """The vertices that gather: those that active ones lead to and, with an `apply`, the active ones too."""
+    marks = work.active.copy() if work.program.apply is not None else np.zeros_like(work.active)
+    out, active = work.view.out, np.flatnonzero(work.active)
+    work.team.run(notify_along, len(active), active, out.row_offsets, out.column_indices, marks, grain=1024)
+    return np.flatnonzero(marks)
+
+
+@kernel
+def notify_along(active, row_offsets, column_indices, marks, begin, end):
+    for i in range(begin, end):
+        u = active[i]
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            marks[np.uintp(column_indices[e])] = True

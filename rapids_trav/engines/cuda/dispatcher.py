@@ -1,0 +1,90 @@
+"""Who processes which page, when the CPU and the GPU share an iteration.
+
+L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G14, G15).  Where f of the edges lead out of
+active vertices, the CPU takes 2 f p T_pull to notify and gather, or T_pull to gather over all; the GPU takes
+T_gpu.  If the CPU's time is no more, it works alone; else both do, and a side that is idle takes a page.
+
+T_pull and T_gpu are what each side has taken for an edge so far, times the edges.  Once they are known, the
+CPU takes no page with which it would keep the GPU waiting at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from time import perf_counter
+
+CPU, GPU = "cpu", "gpu"
+
+
+class Dispatcher:
+    """Hands each page of an iteration out once; both sides' threads may call it.
+
+    Parameters
+    ----------
+    page_edges : sequence of int
+    penalty : int
+        p: what a scattered read costs beside a sequential one where the CPU finds the pages; 1 in memory.
+    clock : callable
+        Seconds.
+    """
+
+    def __init__(
+        self, page_edges: Sequence[int], penalty: int = 1, clock: Callable[[], float] = perf_counter
+    ) -> None:
+        self._edges = list(page_edges)
+        self._penalty = penalty
+        self._clock = clock
+        self._lock = Lock()
+        self._next = len(self._edges)
+        self._left = 0  # edges of the pages that nobody has taken
+        self._since = dict.fromkeys((CPU, GPU), 0.0)
+        self._seconds = dict.fromkeys((CPU, GPU), 0.0)
+        self._done = dict.fromkeys((CPU, GPU), 0)
+
+    def seconds(self, side: str, n_edges: int | None = None) -> float | None:
+        """What the side takes for so many edges, by default all; None before it has processed a page."""
+        if not self._done[side]:
+            return None
+        return (sum(self._edges) if n_edges is None else n_edges) * self._seconds[side] / self._done[side]
+
+    def alpha(self, active_share: float) -> float | None:
+        """The CPU's time over the GPU's, if `active_share` of the edges lead out of active vertices."""
+        pull, gpu = self.seconds(CPU), self.seconds(GPU)
+        if pull is None or not gpu:
+            return None
+        return min(2 * active_share * self._penalty, 1.0) * pull / gpu
+
+    def alone(self, active_share: float) -> bool:
+        """Whether the CPU processes the next iteration without the GPU."""
+        alpha = self.alpha(active_share)
+        return alpha is not None and alpha <= 1
+
+    def begin(self) -> None:
+        """An iteration begins that both share."""
+        with self._lock:
+            self._next, self._left = 0, sum(self._edges)
+            self._since = dict.fromkeys((CPU, GPU), self._clock())
+
+    def take(self, side: str) -> int | None:
+        """The next page for a side that is idle; None: there is none for it."""
+        with self._lock:
+            if self._next == len(self._edges) or (side == CPU and self._too_late()):
+                return None
+            page = self._next
+            self._next += 1
+            self._left -= self._edges[page]
+            return page
+
+    def _too_late(self) -> bool:
+        """Whether the GPU would be through with all that is left before the CPU with the next page."""
+        pull, gpu = self.seconds(CPU, self._edges[self._next]), self.seconds(GPU, self._left)
+        return pull is not None and gpu is not None and pull > gpu
+
+    def done(self, side: str, page: int) -> None:
+        """The side has processed a page."""
+        with self._lock:
+            now = self._clock()
+            self._seconds[side] += now - self._since[side]
+            self._since[side] = now
+            self._done[side] += self._edges[page]

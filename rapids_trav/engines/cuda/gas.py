@@ -1,0 +1,82 @@
+"""Vertex programs on the GPU: gather, apply and scatter, iteration by iteration.
+
+L. Ma et al., "Garaph: Efficient GPU-accelerated Graph Processing on a Single Machine with Balanced
+Replication", USENIX ATC 2017.
+
+1. The program's functions are compiled into the kernels (`link.py`).
+2. In each iteration all vertices gather (pull), or those that an active one leads to (notify), or the active
+   ones hand out what they have (push); the share of the edges that lead out of active vertices decides.
+3. One small read tells the host how many vertices are active, and how much the values changed.
+
+Minima, maxima and integers are exact and the same in every step as on the CPU.  A float sum is reduced in an
+order of its own for each vertex, the same in every run, but for gather="replicas" (`gas_shards.py`), whose
+atomics have none; `total` and the residual are summed in no fixed one.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from rapids_trav.engines.cuda.gas_work import Work
+from rapids_trav.gather_mode import gather_mode
+from rapids_trav.program import Program
+from rapids_trav.structures import GatherView, IterationTrace, Run, RunOptions, State
+
+# A pushed edge costs as much as so many gathered ones: it is an atomic in no order.
+PUSH_COST = 8
+
+
+def choose_mode(
+    asked: str, program: Program, may_push: bool, scout: int, n_edges: int, penalty: int | None = None
+) -> str:
+    """How the next iteration runs, when `scout` of the edges lead out of active vertices.
+
+    `penalty` is what reading scattered edges costs; None where they are in memory.
+    """
+    if asked == "pull" or not program.may_notify:
+        return "pull"
+    if asked == "push" and may_push:
+        return "push"
+    if asked in ("notify", "push"):
+        return "notify"
+    if may_push:
+        return "push" if PUSH_COST * scout <= n_edges else "pull"
+    return gather_mode(scout, n_edges) if penalty is None else gather_mode(scout, n_edges, True, penalty)
+
+
+def run(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+    """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
+    if view.pages is None:
+        return iterate(Work(view, program, state, options), program, state.iteration, options)
+    from rapids_trav.engines.cuda.stream import Stream
+
+    with Stream(view, program, state, options) as work:
+        return iterate(work, program, state.iteration, options)
+
+
+def iterate(work: Work, program: Program, iteration: int, options: RunOptions) -> Run:
+    """The same with what is under way, after `iteration` iterations."""
+    converged, residual = False, float("nan")
+    trace: list[IterationTrace] = []
+    while not converged and work.n_active:
+        if options.max_iterations is not None and iteration >= options.max_iterations:
+            break
+        begin = perf_counter()
+        iteration += 1
+        n_active, total = work.n_active, work.tally.total
+        scout, n_edges = work.tally.scout, work.n_edges
+        mode = work.step(choose_mode(options.mode, program, work.may_push, scout, n_edges, work.penalty))
+        if program.tolerance is not None:
+            residual = work.tally.residual
+            converged = residual < program.tolerance
+        if options.trace:
+            milliseconds = 1e3 * (perf_counter() - begin)
+            pages, n_bytes, overlap = work.moved
+            moved = (work.tally.edges, pages, n_bytes, milliseconds, overlap)
+            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual))
+        if options.checkpoint is not None:
+            work.settle()
+            options.checkpoint(State(work.values, work.active, iteration, total))
+    work.settle()
+    done = converged or not work.n_active
+    return Run(work.values, iteration, done, residual, None if done else work.active, trace)

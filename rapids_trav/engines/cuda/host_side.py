@@ -1,0 +1,81 @@
+"""The CPU's side of a run that it shares with the GPU: the same vertices in host memory, and its pages.
+
+The arrays are pinned, so that what either side has written can be copied to the other on a stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cupy
+import numpy as np
+
+from rapids_trav.engines.cpu import gas
+from rapids_trav.engines.cpu.compile import Team
+from rapids_trav.engines.cpu.gas_pages import InMemory
+from rapids_trav.engines.cpu.gas_state import Progress, Work
+from rapids_trav.engines.cuda.external import empty_pinned
+from rapids_trav.program import Program
+from rapids_trav.structures import GatherView, RunOptions, State
+
+_WRITTEN = ("values", "new_values", "messages", "new_messages", "active")
+
+
+class HostSide:
+    """A run of the CPU engine over the pages where they lie; to be closed.
+
+    Attributes
+    ----------
+    work : gas_state.Work
+        Its values and messages are the ones that an iteration reads, the new ones those that it writes.
+    """
+
+    def __init__(self, view: GatherView, program: Program, state: State, options: RunOptions) -> None:
+        self._team = Team().__enter__()
+        view = replace(view, pages=None)
+        on_host = State(cupy.asnumpy(state.values), cupy.asnumpy(state.active), state.iteration, state.total)
+        self.work = Work(view, program, on_host, options, self._team)
+        self._pieces = InMemory(view)
+        made = {name: getattr(self.work, name) for name in _WRITTEN}
+        pinned = {id(array): _pinned(array) for array in made.values()}  # several names may be of one
+        for name, array in made.items():
+            setattr(self.work, name, pinned[id(array)])
+        gas.gather(self.work, self._pieces.page(0, 0), n_parts=2)  # compiles, and is not to be timed
+
+    def close(self) -> None:
+        self._team.__exit__()
+
+    def begin(self) -> None:
+        """An iteration begins that is shared."""
+        self.work.used_total = self.work.next_total
+
+    def gather(self, first: int, after: int) -> tuple[np.ndarray, int]:
+        """Gather and apply the rows from `first` on; what the CPU engine counts, and the edges."""
+        piece = self._pieces.page(first, after)
+        return gas.gather(self.work, piece), int(piece.starts[-1] - piece.starts[0])
+
+    def alone(self, mode: str) -> int:
+        """A whole iteration, "pull" or "notify"; its edges."""
+        progress = Progress(0, trace=True)
+        gas.iterate(self.work, progress, self._pieces, mode)
+        return progress.trace[-1].edges
+
+    def written(self, first: int, after: int) -> list[tuple[str, np.ndarray]]:
+        """What an iteration writes of these vertices: values, messages and flags."""
+        work = self.work
+        return [
+            ("values", work.new_values[first:after]),
+            ("messages", work.new_messages[first:after]),
+            ("flags", work.active[first:after]),
+        ]
+
+    def stands(self) -> list[tuple[str, np.ndarray]]:
+        """What stands after an iteration."""
+        work = self.work
+        return [("values", work.values), ("messages", work.messages), ("flags", work.active)]
+
+
+def _pinned(array: np.ndarray) -> np.ndarray:
+    copy = empty_pinned(len(array), array.dtype)
+    copy[:] = array
+    return copy

@@ -1,0 +1,203 @@
+"""Graphs larger than their budget, by the public API: streamed, shared with the CPU, searched on the host.
+
+The answers are those of the CPU engine in memory, and cuGraph's.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rapids_trav  # noqa: F401  registers .trav
+from rapids_trav import datasets, generators
+from rapids_trav.algorithms import programs
+from rapids_trav.errors import TravMemoryError
+
+pytestmark = pytest.mark.gpu
+
+QUESTIONS = ("bfs", "components", "sssp", "pagerank")
+
+
+def with_costs(frame):
+    """Edges with weights that are sums of few powers of two: any order of adding gives the same."""
+    cost = np.random.default_rng(len(frame)).integers(1, 64, len(frame)) / 8
+    return frame.assign(cost=cost)
+
+
+EDGES = {
+    "rmat": lambda: generators.rmat(12),
+    "grid": lambda: generators.grid(60, 60),
+    "path": lambda: generators.path(1500),
+    "star": lambda: generators.star(3000),
+    "real": lambda: datasets.load("facebook"),
+    "loops and multi-edges": lambda: pd.DataFrame(
+        {"src": [0, 1, 1, 2, 7] * 800, "dst": [0, 2, 2, 1, 9] * 800}
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def cudf():
+    return pytest.importorskip("cudf")
+
+
+@functools.cache
+def edges_of(name):
+    return with_costs(EDGES[name]())
+
+
+@functools.cache
+def cpu_answers(name, directed):
+    graph = edges_of(name).trav.graph(directed=directed, weight="cost")
+    return {asked: ask(graph, asked) for asked in QUESTIONS}
+
+
+def ask(graph, asked, **how):
+    """The answer as a pandas frame."""
+    first = 0  # an id of every graph here
+    if asked == "bfs":
+        program = programs.breadth_first()
+        frame = graph.run(program, initial={first: 0}, sources=first, **how)
+    elif asked == "components":
+        frame = graph.components(**how)
+    elif asked == "sssp":
+        frame = graph.sssp(first, predecessors=False, **how)
+    else:
+        frame = graph.pagerank(tol=1e-9, max_iter=500, **how)
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+
+
+def same(asked, ours, theirs):
+    assert list(ours.columns) == list(theirs.columns) and len(ours) == len(theirs)
+    for column in ours.columns:
+        one, other = (frame[column].astype("float64").to_numpy() for frame in (ours, theirs))
+        if asked == "pagerank":
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-9)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.fixture(scope="module")
+def paged(cudf):
+    """The graph in the smallest budget that is enough for the question, times `more`; None: it fits."""
+
+    @functools.cache
+    def smallest(name, directed, asked):
+        frame = cudf.from_pandas(edges_of(name))
+        limit = 20_000
+        while True:
+            try:
+                graph = frame.trav.graph(directed=directed, weight="cost", memory_limit=limit)
+                ask(graph, asked)
+                return limit
+            except TravMemoryError:
+                limit = int(limit * 1.4)
+
+    @functools.cache
+    def made(name, directed, asked, more):
+        limit = int(more * smallest(name, directed, asked))
+        frame = cudf.from_pandas(edges_of(name))
+        graph = frame.trav.graph(directed=directed, weight="cost", memory_limit=limit)
+        return None if graph.budget is None else graph
+
+    return made
+
+
+HOW = {
+    "sync": {},
+    "async": {"asynchronous": True},
+    "hybrid": {"processor": "hybrid"},
+    "hybrid async": {"processor": "hybrid", "asynchronous": True},
+    "cpu": {"processor": "cpu"},
+}
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_the_whole_matrix(paged, asked, name, directed):
+    graph = paged(name, directed, asked, 1)
+    if graph is None:
+        pytest.skip("so much is enough for the graph in memory")
+    theirs = cpu_answers(name, directed)[asked]
+    held = graph.budget.used
+    for options in HOW.values():
+        same(asked, ask(graph, asked, **options), theirs)
+        assert graph.budget.used == held
+    assert graph.budget.peak <= graph.budget.limit
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("name", EDGES)
+def test_in_memory_too(cudf, name, directed):
+    """A graph in the GPU's memory; asked for "hybrid" as well, the GPU runs it alone."""
+    graph = cudf.from_pandas(edges_of(name)).trav.graph(directed=directed, weight="cost")
+    for asked in QUESTIONS:
+        for options in HOW.values():
+            same(asked, ask(graph, asked, **options), cpu_answers(name, directed)[asked])
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("name", ["rmat", "grid", "real"])
+def test_searches_after_programs(paged, name, directed):
+    """BFS, paths and neighbourhoods read host memory; what a run held does not stand in their way."""
+    graph = paged(name, directed, "components", 1.5)
+    if graph is None:
+        pytest.skip("so much is enough for the graph in memory")
+    host = edges_of(name).trav.graph(directed=directed, weight="cost")
+    limit = graph.budget.limit
+
+    def check():
+        ours = graph.bfs(0, deterministic=True).to_pandas()
+        theirs = host.bfs(0, deterministic=True)
+        for column in theirs.columns:
+            assert ours[column].fillna(-1).tolist() == theirs[column].fillna(-1).tolist()
+        assert graph.khop([0], 2).vertices.to_pandas().equals(host.khop([0], 2).vertices)
+        target = int(theirs["vertex"].iloc[-1])
+        assert len(graph.paths(0, target)) == len(host.paths(0, target))
+
+    try:
+        check()
+    except TravMemoryError:
+        pytest.skip("searches need more than this run")
+    same("components", ask(graph, "components"), cpu_answers(name, directed)["components"])
+    check()
+    assert graph.budget.peak <= limit
+
+
+@pytest.mark.parametrize("processor", ["gpu", "hybrid"])
+def test_against_cugraph(cudf, paged, processor):
+    cugraph = pytest.importorskip("cugraph")
+    frame = edges_of("rmat")
+    low, high = (frame[["src", "dst"]].min(axis=1), frame[["src", "dst"]].max(axis=1))
+    frame = frame.assign(src=low, dst=high)[low != high].drop_duplicates(["src", "dst"])
+    device = cudf.from_pandas(frame)
+    theirs = cugraph.Graph(directed=False)
+    theirs.from_cudf_edgelist(device, source="src", destination="dst", weight="cost")
+    limit = 100_000
+    while True:
+        try:
+            ours = device.trav.graph(weight="cost", memory_limit=limit)
+            rank = ours.pagerank(tol=1e-8, max_iter=500, processor=processor).to_pandas()
+            break
+        except TravMemoryError:
+            limit = int(1.2 * limit)
+    assert ours.budget is not None
+    expected = cugraph.pagerank(theirs, tol=1e-8, max_iter=500).to_pandas().sort_values("vertex")
+    assert rank["vertex"].tolist() == expected["vertex"].tolist()
+    np.testing.assert_allclose(rank["pagerank"], expected["pagerank"], rtol=1e-3, atol=1e-8)
+
+    label = ours.components(processor=processor).to_pandas()
+    other = cugraph.weakly_connected_components(theirs).to_pandas().sort_values("vertex")
+    smallest = other.groupby("labels")["vertex"].transform("min")
+    assert label["component"].tolist() == smallest.tolist()
+
+    root = int(frame["src"].iloc[0])
+    ours_sssp = ours.sssp(root, processor=processor, reached_only=True).to_pandas()
+    other = cugraph.sssp(theirs, source=root).to_pandas().sort_values("vertex")
+    other = other[other["distance"] < np.finfo(np.float32).max]
+    assert ours_sssp["vertex"].tolist() == other["vertex"].tolist()
+    np.testing.assert_allclose(ours_sssp["distance"], other["distance"], rtol=1e-6)

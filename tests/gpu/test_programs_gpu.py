@@ -1,0 +1,286 @@
+"""Vertex programs on the GPU against the CPU engine, which is itself tested against SciPy and NetworkX."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rapids_trav.program import Program
+from rapids_trav.structures import RunOptions
+
+from .program_cases import CASES, gather_view, question, rmat, start, wheel
+
+pytestmark = pytest.mark.gpu
+
+QUESTIONS = ("bfs", "components", "sssp", "pagerank")
+
+
+@pytest.fixture(scope="session")
+def cpu():
+    from rapids_trav.engines.cpu import CpuEngine
+
+    return CpuEngine()
+
+
+@pytest.fixture(scope="session")
+def views(engine, cpu):
+    made = {}
+
+    def view(name, weight=None):
+        key = name, weight
+        if key not in made:
+            made[key] = tuple(gather_view(CASES[name], each, weight) for each in (engine, cpu))
+        return made[key]
+
+    return view
+
+
+def both(engine, cpu, views, program, values, active, options):
+    """Runs on both engines; returns them with the values on the host.
+
+    Whichever way an engine runs, the values are the same; but with `active` a change may go unnoticed.
+    """
+    device, host = views
+    way = "pull" if program.active is None else options.mode
+    n = device.n_vertices
+    ours = engine.run(device, program, start(program, n, values, active, engine.xp), options)
+    theirs = cpu.run(host, program, start(program, n, values, active, np), replace(options, mode=way))
+    return replace(ours, values=ours.values.get()), theirs
+
+
+def agree(program, ours, theirs):
+    assert ours.values.dtype == theirs.values.dtype == np.dtype(program.dtype)
+    if program.reducer == "sum":
+        precise = program.dtype == "float64"
+        np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-9 if precise else 1e-4, atol=1e-12)
+        assert abs(ours.iterations - theirs.iterations) <= (0 if precise else 2)
+    else:
+        np.testing.assert_array_equal(ours.values, theirs.values)
+        assert ours.iterations == theirs.iterations
+    assert ours.converged == theirs.converged
+
+
+@pytest.mark.parametrize("mode", ["auto", "pull", "notify", "push"])
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_agrees_with_the_cpu(engine, cpu, views, asked, name, mode):
+    program, values, active, options = question(asked, CASES[name])
+    view = views(name, "float32" if options.weighted else None)
+    ours, theirs = both(engine, cpu, view, program, values, active, replace(options, mode=mode))
+    agree(program, ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["rmat", "directed rmat", "square", "wheel", "multi"])
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_step_by_step(engine, cpu, views, asked, name):
+    """Synchronous runs are Jacobi's method: equal after every iteration, whichever way each runs."""
+    program, values, active, options = question(asked, CASES[name])
+    view = views(name, "float32" if options.weighted else None)
+    for limit in range(4):
+        for mode in ("auto", "pull", "notify", "push"):
+            limited = replace(options, max_iterations=limit, mode=mode)
+            agree(program, *both(engine, cpu, view, program, values, active, limited))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("weight", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("name", ["rmat", "directed", "wheel"])
+def test_types_of_values_and_weights(engine, cpu, views, name, dtype, weight):
+    program, values, active, options = question("sssp", CASES[name], dtype)
+    if dtype.startswith("int") and weight.startswith("float"):
+        pytest.skip("an integer sum of real weights is not what anyone asks")
+    agree(program, *both(engine, cpu, views(name, weight), program, values, active, options))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("weight", [None, "float32", "float64"])
+@pytest.mark.parametrize("name", ["rmat", "directed rmat", "star", "no edges"])
+def test_pagerank_types(engine, cpu, views, name, dtype, weight):
+    program, values, active, options = question("pagerank", CASES[name], dtype)
+    options = replace(options, weighted=weight is not None)
+    ours, theirs = both(engine, cpu, views(name, weight), program, values, active, options)
+    agree(program, ours, theirs)
+    assert math.isclose(float(ours.values.astype(np.float64).sum()), 1, rel_tol=1e-4)
+
+
+@pytest.mark.parametrize("reducer", ["min", "max"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("mode", ["pull", "notify", "push"])
+def test_both_ends_with_signs(engine, cpu, views, reducer, dtype, mode):
+    """Values of both signs, among them zeros of both, through the atomics."""
+    program = Program("extreme", dtype, reducer)
+    generator = np.random.default_rng(3)
+    n = CASES["rmat"].n
+    values = generator.integers(-1000, 1000, n).astype(dtype)
+    if dtype.startswith("float"):
+        values += generator.random(n).astype(dtype)
+        values[:10] = -0.0
+    options = RunOptions(mode=mode)
+    agree(program, *both(engine, cpu, views("rmat"), program, values, np.ones(n, bool), options))
+
+
+@pytest.mark.parametrize("mode", ["auto", "pull", "notify"])
+@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel", "multi"])
+def test_a_program_with_every_function(engine, cpu, views, name, mode):
+    program = Program(
+        "every",
+        "int64",
+        "sum",
+        scatter=lambda value, degree: value % 7 + degree % 3,
+        gather=lambda message, weight: message * weight,
+        apply=lambda value, gathered, total, parameters: (value + gathered) % int(parameters[0]),
+        active=lambda value, new: new > value,
+    )
+    n = CASES[name].n
+    options = RunOptions(mode=mode, max_iterations=6, parameters=(1009.0,))
+    active = np.ones(n, bool)
+    agree(program, *both(engine, cpu, views(name), program, np.arange(n) % 11, active, options))
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+@pytest.mark.parametrize("name", ["rmat", "directed rmat", "square"])
+def test_asynchronous_runs_end_where_synchronous_ones_do(engine, cpu, views, asked, name):
+    program, values, active, options = question(asked, CASES[name])
+    device, _ = view = views(name, "float32" if options.weighted else None)
+    _, theirs = both(engine, cpu, view, program, values, active, options)
+    state = start(program, device.n_vertices, values, active, engine.xp)
+    for mode in ("auto", "pull", "notify"):
+        ours = engine.run(device, program, state, replace(options, mode=mode, asynchronous=True))
+        if program.reducer == "sum":
+            np.testing.assert_allclose(ours.values.get(), theirs.values, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(ours.values.get(), theirs.values)
+            assert ours.iterations <= theirs.iterations
+
+
+def test_the_callers_state_stays(engine, views):
+    program, values, active, options = question("components", CASES["rmat"])
+    device, _ = views("rmat")
+    state = start(program, device.n_vertices, values, active, engine.xp)
+    engine.run(device, program, state, options)
+    assert np.array_equal(state.values.get(), values)
+    assert bool(state.active.all())
+
+
+@pytest.mark.parametrize("mode", ["auto", "pull", "notify", "push"])
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_goes_on_from_a_checkpoint(engine, views, asked, mode):
+    """What the checkpoint is given after any iteration leads to the same end."""
+    program, values, active, options = question(asked, CASES["square"])
+    device, _ = views("square", "float32" if options.weighted else None)
+    states = []
+
+    def keep(state):
+        states.append(replace(state, values=state.values.copy(), active=state.active.copy()))
+
+    options = replace(options, mode=mode, max_iterations=12)
+    first = start(program, device.n_vertices, values, active, engine.xp)
+    whole = engine.run(device, program, first, replace(options, checkpoint=keep))
+    assert [state.iteration for state in states] == list(range(1, whole.iterations + 1))
+    for state in states[::3]:
+        rest = engine.run(device, program, state, options)
+        assert rest.iterations == whole.iterations
+        np.testing.assert_allclose(rest.values.get(), whole.values.get(), rtol=1e-12)
+
+
+def test_pagerank_is_the_same_in_every_run(engine, views):
+    """Pieces of hubs are reduced in order; `total` alone, which has no order, may move the last bits."""
+    graph = CASES["wheel"]
+    program = Program("count", "float32", "sum", gather=lambda message: message * 0.1)
+    device, _ = views("wheel")
+    values = np.random.default_rng(0).random(graph.n)
+    state = start(program, graph.n, values, np.ones(graph.n, bool), engine.xp)
+    runs = [engine.run(device, program, state, RunOptions(max_iterations=5)).values for _ in range(5)]
+    assert all(bool((run == runs[0]).all()) for run in runs)
+
+
+def test_trace(engine, views):
+    graph = CASES["rmat"]
+    program, values, active, options = question("bfs", graph)
+    device, _ = views("rmat")
+    state = start(program, graph.n, values, active, engine.xp)
+    done = engine.run(device, program, state, replace(options, trace=True))
+    assert [row.iteration for row in done.trace] == list(range(1, done.iterations + 1))
+    assert done.trace[0].active == 1
+    assert {"push", "pull"} >= {row.mode for row in done.trace}
+    degree = device.out.row_offsets[1] - device.out.row_offsets[0]
+    assert done.trace[0].edges in (int(degree), device.into.n_edges)
+    for mode in ("pull", "notify", "push"):
+        rows = engine.run(device, program, state, replace(options, mode=mode, trace=True)).trace
+        assert {row.mode for row in rows} == {mode}
+        # To notify looks at edges as well, before any is gathered over.
+        most = device.into.n_edges * (2 if mode == "notify" else 1)
+        assert all(0 < row.edges <= most for row in rows)
+        if mode == "pull":
+            assert {row.edges for row in rows} == {device.into.n_edges}
+
+
+@pytest.mark.parametrize("weight", ["int32", "float32", "float64"])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("n_chunks", [1, 3])
+def test_weighted_build(engine, weight, symmetric, n_chunks):
+    """Each weight stands beside its edge; multi-edges keep all of theirs."""
+    from rapids_trav.engines.cuda.build import wide_adjacency
+
+    graph = rmat(8, symmetric)
+    generator = np.random.default_rng(2)
+    weights = (100 * generator.random(len(graph.u))).astype(weight)
+    parts = np.array_split(np.arange(len(graph.u)), n_chunks)
+    xp = engine.xp
+
+    def chunks():
+        return ((xp.asarray(graph.u[p]), xp.asarray(graph.v[p]), xp.asarray(weights[p])) for p in parts)
+
+    once = graph.u != graph.v if symmetric else np.zeros(len(graph.u), bool)
+    u, v = np.concatenate([graph.u, graph.v[once]]), np.concatenate([graph.v, graph.u[once]])
+    expected = np.rec.fromarrays([u, v, np.concatenate([weights, weights[once]])])
+    expected.sort()
+    for built in (
+        engine.build_adjacency(chunks, graph.n, symmetric=symmetric),
+        wide_adjacency(list(chunks()), graph.n, symmetric),
+    ):
+        rows = np.repeat(np.arange(graph.n), np.diff(built.row_offsets.get()))
+        got = np.rec.fromarrays([rows, built.column_indices.get().astype(np.int64), built.weights.get()])
+        assert got.f2.dtype == np.dtype(weight)
+        got.sort()
+        assert np.array_equal(got.f0, expected.f0)
+        assert np.array_equal(got.f1, expected.f1)
+        assert np.array_equal(got.f2, expected.f2)
+
+
+def test_plain_and_fast_gather_agree(engine, views):
+    """`gather_plain`, a thread for each row, writes what `gather_rows` writes."""
+    from rapids_trav.engines.cuda.gas_work import Work
+
+    for name in ("rmat", "wheel", "big star"):
+        program, values, active, options = question("components", CASES[name])
+        device, _ = views(name)
+        state = start(program, device.n_vertices, values, active, engine.xp)
+        fast, plain = (Work(device, program, state, options) for _ in range(2))
+        fast.pull()
+        row, into = plain._tallies.fresh(), device.into
+        plain._rows_kernels.launch(
+            "gather_plain", plain.n, into.row_offsets, into.column_indices, None, plain._messages, 0, plain.n,
+            None, plain.values, plain._new_messages, plain._flags, plain._degrees, device.out.row_offsets,
+            plain._parameters, plain._before, row,
+        )  # fmt: skip
+        assert bool((fast.values == plain.values).all())
+        assert bool((fast.active == plain._flags).all())
+        assert plain._tallies.read(row)[:3] == fast.tally[:3]
+
+
+def test_hubs_are_cut(engine):
+    from rapids_trav.engines.cuda.gas_lists import PIECE_EDGES
+    from rapids_trav.engines.cuda.gas_work import Work
+
+    graph = wheel(2, 3 * PIECE_EDGES + 5)
+    program, values, active, options = question("components", graph)
+    device = gather_view(graph, engine)
+    work = Work(device, program, start(program, graph.n, values, active, engine.xp), options)
+    hubs = work._lists.hubs
+    assert hubs.rows.get().tolist() == [0, 1]
+    assert hubs.first_pieces.get().tolist() == [0, 4, 8]
+    assert hubs.piece_hubs.get().tolist() == [0] * 4 + [1] * 4
+    listed = np.sort(work._lists.all.rows.get())
+    assert np.array_equal(listed, np.arange(graph.n))

@@ -1,0 +1,168 @@
+"""Gathering by shards with copies of each vertex, against gathering row by row and the CPU engine."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rapids_trav.errors import TravError
+from rapids_trav.program import Program
+from rapids_trav.structures import RunOptions
+
+from .program_cases import CASES, gather_view, question, start
+from .small_graphs import Graph
+
+pytestmark = pytest.mark.gpu
+
+FACTORS = ("auto", "formula", 1, 2, 8, 32)
+GRAPHS = {
+    **{name: CASES[name] for name in ("nine", "multi", "one", "no edges", "directed rmat", "rmat", "wheel")},
+    # One edge among vertices of several shards, of which most are empty.
+    "nearly empty": Graph(150_000, np.array([3]), np.array([149_999]), symmetric=False),
+}
+
+
+@pytest.fixture(scope="module")
+def views(engine):
+    from rapids_trav.engines.cpu import CpuEngine
+
+    made, cpu = {}, CpuEngine()
+
+    def view(name, weight=None):
+        key = name, weight
+        if key not in made:
+            made[key] = tuple(gather_view(GRAPHS[name], each, weight) for each in (engine, cpu))
+        return made[key]
+
+    return view
+
+
+def run(engine, view, program, values, active, options):
+    done = engine.run(view, program, start(program, view.n_vertices, values, active, engine.xp), options)
+    values = done.values if engine.xp is np else done.values.get()
+    return replace(done, values=values, active=None)
+
+
+def ways(engine, views, program, values, active, options):
+    """By replicas, row by row, and on the CPU."""
+    from rapids_trav.engines.cpu import CpuEngine
+
+    device, host = views
+    rows = replace(options, gather="rows", mode="pull")
+    return (
+        run(engine, device, program, values, active, replace(options, gather="replicas")),
+        run(engine, device, program, values, active, rows),
+        run(CpuEngine(), host, program, values, active, rows),
+    )
+
+
+def agree(program, replicas, *others):
+    for other in others:
+        assert replicas.values.dtype == other.values.dtype
+        if program.reducer == "sum" and program.dtype.startswith("float"):
+            precise = program.dtype == "float64"
+            np.testing.assert_allclose(
+                replicas.values, other.values, rtol=1e-9 if precise else 1e-4, atol=1e-12
+            )
+            assert abs(replicas.iterations - other.iterations) <= (0 if precise else 2)
+        else:
+            np.testing.assert_array_equal(replicas.values, other.values)
+            assert replicas.iterations == other.iterations
+
+
+@pytest.mark.parametrize("replication", FACTORS)
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("asked", ["bfs", "components", "sssp", "pagerank"])
+def test_shipped_programs(engine, views, asked, name, replication):
+    program, values, active, options = question(asked, GRAPHS[name])
+    view = views(name, "float32" if options.weighted else None)
+    options = replace(options, mode="pull", replication=replication)
+    agree(program, *ways(engine, view, program, values, active, options))
+
+
+@pytest.mark.parametrize("replication", [1, 2, 8, 32])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("reducer", ["min", "max", "sum"])
+@pytest.mark.parametrize("name", ["directed rmat", "wheel", "nearly empty"])
+def test_reducers_and_types(engine, views, name, reducer, dtype, replication):
+    """Step by step, with values of both signs."""
+    program = Program("any", dtype, reducer)
+    values = np.random.default_rng(5).integers(-50, 50, GRAPHS[name].n).astype(dtype)
+    if dtype.startswith("float"):
+        values[:10] = -0.0
+        values = np.abs(values) if reducer == "sum" else values  # sums that do not cancel
+    for limit in (1, 2):
+        options = RunOptions(mode="pull", max_iterations=limit, replication=replication)
+        agree(program, *ways(engine, views(name), program, values, True, options))
+
+
+@pytest.mark.parametrize("weight", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("replication", ["formula", 4])
+def test_weights(engine, views, weight, replication):
+    program, values, active, options = question("sssp", GRAPHS["rmat"], "float64")
+    options = replace(options, mode="pull", replication=replication)
+    agree(program, *ways(engine, views("rmat", weight), program, values, active, options))
+
+
+@pytest.mark.parametrize("mode", ["auto", "notify", "push"])
+def test_other_modes_go_by_rows(engine, views, mode):
+    for asked in ("bfs", "components"):
+        program, values, active, options = question(asked, GRAPHS["rmat"])
+        agree(program, *ways(engine, views("rmat"), program, values, active, replace(options, mode=mode)))
+
+
+@pytest.mark.parametrize("asked", ["bfs", "components", "sssp"])
+def test_asynchronous(engine, views, asked):
+    program, values, active, options = question(asked, GRAPHS["wheel"])
+    view = views("wheel", "float32" if options.weighted else None)[0]
+    options = replace(options, mode="pull", gather="replicas")
+    waiting = run(engine, view, program, values, active, options)
+    at_once = run(engine, view, program, values, active, replace(options, asynchronous=True))
+    np.testing.assert_array_equal(at_once.values, waiting.values)
+    assert at_once.iterations <= waiting.iterations
+
+
+def test_nan_is_not_gathered(engine, views):
+    for reducer in ("min", "max"):
+        program = Program("any", "float32", reducer)
+        values = np.random.default_rng(5).random(GRAPHS["rmat"].n)
+        values[::7] = np.nan
+        options = RunOptions(mode="pull", max_iterations=2)
+        agree(program, *ways(engine, views("rmat"), program, values, True, options))
+
+
+def test_minima_and_integers_are_the_same_in_every_run(engine, views):
+    for program in (Program("any", "int64", "sum"), Program("any", "float32", "min")):
+        values = np.random.default_rng(5).integers(-50, 50, GRAPHS["wheel"].n)
+        options = RunOptions(mode="pull", max_iterations=3, gather="replicas", replication=2)
+        runs = [run(engine, views("wheel")[0], program, values, True, options).values for _ in range(5)]
+        assert all(np.array_equal(again, runs[0]) for again in runs)
+
+
+def test_shards_of_this_card(engine, views):
+    """Local ids name the rows, all fits into shared memory, and every piece says what it took."""
+    from rapids_trav.engines.cuda.gas_work import Work
+
+    program, values, active, options = question("components", GRAPHS["wheel"])
+    device, host = views("wheel")
+    state = start(program, device.n_vertices, values, active, engine.xp)
+    work = Work(device, program, state, replace(options, gather="replicas"))
+    gathering = work.shards
+    shards = gathering.shards
+    rows = np.repeat(np.arange(host.n_vertices), np.diff(host.into.row_offsets))
+    firsts = shards.firsts[np.searchsorted(shards.firsts, rows, side="right") - 1]
+    assert np.array_equal(gathering._local_ids.get(), rows - firsts)
+    assert (np.diff(shards.first_pieces) > 1).sum() == 3  # the hubs
+    assert gathering.nbytes > 2 * device.into.n_edges
+    gathering.cycles = engine.xp.zeros(shards.n_pieces, np.int64)
+    work.pull()
+    assert work.tally.edges == device.into.n_edges
+    assert (gathering.cycles.get() > 0).all()
+    assert not gathering._tickets.get().any()
+
+
+@pytest.mark.parametrize("wrong", [{"gather": "shards"}, {"gather": "replicas", "replication": 3}])
+def test_unknown_choices(engine, views, wrong):
+    program, values, active, options = question("components", GRAPHS["nine"])
+    with pytest.raises(TravError, match="is not known: choose"):
+        run(engine, views("nine")[0], program, values, active, replace(options, **wrong))

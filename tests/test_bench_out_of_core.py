@@ -1,0 +1,63 @@
+"""The benchmark of paged graphs without a GPU: the CPU engine in the place of all."""
+
+import json
+
+import pytest
+from test_bench import CpuLab, bench_gpu
+from test_bench_programs import Ours
+
+from rapids_trav.structures import IterationTrace
+
+out_of_core = bench_gpu.out_of_core
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(out_of_core, "LINK_BYTES", 1 << 16)
+    monkeypatch.setattr(out_of_core, "PARTS", 1)  # a quarter of so little holds no vertices
+
+
+def rows_of(*names, roots=3):
+    found = list(out_of_core.measure(CpuLab(roots=roots), names, library=Ours))
+    json.dumps(found)
+    return found
+
+
+def test_every_part_is_measured():
+    found = rows_of("rmat8")
+    tables = {table: [row for row in found if row["table"] == table] for table in out_of_core.TABLES}
+    search, streaming, ranks = tables.values()
+    assert [row["name"] for row in search] == [out_of_core.PAGED, out_of_core.IN_MEMORY, out_of_core.FULL]
+    assert all(row["wrong"] == 0 and row["gteps_harmonic_mean"] > 0 for row in search)
+    assert 0 < search[0]["peak"] <= search[0]["budget"]
+    assert [row["name"] for row in streaming] == ["streamed", "asynchronous"]
+    assert all(row["pages"] > 0 and row["share_of_link"] > 0 for row in streaming)
+    assert {row["iterations"] for row in streaming} == {out_of_core.ITERATIONS - 1}
+    assert [row["name"] for row in ranks] == [out_of_core.PAGED, out_of_core.IN_MEMORY, "cugraph"]
+    assert ranks[-1]["wrong"] == 0 and ranks[0]["over_paged"] == 1
+
+
+def test_what_does_not_fit_is_told(monkeypatch):
+    monkeypatch.setattr(out_of_core, "PARTS", 1000)
+    (row,) = rows_of("rmat6")[:1]
+    assert row["note"].startswith("not measured, TravMemoryError")
+
+
+def test_rates_of_a_trace():
+    trace = [IterationTrace(i, "pull", 9, 9, 3, 10_000_000, 1.0, 0.5, 0.0) for i in (2, 3)]
+    found = out_of_core.of_trace(trace, 2e10)
+    assert (found["gb_s"], found["share_of_link"], found["overlap"]) == (10, 0.5, 0.5)
+    assert (found["bytes"], found["pages"], found["iterations"]) == (10_000_000, 3, 2)
+
+
+def test_directed_graphs(monkeypatch):
+    monkeypatch.setattr(out_of_core, "PARTS", 0.5)
+    found = rows_of("citations-hepph", roots=1)
+    assert sum(row.get("wrong", 0) for row in found) == 0
+
+
+def test_command_line_and_picture():
+    options = bench_gpu.parse(["out-of-core", "--graphs", "rmat10"])
+    assert options.graphs == {"out-of-core": ["rmat10"]}
+    draws = {"out-of-core": out_of_core.draw}
+    assert len(bench_gpu.pictures.make(rows_of("rmat7"), draws).axes) == 1

@@ -1,0 +1,64 @@
+"""The edges of an adjacency, some at a time."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rapids_trav import stats
+from rapids_trav.edge_blocks import edge_blocks, sources
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.structures import Adjacency
+
+
+class Searching:
+    """NumPy by another name: rows are found as on a GPU, where repeating them is slow."""
+
+    asarray, searchsorted, arange = (staticmethod(f) for f in (np.asarray, np.searchsorted, np.arange))
+
+
+@st.composite
+def adjacencies(draw):
+    degrees = draw(st.lists(st.integers(0, 7), min_size=1, max_size=20))
+    row_offsets = np.concatenate([[0], np.cumsum(degrees)])
+    n = len(degrees)
+    rows = [sorted(draw(st.lists(st.integers(0, n - 1), min_size=d, max_size=d))) for d in degrees]
+    return Adjacency(row_offsets, np.array(list(chain(*rows)), dtype=np.int32))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(adjacencies(), st.integers(1, 9), st.integers(0, 2), st.sampled_from([np, Searching]))
+def test_blocks_are_the_edges_in_order(adjacency, block, overlap, xp):
+    edges = CpuEngine().expand_rows(adjacency)
+    begin = 0
+    for part in edge_blocks(adjacency, xp, overlap, block):
+        first, end = max(begin - overlap, 0), min(begin + block, adjacency.n_edges)
+        assert part.src.dtype == part.dst.dtype == np.int32
+        assert part.src.tolist() == edges.src[first:end].tolist()
+        assert part.dst.tolist() == edges.dst[first:end].tolist()
+        begin = end
+    assert begin == adjacency.n_edges
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 100])
+def test_counts_do_not_depend_on_blocks(monkeypatch, block):
+    adjacency = Adjacency(np.array([0, 3, 6, 6, 8]), np.array([0, 0, 1, 0, 1, 1, 3, 3], dtype=np.int32))
+
+    class View:
+        out = adjacency
+
+    monkeypatch.setattr(stats, "edge_blocks", lambda *a, **k: edge_blocks(*a, **k, block=block))
+    assert stats.self_loops(View, CpuEngine()) == 6
+    assert stats.duplicate_edges(View, CpuEngine(), directed=True) == 3
+    assert stats.duplicate_edges(View, CpuEngine(), directed=False) == 3
+
+
+def test_rows_of_a_stretch_of_edges():
+    adjacency = Adjacency(np.array([0, 0, 5, 5, 6]), np.zeros(6, dtype=np.int32))
+    for xp in (np, Searching):
+        assert sources(adjacency, 2, 6, xp).tolist() == [1, 1, 1, 3]
+        assert sources(adjacency, 4, 5, xp).tolist() == [1]

@@ -1,0 +1,143 @@
+"""Who takes which page when the CPU and the GPU share an iteration, by clocks that the tests move."""
+
+import threading
+
+import pytest
+
+from rapids_trav.engines.cuda.dispatcher import CPU, GPU, Dispatcher
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def measured(edges, cpu, gpu, penalty=1):
+    """A dispatcher that has seen each side process a page: `cpu` and `gpu` are seconds for an edge."""
+    clock = Clock()
+    dispatcher = Dispatcher(edges, penalty, clock)
+    dispatcher.begin()
+    for side, seconds in ((CPU, cpu), (GPU, gpu)):
+        page = dispatcher.take(side)
+        clock.now = edges[page] * seconds
+        dispatcher.done(side, page)
+    return dispatcher, clock
+
+
+def test_nothing_is_known_before_both_have_processed_a_page():
+    clock = Clock()
+    dispatcher = Dispatcher([10, 10, 10], clock=clock)
+    assert dispatcher.alpha(0.0) is None and not dispatcher.alone(0.0)
+    dispatcher.begin()
+    page = dispatcher.take(GPU)
+    clock.now = 1.0
+    dispatcher.done(GPU, page)
+    assert dispatcher.seconds(GPU) == 3.0 and dispatcher.seconds(CPU) is None
+    assert not dispatcher.alone(0.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "penalty", "alpha"),
+    [
+        (1.0, 1, 4.0),
+        (0.5, 1, 4.0),
+        (0.25, 1, 2.0),
+        (0.125, 1, 1.0),
+        (0.0, 1, 0.0),
+        (0.05, 10, 4.0),
+        (0.0125, 10, 1.0),
+    ],
+)
+def test_alpha(share, penalty, alpha):
+    """min(2 f p, 1) T_pull / T_gpu, where the CPU takes four times as long for an edge."""
+    dispatcher, _ = measured([100] * 4, cpu=0.04, gpu=0.01, penalty=penalty)
+    assert dispatcher.alpha(share) == pytest.approx(alpha)
+    assert dispatcher.alone(share) == (alpha <= 1)
+
+
+def test_a_faster_cpu_works_alone():
+    dispatcher, _ = measured([100] * 4, cpu=0.01, gpu=0.02)
+    assert dispatcher.alone(1.0)
+
+
+def simulated(dispatcher, clock, edges, cpu, gpu):
+    """Both sides at work; who has processed which page, and when each was through."""
+    dispatcher.begin()
+    begin, at = clock.now, {CPU: clock.now, GPU: clock.now}
+    working: dict[str, tuple] = {}
+    processed: list[tuple[str, int]] = []
+    seconds = {CPU: cpu, GPU: gpu}
+    idle = {CPU, GPU}
+    while idle or working:
+        for side in (GPU, CPU):
+            if side in idle:
+                idle.discard(side)
+                if (page := dispatcher.take(side)) is not None:
+                    working[side] = (clock.now + edges[page] * seconds[side], page)
+        if working:
+            side = min(working, key=working.get)
+            clock.now, page = working.pop(side)
+            at[side] = clock.now
+            dispatcher.done(side, page)
+            processed.append((side, page))
+            idle.add(side)
+    return processed, {side: when - begin for side, when in at.items()}
+
+
+@pytest.mark.parametrize(("cpu", "gpu"), [(1.0, 1.0), (3.0, 1.0), (1.0, 3.0), (50.0, 1.0), (1.0, 50.0)])
+def test_every_page_once_in_every_iteration(cpu, gpu):
+    edges = [1 + (7 * i) % 13 for i in range(40)]
+    clock = Clock()
+    dispatcher = Dispatcher(edges, clock=clock)
+    for _ in range(4):
+        processed, _ = simulated(dispatcher, clock, edges, cpu, gpu)
+        assert sorted(page for _, page in processed) == list(range(40))
+
+
+def test_both_share_by_their_speed():
+    edges = [10] * 400
+    clock = Clock()
+    dispatcher = Dispatcher(edges, clock=clock)
+    processed, at = simulated(dispatcher, clock, edges, cpu=3.0, gpu=1.0)
+    assert sum(side == CPU for side, _ in processed) == pytest.approx(100, abs=2)
+    assert abs(at[CPU] - at[GPU]) <= 30
+    assert dispatcher.alpha(1.0) == pytest.approx(3.0)
+
+
+def test_the_gpu_does_not_wait_for_a_slow_cpu():
+    """Once the speeds are known: the CPU starts no page that would end after all the others."""
+    edges = [10] * 8
+    clock = Clock()
+    dispatcher = Dispatcher(edges, clock=clock)
+    simulated(dispatcher, clock, edges, cpu=20.0, gpu=1.0)
+    processed, at = simulated(dispatcher, clock, edges, cpu=20.0, gpu=1.0)
+    assert [side for side, _ in processed] == [GPU] * 8
+    assert at[GPU] == 80
+
+
+def test_threads_share_the_pages():
+    dispatcher = Dispatcher([1] * 2000)
+    dispatcher.begin()
+    taken: dict[str, list[int]] = {CPU: [], GPU: []}
+
+    def work(side):
+        while (page := dispatcher.take(side)) is not None:
+            taken[side].append(page)
+            dispatcher.done(side, page)
+
+    threads = [threading.Thread(target=work, args=(side,)) for side in (CPU, GPU, GPU)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken[CPU] + taken[GPU]) == list(range(2000))
+
+
+def test_no_pages():
+    dispatcher = Dispatcher([])
+    dispatcher.begin()
+    assert dispatcher.take(GPU) is dispatcher.take(CPU) is None
+    assert not dispatcher.alone(0.0)

@@ -1,0 +1,122 @@
+"""What a streamed run holds, and what it does with each page; the plan alone, which needs no GPU."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rapids_trav.algorithms import programs
+from rapids_trav.engines.cuda import page_plan
+from rapids_trav.engines.cuda.page_plan import Layout, hidden_share, page_action, plan_stream, vertex_bytes
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.pages import plan_pages
+from rapids_trav.structures import Adjacency, GatherView, Pages, RunOptions
+
+PIECE = 16384
+
+
+def paged_view(degrees, limit, weight=None):
+    """A view whose pages are cut for what a budget of `limit` bytes leaves."""
+    offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    rows = Adjacency(offsets, np.zeros(offsets[-1], np.int32))
+    weights = None if weight is None else np.ones(offsets[-1], weight)
+    edge_bytes = 4 + (0 if weights is None else weights.dtype.itemsize)
+    budget = Budget(limit)
+
+    def cut(resident, n_streams, most_bytes=None):
+        plan = plan_pages(
+            offsets, budget.free - resident, edge_bytes=edge_bytes, row_bytes=8, n_streams=n_streams,
+            most_bytes=most_bytes,
+        )  # fmt: skip
+        return plan.firsts, plan.n_streams
+
+    return GatherView(
+        rows, rows, weights, np.diff(offsets), Pages(np.array([0, len(degrees)]), budget, 3, cut)
+    )
+
+
+def test_a_layout_is_aligned():
+    layout = Layout.of(n_edges=65, n_rows=3, column=4, weight=8, vertex=4)
+    assert (layout.weights, layout.rows, layout.n_bytes) == (512, 512 + 768, 512 + 768 + 256)
+    assert Layout.of(0, 0, 4, 0, 4).n_bytes == 0
+
+
+def test_bytes_of_a_vertex():
+    components, pagerank = programs.connected_components(), programs.pagerank()
+    sync, later = RunOptions(), RunOptions(asynchronous=True)
+    # Value, two messages, flag, offset; a mark and a place in the queue.
+    assert vertex_bytes(components, sync, 4, 4, symmetric=True) == 4 + 8 + 1 + 4 + 5
+    assert vertex_bytes(components, later, 4, 4, symmetric=True) == 4 + 4 + 1 + 4 + 5
+    assert vertex_bytes(components, replace(sync, mode="pull"), 4, 8, symmetric=False) == 4 + 8 + 1 + 16
+    # Degrees, and no notifying.
+    assert vertex_bytes(pagerank, sync, 4, 8, symmetric=True) == 8 + 16 + 1 + 8 + 8
+
+
+@pytest.mark.parametrize("weight", [None, "float64"])
+@pytest.mark.parametrize("n_streams", [1, 2, 3, 8])
+@pytest.mark.parametrize("seed", range(3))
+def test_plans_keep_the_budget(seed, n_streams, weight, monkeypatch):
+    monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 20_000)
+    generator = np.random.default_rng(seed)
+    degrees = np.sort(generator.zipf(1.7, 3000).clip(max=2500))[::-1]
+    program, options = programs.connected_components(), RunOptions(n_streams=n_streams)
+    smallest = None
+    for limit in range(60_000, 600_000, 20_000):
+        view = paged_view(degrees, limit, weight)
+        try:
+            plan = plan_stream(view, program, options, 4, PIECE)
+        except TravMemoryError:
+            assert smallest is None, "a larger budget is enough if a smaller one is"
+            continue
+        smallest = smallest or limit
+        assert plan.resident_bytes + plan.buffer_bytes <= limit
+        assert plan.resident_bytes >= 3000 * vertex_bytes(program, options, 4, 4, True)
+        assert 1 <= plan.n_slots <= n_streams
+        assert plan.firsts[0] == 0 and plan.firsts[-1] == 3000 and (np.diff(plan.firsts) > 0).all()
+        assert plan.edges(plan.n_pages - 1)[1] == degrees.sum()
+        longest = (4 + (0 if weight is None else 8)) * int(degrees.max()) + 8
+        assert (
+            max(layout.n_bytes for layout in plan.layouts) <= max(20_000, longest) + 3 * page_plan.ALIGNMENT
+        )
+    assert smallest is not None and plan.n_kept > 0
+
+
+def test_the_refusal_says_how_much_is_enough():
+    degrees = np.full(1000, 10)
+    options, program = RunOptions(n_streams=1), programs.connected_components()
+    limit = 20_000
+    with pytest.raises(TravMemoryError, match="give memory_limit at least"):
+        plan_stream(paged_view(degrees, limit), program, options, 4, PIECE)
+
+
+def test_pages_as_they_are_given():
+    view = paged_view(np.full(100, 4), 10**6)
+    view = replace(view, pages=replace(view.pages, firsts=np.array([0, 10, 60, 100]), n_streams=2, cut=None))
+    plan = plan_stream(view, programs.connected_components(), RunOptions(), 4, PIECE)
+    assert plan.firsts.tolist() == [0, 10, 60, 100] and plan.first_edges.tolist() == [0, 40, 240, 400]
+    assert plan.n_slots == 2 and plan.n_kept == 3
+    assert (plan.rows(1), plan.edges(1)) == ((10, 60), (40, 240))
+
+
+def test_a_graph_without_vertices():
+    plan = plan_stream(
+        paged_view(np.empty(0, int), 10**6), programs.connected_components(), RunOptions(), 4, PIECE
+    )
+    assert (plan.n_pages, plan.n_slots, plan.buffer_bytes) == (0, 1, 0)
+
+
+def test_what_is_done_with_a_page():
+    assert page_action(0, 0, 1000, reachable=True) == "skip"
+    assert page_action(1, 250, 1000, reachable=True) == "read"
+    assert page_action(1, 251, 1000, reachable=True) == "copy"
+    assert page_action(1, 1, 1000, reachable=False) == "copy"
+    assert page_action(1, 0, 0, reachable=True) == "read"
+
+
+def test_the_share_of_copies_that_is_hidden():
+    assert hidden_share([], [(0, 1)]) == 0
+    assert hidden_share([(0, 1), (1, 2)], []) == 0
+    assert hidden_share([(0, 1), (1, 2)], [(1, 2)]) == 0.5
+    assert hidden_share([(0, 4)], [(1, 2), (1.5, 3), (2, 2.5), (6, 9)]) == 0.5
+    assert hidden_share([(0, 1), (1, 2), (2, 3)], [(1, 2), (2, 3), (3, 4)]) == pytest.approx(2 / 3)

@@ -1,0 +1,374 @@
+"""`components`, `sssp` and `pagerank` against SciPy and NetworkX, on graphs of many shapes."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import rows, to_pandas
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from rapids_trav import Graph, TravError, datasets
+from rapids_trav.generators import grid, path, rmat, star
+
+RNG = np.random.default_rng(0)
+
+
+def shuffled(frame, seed=0):
+    """The same graph with its ids permuted, so that labels have far to go."""
+    n = int(max(frame["src"].max(), frame["dst"].max())) + 1
+    order = np.random.default_rng(seed).permutation(n)
+    return pd.DataFrame({"src": order[frame["src"]], "dst": order[frame["dst"]]})
+
+
+def gapped(n=400, m=500):
+    """Sparse, so of many components; ids with gaps, self-loops and repeated edges."""
+    src, dst = RNG.integers(0, n, (2, m)) * 7 - 400
+    return pd.DataFrame({"src": np.r_[src, 5, 5, 5], "dst": np.r_[dst, 5, 12, 12]})
+
+
+GRAPHS = {
+    "random": lambda: gapped(),
+    "R-MAT": lambda: rmat(9, 4),
+    "grid": lambda: shuffled(grid(20, 30)),
+    "path": lambda: shuffled(path(2000)),
+    "star": lambda: star(500),
+    "loops": lambda: pd.DataFrame({"src": [3, 4], "dst": [3, 4]}),
+    "facebook": lambda: datasets.load("facebook")[:15000],
+}
+
+
+@pytest.fixture(params=GRAPHS)
+def edges(request):
+    frame = GRAPHS[request.param]()[["src", "dst"]].copy()
+    rng = np.random.default_rng(1)
+    frame["cost"] = rng.integers(0, 5, len(frame)) / 4  # exact sums; some weights are 0
+    frame["cents"] = rng.integers(0, 1000, len(frame)).astype("int16")
+    frame["open"] = rng.random(len(frame)) < 0.7
+    return frame
+
+
+def matrix(graph, frame, weight=None, directed=False, kept=None):
+    """The smallest weight between each two vertices, by their place in the ids' order; 0 means none."""
+    vertex = graph.degrees()["vertex"].to_numpy()
+    u, v = (np.searchsorted(vertex, frame[side]) for side in ("src", "dst"))
+    w = np.ones(len(frame)) if weight is None else frame[weight].to_numpy(float)
+    if kept is not None:
+        u, v, w = u[kept], v[kept], w[kept]
+    if not directed:
+        u, v, w = np.r_[u, v], np.r_[v, u], np.r_[w, w]
+    least = pd.DataFrame({"u": u, "v": v, "w": w}).groupby(["u", "v"], as_index=False).min()
+    return coo_matrix((least["w"], (least["u"], least["v"])), shape=(len(vertex),) * 2).tocsr()
+
+
+def check_shortest_tree(graph, frame, result, sources, weight, directed):
+    """Every predecessor is joined by an edge that explains the distance, and leads back to a source."""
+    table = result.set_index("vertex")
+    distance, predecessor = table["distance"].to_dict(), table["predecessor"].dropna().to_dict()
+    reached = {v for v, d in distance.items() if not pd.isna(d)}
+    assert set(predecessor) == reached - set(sources)
+    weights = {}
+    for u, v, w in zip(frame["src"], frame["dst"], frame[weight], strict=True):
+        for pair in [(u, v)] if directed else [(u, v), (v, u)]:
+            weights.setdefault(pair, set()).add(w)
+    for v, u in predecessor.items():
+        assert any(distance[u] + w == distance[v] for w in weights[u, v])
+    settled = set(sources)
+    for v in predecessor:
+        way = []
+        while v not in settled:
+            way.append(v)
+            assert len(way) <= len(predecessor), "a cycle"
+            v = predecessor[v]
+        settled.update(way)
+
+
+@pytest.mark.parametrize("where", [None, "open"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_components(edges, directed, where):
+    graph = edges.trav.graph(directed=directed)
+    answer = graph.components(where=where)
+    kept = edges["open"].to_numpy() if where else None
+    _, label = connected_components(matrix(graph, edges, kept=kept), directed=False)
+    vertex = graph.degrees()["vertex"].to_numpy()
+    smallest = pd.Series(vertex).groupby(label).transform("min")
+    assert answer["vertex"].tolist() == vertex.tolist()
+    assert answer["component"].tolist() == smallest.tolist()
+    assert answer.dtypes.tolist() == [vertex.dtype] * 2
+    for asynchronous in (True, False):
+        pd.testing.assert_frame_equal(graph.components(where=where, asynchronous=asynchronous), answer)
+
+
+@pytest.mark.parametrize("weight", ["cost", "cents"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_sssp(edges, directed, weight):
+    graph = edges.trav.graph(directed=directed, weight=weight)
+    vertex = graph.degrees()["vertex"].tolist()
+    sources = vertex[:: len(vertex) // 2 + 1]
+    # SciPy takes weights of 0 for missing edges; a shift that no sum can notice makes up for it.
+    shift = 2.0**-20
+    known = matrix(graph, edges.assign(shifted=edges[weight] + shift), "shifted", directed)
+    wanted = np.floor(
+        dijkstra(known, indices=[vertex.index(s) for s in sources], min_only=True) * 4
+    ) / 4  # fmt: skip
+    for asynchronous in (True, False):
+        answer = graph.sssp(sources, asynchronous=asynchronous)
+        found = answer["distance"].to_numpy(float, na_value=np.inf)
+        np.testing.assert_array_equal(found, wanted)
+        check_shortest_tree(graph, edges, answer, sources, weight, directed)
+    assert str(answer["distance"].dtype) == ("Float64" if weight == "cost" else "Int64")
+    assert answer["vertex"].tolist() == vertex
+    part = graph.sssp(sources, predecessors=False, reached_only=True)
+    assert part["vertex"].tolist() == answer["vertex"][answer["distance"].notna()].tolist()
+    assert list(part.columns) == ["vertex", "distance"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [True, False])
+def test_pagerank(edges, directed, weighted):
+    graph = edges.trav.graph(directed=directed, weight="cost")
+    truth = nx.MultiDiGraph()
+    truth.add_nodes_from(graph.degrees()["vertex"].tolist())
+    for u, v, w in zip(edges["src"].tolist(), edges["dst"].tolist(), edges["cost"].tolist(), strict=True):
+        truth.add_edge(u, v, weight=w if weighted else 1)
+        if not directed and u != v:
+            truth.add_edge(v, u, weight=w if weighted else 1)
+    wanted = nx.pagerank(truth, tol=1e-14, max_iter=1000)
+    for asynchronous in (False, True):
+        answer = graph.pagerank(tol=1e-9, weighted=weighted, asynchronous=asynchronous, max_iter=300)
+        assert answer["vertex"].tolist() == sorted(wanted)
+        np.testing.assert_allclose(answer["pagerank"], [wanted[v] for v in sorted(wanted)], atol=1e-8)
+        assert answer["pagerank"].sum() == pytest.approx(1, abs=1e-7)
+
+
+def test_directions_and_filters_of_sssp():
+    frame = pd.DataFrame(
+        {"src": [1, 2, 1], "dst": [2, 3, 3], "w": [1.5, 1.5, 9.0], "open": [True, False, True]}
+    )
+    graph = frame.trav.graph(directed=True, weight="w")
+
+    def found(**options):
+        return [row[1] for row in rows(graph.sssp(2, **options))]
+
+    assert found() == [None, 0, 1.5]
+    assert found(direction="in") == [1.5, 0, None]
+    assert found(direction="both") == [1.5, 0, 1.5]
+    assert found(direction="both", where="open") == [1.5, 0, 10.5]
+    assert found(direction="both") == [1.5, 0, 1.5]
+    held = to_pandas(graph.memory())["structure"].tolist()
+    assert "weights of CSC" in held and "weights of CSR, symmetrised, where 'open'" in held
+    assert frame.trav.sssp(2, directed=True, weight="w", reached_only=True)["vertex"].tolist() == [2, 3]
+
+
+def test_chains_of_weights_that_do_not_show():
+    """A chain of zeros, and weights that are lost in rounding, with cycles back: still a tree."""
+    n = 300
+    chain = pd.DataFrame({"src": range(n - 1), "dst": range(1, n), "w": 0.0})
+    back = pd.DataFrame({"src": range(10, n), "dst": range(n - 10), "w": 0.0})
+    lost = pd.DataFrame(
+        {"src": [0, n, n + 1, n + 2], "dst": [n, n + 1, n + 2, n], "w": [1e20, 1.0, 1.0, 1.0]}
+    )
+    frame = shuffled(pd.concat([chain, back, lost], ignore_index=True), 3).assign(
+        w=[*chain["w"], *back["w"], *lost["w"]]
+    )
+    for directed in (True, False):
+        graph = frame.trav.graph(directed=directed, weight="w")
+        source = int(frame["src"].iloc[0])
+        for result in (graph.sssp(source), graph.sssp(source, direction="both")):
+            assert result["distance"].notna().all()
+        check_shortest_tree(graph, frame, graph.sssp(source), [source], "w", directed)
+
+
+def test_predecessors_in_blocks_of_edges(monkeypatch):
+    """What an engine without its own way takes, and streamed edges: the same tree rules."""
+    from rapids_trav.algorithms import sssp
+    from rapids_trav.engines.cpu import CpuEngine
+
+    monkeypatch.setattr(sssp, "BLOCK", 10)
+    monkeypatch.delattr(CpuEngine, "tight_predecessors")
+    frame = gapped(60, 100).assign(w=np.arange(103) % 4)
+    graph = frame.trav.graph(directed=True, weight="w")
+    source = int(frame["src"].iloc[0])
+    check_shortest_tree(graph, frame, graph.sssp(source), [source], "w", True)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [
+        ("int8", "Int64"), ("uint32", "Int64"), ("int64", "Int64"), ("float32", "Float64"),
+        ("Int16", "Int64"), ("Float64", "Float64"), ("int32[pyarrow]", "Int64"),
+    ],
+)  # fmt: skip
+def test_types_of_weights(dtype, wanted):
+    frame = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "w": pd.array([1, 2], dtype=dtype)})
+    answer = frame.trav.sssp(1, weight="w")
+    assert str(answer["distance"].dtype) == wanted
+    assert answer["distance"].tolist() == [0, 1, 3]
+
+
+def test_single_precision_weights_are_added_in_double():
+    w = np.float32(0.1)
+    frame = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "w": [w, w]})
+    assert frame.trav.sssp(0, weight="w")["distance"].tolist() == [0, float(w), float(w) + float(w)]
+
+
+def test_several_frames_of_weights_of_several_types():
+    parts = [
+        pd.DataFrame({"src": [1], "dst": [2], "w": np.array([2**40], "int64")}),
+        pd.DataFrame({"src": [2], "dst": [3], "w": np.array([3], "int8")}),
+        pd.DataFrame(
+            {"src": [3], "dst": [4], "w": np.array([], "float32")[:0].sum() + np.ones(1, "float32")}
+        ),
+    ]
+    assert Graph.from_edges(parts[:2], weight="w").sssp(1)["distance"].tolist() == [0, 2**40, 2**40 + 3]
+    assert str(Graph.from_edges(parts, weight="w").sssp(1)["distance"].dtype) == "Float64"
+
+
+@pytest.mark.parametrize("degree_sort", ["none", "radix"])
+def test_ids_of_strings_and_of_several_columns(degree_sort):
+    frame = pd.DataFrame({"src": ["d", "c", "z"], "dst": ["c", "b", "y"], "w": [1, 2, 3]})
+    graph = frame.trav.graph(weight="w", degree_sort=degree_sort)
+    assert rows(graph.components()) == [("b", "b"), ("c", "b"), ("d", "b"), ("y", "y"), ("z", "y")]
+    assert rows(graph.sssp("b")) == [
+        ("b", 0, None), ("c", 2, "b"), ("d", 3, "c"), ("y", None, None), ("z", None, None)
+    ]  # fmt: skip
+    pairs = pd.DataFrame({"a": [2, 1], "b": ["x", "x"], "c": [1, 1], "d": ["x", "w"], "w": [1.0, 2.0]})
+    graph = pairs.trav.graph(["a", "b"], ["c", "d"], weight="w", degree_sort=degree_sort, vertices=[(0, "q")])
+    assert list(graph.components().columns) == ["vertex_0", "vertex_1", "component_0", "component_1"]
+    assert rows(graph.components()) == [
+        (0, "q", 0, "q"),
+        *((*v, 1, "w") for v in [(1, "w"), (1, "x"), (2, "x")]),
+    ]
+    assert rows(graph.sssp((2, "x")))[1] == (1, "w", 3.0, 1, "x")
+    assert graph.pagerank().shape == (4, 3)
+
+
+def test_graphs_without_edges_or_vertices():
+    empty = pd.DataFrame(
+        {"src": np.array([], "int64"), "dst": np.array([], "int64"), "w": np.array([], float)}
+    )
+    nothing = empty.trav.graph(weight="w")
+    assert len(nothing.components()) == len(nothing.pagerank()) == 0
+    lonely = empty.trav.graph(weight="w", vertices=[3, 1])
+    assert rows(lonely.components()) == [(1, 1), (3, 3)]
+    assert rows(lonely.pagerank()) == [(1, 0.5), (3, 0.5)]
+    assert rows(lonely.sssp(3)) == [(1, None, None), (3, 0, None)]
+
+
+def test_one_line_forms_and_traces():
+    frame = gapped(50, 60)
+    graph = frame.trav.graph(directed=True)
+    pd.testing.assert_frame_equal(frame.trav.components(directed=True), graph.components())
+    pd.testing.assert_frame_equal(frame.trav.pagerank(0.5, directed=True), graph.pagerank(0.5))
+    traced = graph.pagerank(trace=True)
+    residual = to_pandas(traced.trace)["residual"]
+    assert (residual.iloc[:-1] >= 1e-5).all() and residual.iloc[-1] < 1e-5
+    assert to_pandas(shuffled(path(200)).trav.components(trace=True).trace)[
+        "iteration"
+    ].is_monotonic_increasing
+
+
+def test_labels_take_shortcuts():
+    """A path of 2000 vertices would take hundreds of iterations by neighbours alone."""
+    trace = shuffled(path(2000)).trav.components(trace=True, asynchronous=False).trace
+    assert len(trace) < 30
+
+
+CASES = {
+    "no weights": (
+        lambda graph: graph.sssp(1),
+        "sssp needs weights, and the graph has none: name them with graph(weight=...) or use bfs.",
+    ),
+    "weighted without weights": (
+        lambda graph: graph.pagerank(weighted=True),
+        "weighted=True needs weights, and the graph has none: name their column with graph(weight=...).",
+    ),
+    "alpha": (
+        lambda graph: graph.pagerank(1.0),
+        "alpha=1.0 is not the probability of following an edge: give a number between 0 and 1.",
+    ),
+    "alpha in words": (
+        lambda graph: graph.pagerank("high"),
+        "alpha='high' is not the probability of following an edge: give a number between 0 and 1.",
+    ),
+    "tol": (
+        lambda graph: graph.pagerank(tol=0),
+        "tol=0 is not the change below which to stop: give a number above 0.",
+    ),
+    "max_iter": (
+        lambda graph: graph.pagerank(max_iter=1.5),
+        "max_iter=1.5 is no number of iterations: give an integer from 0 on.",
+    ),
+    "unknown filter": (
+        lambda graph: graph.components(where="shut"),
+        "Column 'shut' is not in the edges: there are 'src', 'dst'; after adding a column, build the graph "
+        "again.",
+    ),
+    "flag": (
+        lambda graph: graph.components(asynchronous="yes"),
+        "asynchronous='yes' is neither True nor False: give one of them.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wrong_questions(case):
+    question, sentence = CASES[case]
+    with pytest.raises(TravError) as caught:
+        question(pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph())
+    assert str(caught.value) == sentence
+
+
+def test_ranks_that_do_not_converge():
+    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(directed=True)
+    with pytest.raises(
+        TravError, match=r"^pagerank has not converged in max_iter=2 iterations: the ranks still"
+    ):
+        graph.pagerank(max_iter=2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "question", "sentence"),
+    [
+        (
+            [1.0, -0.5],
+            lambda graph: graph.sssp(1),
+            "weight='w' holds -0.5, and shortest paths are for weights from 0 on: leave out such edges with "
+            "where= or shift the weights.",
+        ),
+        (
+            [1, -5],
+            lambda graph: graph.pagerank(),
+            "weight='w' holds -5, and ranks are for weights from 0 on: leave out such edges with where= or "
+            "shift the weights.",
+        ),
+        (
+            [1, 2**62],
+            lambda graph: graph.sssp(1),
+            "weight='w' holds 4611686018427387904, and sums along paths of 3 vertices could pass int64: "
+            "convert it, for example with astype('float64').",
+        ),
+        (
+            np.array([1, 2**63], "uint64"),
+            lambda graph: None,
+            "weight='w' holds 9223372036854775808, which is past int64: convert it, for example with "
+            "astype('float64').",
+        ),
+        (
+            [1.0, np.nan],
+            lambda graph: None,
+            "weight='w' holds 1 null: decide them first, for example with fillna.",
+        ),
+    ],
+)
+def test_weights_that_cannot_be_used(weights, question, sentence):
+    with pytest.raises(TravError) as caught:
+        question(pd.DataFrame({"src": [1, 2], "dst": [2, 3], "w": weights}).trav.graph(weight="w"))
+    assert str(caught.value) == sentence
+
+
+def test_infinite_weights_lead_nowhere():
+    frame = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "w": [1.0, np.inf]})
+    assert frame.trav.sssp(1, weight="w")["distance"].isna().tolist() == [False, False, True]

@@ -1,0 +1,356 @@
+"""`Graph.run`: user-made programs in each mode, synchronous and asynchronous, against plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import rows, to_pandas
+from gas_reference import history
+
+from rapids_trav import Program, Traced, TravError, UnknownVertexError
+from rapids_trav.algorithms import programs
+from rapids_trav.engines.cpu import gas_push
+
+WIDEST = Program("widest", "float64", "max", gather=lambda message, weight: min(message, weight))
+COUNT = Program(
+    "count",
+    "int64",
+    "sum",
+    scatter=lambda value: value % 7,
+    gather=lambda message, weight: 2 * message + weight,
+    apply=lambda value, gathered, total, parameters: (value + gathered + int(total)) % int(parameters[0]),
+    total=lambda value, degree: value * degree,
+)
+DAMPED = Program(
+    "damped",
+    "float32",
+    "min",
+    scatter=lambda value, degree: value + degree,
+    apply=lambda value, gathered: 0.5 * value + 0.5 * min(value, gathered),
+    active=lambda value, new: value - new > 0.01,
+)
+
+
+def random_edges(seed=0, n=40, m=120, weights=True):
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, n, (2, m))
+    return pd.DataFrame({"src": src, "dst": dst, "cost": rng.integers(1, 9, m) if weights else 1})
+
+
+def triples(frame, directed, weighted):
+    """Edges as the reference takes them: both ways if undirected, a self-loop once."""
+    found = []
+    for u, v, w in zip(frame["src"], frame["dst"], frame["cost"], strict=True):
+        weight = int(w) if weighted else 1
+        found.append((u, v, weight))
+        if not directed and u != v:
+            found.append((v, u, weight))
+    return found
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(
+    ("program", "weighted", "parameters", "first"),
+    [
+        (programs.breadth_first(), False, (), lambda n: np.where(np.arange(n) == 3, 0, 2**31 - 1)),
+        (programs.connected_components(), False, (), lambda n: np.arange(n)),
+        (programs.shortest_paths("int64"), True, (), lambda n: np.where(np.arange(n) == 3, 0, 2**63 - 1)),
+        (WIDEST, True, (), lambda n: np.where(np.arange(n) == 3, np.inf, -np.inf)),
+        (COUNT, True, (1009,), lambda n: np.arange(n)),
+        (DAMPED, False, (), lambda n: np.arange(n)),
+    ],
+    ids=["breadth_first", "components", "shortest_paths", "widest", "count", "damped"],
+)
+def test_synchronous_runs_are_jacobis_step_by_step(program, weighted, parameters, first, directed):
+    frame = random_edges()
+    n = 40
+    graph = frame.trav.graph(directed=directed, weight="cost", vertices=range(n))
+    steps = history(program, triples(frame, directed, weighted), first(n), parameters, most=8)
+    options = {"initial": first(n), "weighted": weighted, "parameters": parameters}
+    # With a threshold for activity, a vertex may rest in another mode than pull.
+    modes = ["pull"] if program is DAMPED else ["auto", "pull", "notify"] + ["push"] * program.may_push
+    for mode in modes:
+        for i, wanted in enumerate(steps):
+            got = graph.run(program, max_iterations=i, mode=mode, **options)
+            np.testing.assert_array_equal(got["value"].to_numpy(), wanted, err_msg=f"{mode}, iteration {i}")
+
+
+@pytest.mark.parametrize("source", [3, [3, 17]])
+def test_modes_and_orders_come_to_the_same_end(source):
+    frame = random_edges(1, 60, 200)
+    graph = frame.trav.graph(directed=True, weight="cost", vertices=range(60))
+    for program, best, rest in ((WIDEST, np.inf, -np.inf), (programs.shortest_paths(), 0.0, np.inf)):
+        initial = np.full(60, rest)
+        initial[source] = best
+        ends = [
+            graph.run(
+                program, initial=initial, sources=source, weighted=True, mode=mode, asynchronous=asynchronous
+            )
+            for mode in ("auto", "pull", "notify", "push")
+            for asynchronous in (False, True)
+        ]
+        for end in ends[1:]:
+            pd.testing.assert_frame_equal(end, ends[0])
+
+
+@pytest.mark.parametrize("wide", [1, 1 << 15])
+def test_asynchronous_pushes_on_one_thread_and_on_several(monkeypatch, wide):
+    """With `wide` 1 every pass is shared among threads, which compare and swap."""
+    monkeypatch.setattr(gas_push, "WIDE", wide)
+    frame = random_edges(2, 3000, 30000)
+    graph = frame.trav.graph(weight="cost", vertices=range(3000))
+    for weighted, program in ((True, programs.shortest_paths("int64")), (False, programs.breadth_first())):
+        initial = np.full(3000, program.identity)
+        initial[7] = 0
+        options = {"initial": initial, "sources": 7, "weighted": weighted}
+        wanted = graph.run(program, mode="pull", **options)
+        for _ in range(5):
+            got = graph.run(program, mode="push", asynchronous=True, **options)
+            pd.testing.assert_frame_equal(got, wanted)
+
+
+def test_asynchronous_runs_need_no_more_iterations():
+    frame = random_edges(3, 500, 900)
+    graph = frame.trav.graph(weight="cost")
+    for mode in ("auto", "pull", "notify"):
+        iterations = [
+            len(
+                graph.run(
+                    programs.connected_components(),
+                    initial=range(graph.n_vertices),
+                    asynchronous=asynchronous,
+                    mode=mode,
+                    trace=True,
+                ).trace
+            )
+            for asynchronous in (False, True)
+        ]
+        assert iterations[1] <= iterations[0], mode
+
+
+def test_result_and_trace():
+    graph = pd.DataFrame({"src": ["a", "b", "x"], "dst": ["b", "c", "y"]}).trav.graph(directed=True)
+    answer = graph.run(programs.breadth_first(), initial={"a": 0}, sources="a", trace=True)
+    assert isinstance(answer, Traced)
+    assert rows(answer.result) == [("a", 0), ("b", 1), ("c", 2), ("x", 2**31 - 1), ("y", 2**31 - 1)]
+    trace = to_pandas(answer.trace)
+    assert list(trace.columns) == [
+        "iteration", "mode", "active", "edges", "pages", "bytes", "milliseconds", "overlap", "residual"
+    ]  # fmt: skip
+    assert trace["iteration"].tolist() == [1, 2, 3]
+    assert trace["active"].tolist() == [1, 1, 1]
+    assert trace["residual"].isna().all()
+    pulled = graph.run(programs.breadth_first(), initial={"a": 0}, mode="pull", trace=True).trace
+    assert to_pandas(pulled)["edges"].tolist() == [3, 3, 3]
+
+
+def test_directions_and_filters():
+    frame = pd.DataFrame({"src": [1, 2, 3], "dst": [2, 3, 4], "open": [True, True, False]})
+    graph = frame.trav.graph(directed=True)
+
+    def reached(**options):
+        answer = graph.run(programs.breadth_first(), initial={2: 0}, **options)
+        return dict(row for row in rows(answer) if row[1] < 9)
+
+    assert reached() == {2: 0, 3: 1, 4: 2}
+    assert reached(direction="in") == {2: 0, 1: 1}
+    assert reached(direction="both") == {2: 0, 1: 1, 3: 1, 4: 2}
+    assert reached(where="open") == {2: 0, 3: 1}
+    assert reached(max_iterations=1) == {2: 0, 3: 1}
+    assert reached(max_iterations=0) == {2: 0}
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [
+        [0, 5, 6],
+        np.array([0, 5, 6], "uint8"),
+        pd.Series([0.0, 5.0, 6.0]),
+        {"c": 6, "b": 5, "a": 0},
+        pd.DataFrame({"value": [6, 0, 5], "vertex": ["c", "a", "b"]}),
+    ],
+)
+def test_forms_of_initial_values(initial):
+    graph = pd.DataFrame({"src": ["a"], "dst": ["b"]}).trav.graph(directed=True, vertices=["c"])
+    answer = graph.run(programs.connected_components(), initial=initial, max_iterations=0)
+    assert rows(answer) == [("a", 0), ("b", 5), ("c", 6)]
+    one = graph.run(programs.connected_components(), initial=7, max_iterations=0)
+    assert one["value"].tolist() == [7, 7, 7]
+    some = graph.run(programs.shortest_paths(), initial={"b": 1}, max_iterations=0)
+    assert some["value"].tolist() == [np.inf, 1, np.inf]
+
+
+def test_initial_values_of_ids_of_several_columns():
+    frame = pd.DataFrame({"a": ["x", "x"], "b": [1, 2], "c": ["x", "y"], "d": [2, 1]})
+    graph = frame.trav.graph(["a", "b"], ["c", "d"], directed=True)
+    wanted = [("x", 1, 0), ("x", 2, 1), ("y", 1, 2)]
+    assert rows(graph.run(programs.breadth_first(), initial={("x", 1): 0})) == wanted
+    by_frame = pd.DataFrame({"vertex_0": ["x"], "vertex_1": [1], "value": [0]})
+    assert rows(graph.run(programs.breadth_first(), initial=by_frame)) == wanted
+
+
+@pytest.mark.parametrize("degree_sort", ["radix", "none"])
+def test_values_stay_with_their_vertices_in_any_internal_order(degree_sort):
+    frame = pd.DataFrame({"src": [5, 5, 5, 1], "dst": [6, 7, 8, 2]})
+    graph = frame.trav.graph(degree_sort=degree_sort)
+    answer = graph.run(programs.connected_components(), initial=[10, 20, 30, 5, 1, 2])
+    assert rows(answer) == [(1, 10), (2, 10), (5, 1), (6, 1), (7, 1), (8, 1)]
+
+
+def test_a_graph_without_edges_or_vertices():
+    empty = pd.DataFrame({"src": np.array([], "int64"), "dst": np.array([], "int64")})
+    for vertices in (None, [4, 2]):
+        graph = empty.trav.graph(vertices=vertices)
+        for mode in ("auto", "pull", "notify", "push"):
+            answer = graph.run(programs.connected_components(), initial=3, mode=mode)
+            assert answer["value"].tolist() == [3] * graph.n_vertices
+    counted = graph.run(COUNT, initial=1, parameters=[10], max_iterations=2)
+    assert counted["value"].tolist() == [1, 1]
+
+
+def test_the_callers_values_stay_as_they_are():
+    graph = random_edges().trav.graph()
+    initial = np.arange(graph.n_vertices, dtype="int32")
+    for asynchronous in (False, True):
+        graph.run(programs.connected_components(), initial=initial, asynchronous=asynchronous)
+        assert (initial == np.arange(graph.n_vertices)).all()
+
+
+def test_one_line_form():
+    frame = random_edges(4, 20, 40)
+    graph = frame.trav.graph(directed=True)
+    pd.testing.assert_frame_equal(
+        frame.trav.run(programs.connected_components(), directed=True, initial=range(graph.n_vertices)),
+        graph.run(programs.connected_components(), initial=range(graph.n_vertices)),
+    )
+
+
+EDGES = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "open": [True, False]})
+LABELS = programs.connected_components()
+WRONG = {
+    "no program": (
+        {"program": "bfs"},
+        "program is a str: give a rapids_trav.Program, or one of rapids_trav.programs.",
+    ),
+    "too few values": (
+        {"initial": [1, 2]},
+        "initial holds 2 values, and the graph has 3 vertices: give one for each, in ascending order of the "
+        "ids, or name the vertices in a dict or a frame.",
+    ),
+    "fractions for integers": (
+        {"initial": [1, 2.5, 3]},
+        "initial holds 2.5, which is no int32 of program 'connected_components': give values of that "
+        "type, or the program another dtype.",
+    ),
+    "too large for the dtype": (
+        {"initial": 2**40},
+        "initial holds 1099511627776, which is no int32 of program 'connected_components': give values of "
+        "that type, or the program another dtype.",
+    ),
+    "words": (
+        {"initial": ["a", "b", "c"]},
+        "initial holds values of <U1 or nulls, and program 'connected_components' computes with int32: give "
+        "numbers without nulls.",
+    ),
+    "nulls": (
+        {"initial": [1, None, float("nan")]},
+        "initial holds values of object or nulls, and program 'connected_components' computes with int32: "
+        "give numbers without nulls.",
+    ),
+    "unknown vertex": (
+        {"initial": {9: 1}},
+        "initial names 1 unknown vertex: 9; a vertex is known if an edge or graph(vertices=...) holds it.",
+    ),
+    "frame without values": (
+        {"initial": pd.DataFrame({"vertex": [1]})},
+        "initial has no column 'value': give vertex and value, as in an answer.",
+    ),
+    "unknown source": (
+        {"sources": 9},
+        "sources names 1 unknown vertex: 9; a vertex is known if an edge or graph(vertices=...) holds it.",
+    ),
+    "weighted without weights": (
+        {"weighted": True},
+        "weighted=True needs weights, and the graph has none: name their column with graph(weight=...).",
+    ),
+    "unknown mode": (
+        {"mode": "pul"}, "mode='pul' is not known: choose one of 'auto', 'pull', 'notify', 'push'."
+    ),
+    "push of sums": (
+        {"program": COUNT, "mode": "push", "parameters": [3]},
+        "mode='push' is for min and max without apply and total, in memory, which program 'count' is not "
+        "here: use mode='auto'.",
+    ),
+    "processor that is not there": (
+        {"processor": "gpu"},
+        "processor='gpu' needs a graph on the GPU: build it with engine='cuda', or use 'auto'.",
+    ),
+    "hybrid without a GPU": (
+        {"processor": "hybrid"},
+        "processor='hybrid' needs a graph on the GPU: build it with engine='cuda', or use 'auto'.",
+    ),
+    "asynchronous sums": (
+        {"program": COUNT, "asynchronous": True, "parameters": [3]},
+        "asynchronous=True is not for program 'count', whose sums depend on what came first: leave it out, "
+        "or make the program with asynchronous=True if any order comes to the same end.",
+    ),
+    "parameters": (
+        {"parameters": 3},
+        "parameters=3 is no sequence of numbers: give what the program's apply takes.",
+    ),
+    "negative iterations": (
+        {"max_iterations": -1},
+        "max_iterations=-1 is no number of iterations: give an integer from 0 on (None has no limit).",
+    ),
+    "resume from nowhere": (
+        {"resume": True}, "resume=True goes on from a checkpoint: name its folder with checkpoint=."
+    ),
+    "never a checkpoint": (
+        {"checkpoint": "x", "checkpoint_every": 0},
+        "checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.",
+    ),
+    "unknown direction": (
+        {"direction": "up"}, "direction='up' is not known: choose one of 'out', 'in', 'both'."
+    ),
+    "flag": ({"trace": 1}, "trace=1 is neither True nor False: give one of them."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_runs(case):
+    asked, sentence = WRONG[case]
+    asked = {"program": LABELS, "initial": 0, **asked}
+    with pytest.raises(TravError) as caught:
+        EDGES.trav.graph().run(asked.pop("program"), **asked)
+    assert str(caught.value) == sentence
+    assert isinstance(caught.value, UnknownVertexError) == ("unknown vertex" in sentence)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"reducer": "mean"},
+            "reducer='mean' of a program is not known: choose one of ('min', 'max', 'sum').",
+        ),
+        ({"dtype": "int8"}, "dtype='int8' of a program is not known: choose one of "),
+        (
+            {"gather": lambda a, b, c: a},
+            "gather of program 'p' takes 3 arguments: it may take message, weight, or fewer from the left.",
+        ),
+        ({"gather": lambda: 1}, "gather of program 'p' takes 0 arguments"),
+        ({"apply": lambda *all: 1}, "of a program may only have positional arguments"),
+        ({"gather": abs}, "gather of program 'p' is a builtin_function_or_method: give a Python function"),
+    ],
+)
+def test_wrong_programs(options, sentence):
+    with pytest.raises(TravError) as caught:
+        Program(**{"name": "p", "dtype": "int32", "reducer": "min", **options})
+    assert sentence in str(caught.value)
+
+
+def test_a_function_that_cannot_be_compiled_is_named():
+    program = Program("p", "int32", "min", gather=lambda message: {"no": "number"})
+    with pytest.raises(TravError, match="gather of program 'p' cannot be compiled"):
+        EDGES.trav.graph().run(program, initial=0)

@@ -1,0 +1,130 @@
+"""Runs that are killed at any moment go on from their last checkpoint, to the same answer."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import to_pandas
+
+from rapids_trav import TravError
+from rapids_trav.algorithms.programs import connected_components
+from rapids_trav.checkpoint import NAME
+from rapids_trav.program import Program
+
+KILLS = 10
+HALVE = Program(
+    "halve",
+    "float64",
+    "sum",
+    scatter=lambda value, degree: value / degree,
+    apply=lambda value, gathered, total, parameters: parameters[0] * gathered + 1e-9 * total,
+    total=lambda value, degree: value,
+)
+
+
+def ring(n=3000):
+    """A circle with chords: labels travel far, so there are many iterations."""
+    vertex = np.arange(n)
+    chord = np.arange(0, n, 7)
+    src, dst = np.concatenate([vertex, chord]), np.concatenate([(vertex + 1) % n, (chord + 3) % n])
+    return pd.DataFrame({"src": src, "dst": dst})
+
+
+def labels(graph, **options):
+    """Label propagation: hundreds of iterations, the most part of which change little."""
+    initial = np.arange(graph.n_vertices)
+    program = connected_components("int32")
+    return graph.run(program, initial=initial, direction="both", max_iterations=150, **options)
+
+
+def components(graph, **options):
+    """A question of several runs, one after the other."""
+    return graph.components(mode="pull", **options)
+
+
+def sums(graph, **options):
+    """A program whose every step matters: float sums, a total, and a parameter."""
+    initial = np.random.default_rng(0).random(graph.n_vertices)
+    return graph.run(HALVE, initial=initial, parameters=(0.999,), max_iterations=150, **options)
+
+
+def _until_killed(started, question, graph, folder):
+    started.set()
+    question(graph, checkpoint=folder, checkpoint_every=1, resume=True)
+    os._exit(0)
+
+
+def killed_after(seconds, *arguments):
+    """Run in a process of its own, which is killed; whether it lived until then."""
+    fork = multiprocessing.get_context("fork")
+    started = fork.Event()
+    process = fork.Process(target=_until_killed, args=(started, *arguments))
+    process.start()
+    started.wait()
+    time.sleep(seconds)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    return process.exitcode == -signal.SIGKILL
+
+
+def resumed(question, graph, folder):
+    return to_pandas(question(graph, checkpoint=folder, resume=True))
+
+
+@pytest.mark.parametrize("question", [labels, sums, components])
+@pytest.mark.parametrize("limit", [None, 250_000], ids=["in memory", "paged"])
+def test_killed_and_resumed(tmp_path, question, limit):
+    graph = ring().trav.graph(memory_limit=limit)
+    assert (graph.budget is not None) == (limit is not None)
+    wanted = to_pandas(question(graph))  # compiles as well
+    start = time.perf_counter()
+    question(graph, checkpoint=tmp_path / "whole", checkpoint_every=1)
+    whole = time.perf_counter() - start
+    moments = random.Random(1)
+    killed = runs = 0
+    while killed < KILLS:
+        folder = tmp_path / f"run {runs}"
+        if killed_after(moments.uniform(0, whole / 6), question, graph, folder):
+            killed += 1
+        else:  # it came to its end first: another from the start
+            pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)
+            runs += 1
+    pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)
+
+
+def test_a_checkpoint_of_another_graph_or_program_is_refused(tmp_path):
+    graph = ring().trav.graph()
+    sums(graph, checkpoint=tmp_path, checkpoint_every=100)
+    with pytest.raises(TravError, match="is of another program"):
+        labels(graph, checkpoint=tmp_path, resume=True)
+    other = ring()
+    other.loc[0, "dst"] = 17
+    with pytest.raises(TravError, match="is of another graph"):
+        sums(other.trav.graph(), checkpoint=tmp_path, resume=True)
+    content = bytearray((tmp_path / NAME).read_bytes())
+    content[len(content) // 2] ^= 8
+    (tmp_path / NAME).write_bytes(content)
+    with pytest.raises(TravError, match="is damaged"):
+        sums(graph, checkpoint=tmp_path, resume=True)
+
+
+def test_a_checkpoint_goes_on_in_other_storage(tmp_path):
+    """In memory, paged, or opened from a folder, a graph is the same."""
+    graph = ring().trav.graph()
+    wanted = to_pandas(sums(graph))
+    initial = np.random.default_rng(0).random(graph.n_vertices)
+    options = {"initial": initial, "parameters": (0.999,), "checkpoint": tmp_path / "run"}
+    graph.run(HALVE, max_iterations=60, checkpoint_every=50, **options)
+    paged = ring().trav.graph(memory_limit=250_000)
+    paged.run(HALVE, max_iterations=120, checkpoint_every=50, resume=True, **options)
+    paged.save(tmp_path / "graph")
+    opened = type(graph).open(tmp_path / "graph", engine="cpu")
+    found = opened.run(HALVE, max_iterations=150, resume=True, **options)
+    pd.testing.assert_frame_equal(to_pandas(found), wanted, check_exact=True)

@@ -1,0 +1,155 @@
+"""Shards of a GPU's shared memory: every number of SYSTEMS G1 to G3 and G8 to G11, without a GPU."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rapids_trav.engines.cuda import shards
+from rapids_trav.engines.cuda.shards import FACTORS, cut_shards, replication_factor
+from rapids_trav.errors import TravError
+
+KB = 1024
+RANDOM = np.random.default_rng(4)
+
+
+def offsets(degrees):
+    return np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
+
+
+GRAPHS = {
+    "even": offsets(np.full(5000, 20)),
+    "sparse": offsets(RANDOM.integers(0, 2, 90_000)),
+    "no edges": offsets(np.zeros(200_000, int)),
+    "one": offsets([0]),
+    "loop": offsets([1]),
+    "hub": offsets([0, 0, 100_000, 3, 3]),
+    "descending": offsets(np.sort(RANDOM.zipf(1.6, 30_000) % 60_000)[::-1]),
+    "mixed": offsets(RANDOM.zipf(1.6, 30_000) % 60_000),
+}
+
+
+def test_capacity_of_the_paper():
+    assert shards.capacity(shards.block_bytes(1, 48 * KB), 4) == 12_288
+    assert shards.capacity(shards.block_bytes(1, 48 * KB), 8) == 6144
+    assert shards.capacity(shards.block_bytes(2, 48 * KB), 4) == 6144
+
+
+def test_capacity_of_an_h100():
+    assert shards.capacity(shards.block_bytes(1, 227 * KB), 4) == 58_112
+    assert shards.capacity(shards.block_bytes(1, 227 * KB, 228 * KB, KB), 4) == 58_112
+    assert shards.block_bytes(2, 227 * KB, 228 * KB, KB) == 113 * KB
+    assert shards.block_bytes(4, 227 * KB, 228 * KB, KB) == 56 * KB
+
+
+def test_no_more_vertices_than_16_bits_name():
+    assert shards.capacity(1 << 30, 4) == 65_536
+
+
+@pytest.mark.parametrize(
+    ("ratio", "factor"),
+    [(0.5, 1), (0.7, 1), (1, 1), (1.42, 2), (2.9, 4), (5.7, 8), (11.4, 16), (22.7, 32), (1000, 32)],
+)
+def test_factor_by_formula(ratio, factor):
+    assert replication_factor(round(100 * ratio), 100) == factor
+
+
+def test_factor_of_nothing():
+    assert replication_factor(0, 100) == replication_factor(0, 0) == replication_factor(1, 10**6) == 1
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.5, 1, 1.5, 2, 3, 5, 8, 11, 16, 20, 30, 60, 1000])
+def test_formula_is_near_the_least_of_the_model(ratio):
+    v = 1000
+    e = round(ratio * v)
+    best = min(FACTORS, key=lambda factor: shards.gather_cost(factor, e, v))
+    assert abs(math.log2(replication_factor(e, v)) - math.log2(best)) <= 1
+
+
+def test_the_model():
+    assert shards.gather_cost(1, 10, 5) == 5 + 10 + 20 + 0
+    assert shards.gather_cost(4, 10, 5) == 20 + 10 + 5 + 10
+    assert shards.gather_cost(4, 10, 5, local_time=2, atomic_time=3) == 40 + 20 + 15 + 30
+    assert shards.best_factor(40, 5) == 8
+    assert shards.best_factor(40, 5, atomic_time=4) == 16
+    near = [shards.best_factor(900, 100) * by for by in (0.99, 1, 1.01)]
+
+    def cost(factor):
+        return factor * 100 + 900**2 / (100 * factor)
+
+    assert cost(near[1]) < min(cost(near[0]), cost(near[2]))
+
+
+@pytest.mark.parametrize("value_bytes", [4, 8])
+@pytest.mark.parametrize("n_blocks", [1, 2, 4])
+@pytest.mark.parametrize("replication", ["auto", "formula", *FACTORS])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_shards_partition_and_fit(name, replication, n_blocks, value_bytes):
+    row_offsets = GRAPHS[name]
+    n_bytes = shards.block_bytes(n_blocks, 227 * KB, 228 * KB, KB)
+    cut = cut_shards(row_offsets, shards.capacity(n_bytes, value_bytes), 8192, replication)
+    n_vertices, n_edges = np.diff(cut.firsts), np.diff(row_offsets[cut.firsts])
+    assert cut.firsts[0] == 0 and cut.firsts[-1] == len(row_offsets) - 1
+    assert n_vertices.min() >= 1 and n_vertices.max() <= shards.LOCAL_VERTICES
+    assert (cut.factors * n_vertices * value_bytes).max() <= n_bytes
+    assert cut.most_copies == (cut.factors * n_vertices).max()
+    assert (n_edges[n_vertices > 1] <= cut.piece_edges).all()
+    pieces = np.diff(cut.first_pieces)
+    assert (pieces == np.maximum(1, -(-n_edges // cut.piece_edges))).all()
+    assert (n_vertices[pieces > 1] == 1).all()
+    assert cut.piece_shards.tolist() == [s for s, count in enumerate(pieces) for _ in range(count)]
+    if replication in FACTORS:
+        assert (cut.factors == replication).all()
+    else:
+        formula = [replication_factor(int(e), int(v)) for e, v in zip(n_edges, n_vertices, strict=True)]
+        assert cut.factors.tolist() == formula
+
+
+def test_local_ids_fit_16_bits():
+    """G3: the edges of a shard name its vertices by their distance from its first."""
+    cut = cut_shards(GRAPHS["no edges"], shards.capacity(1 << 30, 4), 8192, 1)
+    assert np.diff(cut.firsts).tolist() == [65_536] * 3 + [200_000 - 3 * 65_536]
+    assert np.diff(cut.firsts).max() - 1 == np.iinfo(np.uint16).max
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_addresses_of_copies(factor):
+    """G8: in range, and with 32 copies each lane has a bank of its own."""
+    n_vertices, lanes = 40, np.arange(32)
+    addresses = np.arange(n_vertices)[:, None] * factor + lanes % factor
+    assert addresses.max() == n_vertices * factor - 1
+    apart = {len(set(row % 32)) for row in addresses}
+    assert apart == {factor}
+    vertices = RANDOM.integers(0, n_vertices, 32)
+    if factor == 32:
+        assert len(set((vertices * factor + lanes) % 32)) == 32
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("reducer", [np.minimum, np.maximum, np.add])
+def test_merging_copies_in_a_tree(factor, reducer):
+    """G11: halving distances, as the kernel's lanes exchange them, reduce every vertex's copies."""
+    copies = RANDOM.integers(-99, 99, (32 // factor, factor))
+    lanes = copies.ravel()
+    step, steps = factor // 2, 0
+    while step:
+        lanes, step, steps = reducer(lanes, lanes[np.arange(32) ^ step]), step // 2, steps + 1
+    assert steps == math.log2(factor)
+    assert (lanes[::factor] == reducer.reduce(copies, axis=1)).all()
+
+
+def test_edges_to_a_piece():
+    assert shards.edges_to_a_piece(0, 264) == 4096
+    assert shards.edges_to_a_piece(1 << 25, 264) == -(-(1 << 25) // (8 * 264))
+    assert shards.edges_to_a_piece(1 << 31, 264) == 65_536
+
+
+@pytest.mark.parametrize("replication", [0, 3, 64, "none"])
+def test_unknown_replication(replication):
+    with pytest.raises(TravError, match="replication="):
+        cut_shards(GRAPHS["even"], 1000, 8192, replication)
+
+
+def test_a_block_without_room():
+    with pytest.raises(TravError, match="room"):
+        cut_shards(GRAPHS["even"], 8, 8192, 1)

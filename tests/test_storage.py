@@ -1,0 +1,282 @@
+"""Graphs outside memory, saved and opened: the answers are those of the same graph in memory."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import rows, to_pandas
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_properties import common, graphs
+
+from rapids_trav import Graph, TravError, UnknownVertexError
+from rapids_trav.algorithms.validate import check_tree
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.storage import paged
+from rapids_trav.storage.placement import Placement, in_memory_bytes
+
+VARIANTS = CpuEngine.variants
+
+
+def random_edges(n=300, m=2000, seed=0):
+    random = np.random.default_rng(seed)
+    src, dst = (random.zipf(1.3, m) * 7919 % n for _ in range(2))
+    cost = random.integers(1, 9, m).astype(np.float32)
+    return pd.DataFrame({"src": src, "dst": dst, "open": random.random(m) < 0.6, "cost": cost})
+
+
+def assert_same(one, other):
+    pd.testing.assert_frame_equal(to_pandas(one), to_pandas(other))
+
+
+def assert_same_answers(graph, other, sources, targets, where=None):
+    """Every question that has one answer gets it from both."""
+    for direction in ("out", "in", "both"):
+        options = {"direction": direction, "where": where}
+        for variant in VARIANTS:
+            found = graph.bfs(sources, variant=variant, predecessors=False, **options)
+            assert_same(found, other.bfs(sources, variant=variant, predecessors=False, **options))
+        assert_same(
+            graph.bfs(sources, deterministic=True, **options),
+            other.bfs(sources, deterministic=True, **options),
+        )
+        assert_same(
+            graph.paths(sources, targets, deterministic=True, mode="each", **options),
+            other.paths(sources, targets, deterministic=True, mode="each", **options),
+        )
+        assert_same(graph.levels(sources, **options), other.levels(sources, **options))
+        assert_same(graph.degrees(direction), other.degrees(direction))
+        assert_same(graph.khop(sources, 1, **options).vertices, other.khop(sources, 1, **options).vertices)
+    assert (graph.n_vertices, graph.n_edges) == (other.n_vertices, other.n_edges)
+    assert graph.n_self_loops == other.n_self_loops
+    assert graph.n_duplicate_edges == other.n_duplicate_edges
+
+
+@settings(common, max_examples=30)
+@given(graphs(), st.data())
+def test_paged_graphs_answer_alike(drawn, data):
+    frame, ends, ids, _, directed = drawn
+    options = {"directed": directed, "vertices": list(ids)}
+    options["degree_sort"] = data.draw(st.sampled_from(["none", "radix"]))
+    graph = frame.trav.graph(*ends, **options)
+    smallest = graph.ids.nbytes  # the ids alone are always in memory
+    limit = data.draw(st.integers(smallest, smallest + 2000))
+    other = frame.trav.graph(*ends, **options, memory_limit=limit)
+    ends_of_questions = st.lists(st.sampled_from(ids), min_size=1, max_size=3)
+    sources, targets = data.draw(ends_of_questions), data.draw(ends_of_questions)
+    where = data.draw(st.sampled_from([None, "open"]))
+    assert_same_answers(graph, other, sources, targets, where)
+    assert_same(graph.khop(sources, 2, where=where).edges, other.khop(sources, 2, where=where).edges)
+    check_tree(other, other.bfs(sources), sources)
+    if other.budget is not None:
+        assert other.budget.peak <= other.budget.limit == limit
+
+
+@settings(common, max_examples=20)
+@given(graphs(), st.data())
+def test_saved_graphs_answer_alike(tmp_path_factory, drawn, data):
+    frame, ends, ids, _, directed = drawn
+    options = {"directed": directed, "vertices": list(ids)}
+    options["degree_sort"] = data.draw(st.sampled_from(["none", "radix"]))
+    graph = frame.trav.graph(*ends, **options)
+    folder = tmp_path_factory.mktemp("saved") / "graph"
+    graph.save(folder)
+    limit = data.draw(st.sampled_from([None, graph.ids.nbytes, graph.ids.nbytes + 500]))
+    other = Graph.open(folder, engine="cpu", memory_limit=limit, verify=True)
+    assert [str(dtype) for dtype in other.ids.dtypes] == [str(dtype) for dtype in graph.ids.dtypes]
+    assert (other.directed, other.weight, other.engine.name) == (directed, None, "cpu")
+    ends_of_questions = st.lists(st.sampled_from(ids), min_size=1, max_size=3)
+    sources, targets = data.draw(ends_of_questions), data.draw(ends_of_questions)
+    assert_same_answers(graph, other, sources, targets)
+
+    def pairs(edges):
+        columns = [edges[name] for side in ends for name in ([side] if isinstance(side, str) else side)]
+        half = len(columns) // 2
+        found = zip(zip(*columns[:half], strict=True), zip(*columns[half:], strict=True), strict=True)
+        return sorted(found if directed else map(sorted, found))
+
+    assert pairs(other.khop(sources, 1).edges) == pairs(graph.khop(sources, 1).edges)
+    again = folder.parent / "again"
+    other.save(again)  # what is opened can be saved, and is the same
+    assert [(again / name.name).read_bytes() for name in sorted(folder.iterdir())] == [
+        name.read_bytes() for name in sorted(folder.iterdir())
+    ]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("outside", ["paged", "saved", "saved and paged"])
+def test_vertex_programs(tmp_path, directed, outside):
+    edges = random_edges()
+    options = {"directed": directed, "weight": "cost"}
+    graph = edges.trav.graph(**options)
+    other = graph
+    limit = 64 * graph.n_vertices + 16_000
+    if "saved" in outside:
+        graph.save(tmp_path / "graph")
+        other = Graph.open(
+            tmp_path / "graph", engine="cpu", memory_limit=limit if "paged" in outside else None
+        )
+    else:
+        other = edges.trav.graph(**options, memory_limit=limit)
+    assert (other.budget is not None) == ("paged" in outside)
+    source = edges["src"][0]
+    assert_same(graph.components(), other.components())
+    found = graph.sssp(source, predecessors=False)
+    assert_same(found, other.sssp(source, predecessors=False))
+    assert_same(found[["vertex", "distance"]], other.sssp(source)[["vertex", "distance"]])
+    for weighted in (False, True):
+        one, two = graph.pagerank(weighted=weighted), other.pagerank(weighted=weighted)
+        np.testing.assert_allclose(one["pagerank"], two["pagerank"], rtol=1e-9)
+    if other.budget is not None:
+        assert other.budget.used <= other.budget.peak <= limit
+        trace = other.pagerank(trace=True).trace
+        assert (trace["pages"] > 1).all() and (trace["bytes"] > 0).all()
+
+
+def test_a_graph_outside_memory_says_where_it_lies():
+    edges = random_edges()
+    graph = edges.trav.graph(directed=True, memory_limit="25kB")
+    graph.bfs(edges["src"][0], direction="in")
+    graph.bfs(edges["src"][0], variant="edge")
+    held = {(name, place): size for name, size, place in rows(graph.memory())}
+    assert held["CSR", "disk"] == held["CSC", "disk"] == 4 * graph.n_edges
+    assert held["CSR", "host"] == 8 * (graph.n_vertices + 1)  # the offsets, as far as the limit goes
+    assert held["COO of CSR", "disk"] == 4 * graph.n_edges
+    assert graph.budget.used == sum(size for (_, place), size in held.items() if place == "host")
+    assert graph.budget.peak <= graph.budget.limit == 25_000
+    assert repr(graph).endswith("directed), pandas frames, cpu engine, within 25 kB>")
+    in_memory = edges.trav.graph(directed=True, memory_limit="5MB")
+    assert in_memory.budget is None
+    assert set(in_memory.memory()["place"]) == {"host"}
+    with pytest.raises(TypeError, match="kept in files cannot be pickled: save it"):
+        pickle.dumps(graph)
+
+
+def test_memory_is_given_back():
+    edges = random_edges()
+    graph = edges.trav.graph(directed=True, memory_limit="5kB")
+    before = graph.budget.used
+    for where in ("open", "open", None):
+        graph.bfs(edges["src"][0], where=where, direction="in")
+    graph.storage._recent = None
+    graph.storage._all.__dict__.pop("backward")
+    assert graph.budget.used == before
+
+
+def test_limits_that_are_too_small():
+    edges = pd.DataFrame({"src": [10, 20, 30], "dst": [20, 30, 10**6]})
+    with pytest.raises(TravError, match=r"memory_limit='much' is no amount of memory"):
+        edges.trav.graph(memory_limit="much")
+    with pytest.raises(
+        MemoryError, match="vertex ids needs 32 B, and of memory_limit=20 B there are 20 B left"
+    ):
+        edges.trav.graph(memory_limit=20)
+    with pytest.raises(TravError, match=r"spill='/nowhere' is no folder: make it first"):
+        edges.trav.graph(memory_limit=40, spill="/nowhere")
+    graph = edges.trav.graph(memory_limit=40)
+    assert graph.bfs(10)["distance"].tolist() == [0, 1, 2, 3]
+    with pytest.raises(MemoryError, match="give memory_limit at"):
+        graph.components()
+    assert edges.trav.bfs(10, memory_limit=40)["distance"].tolist() == [0, 1, 2, 3]
+
+
+def test_edges_are_read_a_little_at_a_time(tmp_path, monkeypatch):
+    edges = random_edges(m=20_000)
+    edges.to_parquet(tmp_path / "edges.parquet", row_group_size=1500)
+    seen = []
+    read = paged.Outside.build_adjacency
+
+    def spy(self, chunks, n_vertices, **how):
+        def watched():
+            for ends in chunks():
+                seen.append(len(ends[0]))
+                yield ends
+
+        return read(self, watched, n_vertices, **how)
+
+    monkeypatch.setattr(paged.Outside, "build_adjacency", spy)
+    graph = edges.trav.graph()
+    for source in (edges, [edges[:13_000], edges[13_000:]], tmp_path / "edges.parquet"):
+        other = Graph.from_edges(source, memory_limit="20kB")
+        assert max(seen) <= 4096 and sum(seen) == 2 * len(edges)
+        assert_same(other.bfs(edges["src"][0]), graph.bfs(edges["src"][0]))
+        assert_same(other.khop(edges["src"][5], 1).edges, graph.khop(edges["src"][5], 1).edges)
+        seen.clear()
+
+
+@pytest.mark.parametrize("n_edges", [0, 100])
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_graph_that_does_not_fit_what_is_free_is_kept_outside(monkeypatch, n_edges, directed):
+    edges = random_edges(m=max(n_edges, 1)).head(n_edges)
+    needed = in_memory_bytes("cpu", 0, n_edges, directed=directed)
+    monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: needed)
+    assert edges.trav.graph(directed=directed, vertices=[1]).budget is None
+    if n_edges:
+        monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: needed - 1)
+        assert edges.trav.graph(directed=directed, vertices=[1]).budget.limit == int(0.9 * (needed - 1))
+
+
+def test_a_build_that_runs_out_of_memory_is_tried_outside(monkeypatch):
+    edges = random_edges()
+    graph = edges.trav.graph()
+    build = CpuEngine.build_adjacency
+
+    def short(self, *arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(CpuEngine, "build_adjacency", short)
+    monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 10_000)
+    with pytest.raises(MemoryError):
+        edges.trav.graph(memory_limit="1GB")  # said to fit
+    monkeypatch.setattr(Placement, "of", classmethod(lambda cls, *_: cls()))
+    other = edges.trav.graph()
+    assert other.budget.limit == 9000
+    monkeypatch.setattr(CpuEngine, "build_adjacency", build)
+    assert_same(graph.bfs(edges["src"][0]), other.bfs(edges["src"][0]))
+
+
+def test_what_a_saved_graph_does_not_have(tmp_path):
+    edges = random_edges()
+    edges.trav.graph(weight="cost").save(tmp_path / "graph")
+    graph = Graph.open(tmp_path / "graph", engine="cpu")
+    with pytest.raises(TravError, match="where='open' needs the columns of the edges, which a saved graph"):
+        graph.bfs(edges["src"][0], where="open")
+    with pytest.raises(UnknownVertexError):
+        graph.bfs(-1)
+    with pytest.raises(TypeError, match="kept in files cannot be pickled"):
+        pickle.dumps(graph)
+    assert graph.edge_columns == ["src", "dst", "cost"]
+    assert "undirected), pandas frames, cpu engine" in repr(graph)
+    assert set(graph.memory()["place"]) == {"disk", "host"} or graph.ids.nbytes == 0
+
+
+def test_khop_of_a_saved_graph_has_the_weights(tmp_path):
+    edges = pd.DataFrame({"a": [3, 1, 2, 2], "b": [1, 2, 3, 2], "w": [0.5, 1.5, 2.5, 3.5]})
+    for directed, wanted in (
+        (True, [(1, 2, 1.5), (2, 2, 3.5), (2, 3, 2.5), (3, 1, 0.5)]),
+        (False, [(1, 2, 1.5), (1, 3, 0.5), (2, 2, 3.5), (2, 3, 2.5)]),
+    ):
+        for order in ("none", "radix"):
+            folder = tmp_path / f"{directed}-{order}"
+            edges.trav.graph("a", "b", weight="w", directed=directed, degree_sort=order).save(folder)
+            found = Graph.open(folder, engine="cpu").khop(1, 9).edges
+            assert found.columns.tolist() == ["a", "b", "w"]
+            assert rows(found) == wanted
+
+
+def test_dask_frames(tmp_path):
+    dask = pytest.importorskip("dask.dataframe")
+    edges = random_edges()
+    graph = edges.trav.graph(directed=True)
+    other = dask.from_pandas(edges, npartitions=3).trav.graph(directed=True, memory_limit="25kB")
+    assert other.budget is not None
+    assert_same(
+        other.bfs(edges["src"][0], deterministic=True).compute(),
+        graph.bfs(edges["src"][0], deterministic=True),
+    )
+    other.save(tmp_path / "graph")
+    opened = Graph.open(tmp_path / "graph", engine="cpu")
+    assert_same(opened.degrees(), graph.degrees())

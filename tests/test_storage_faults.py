@@ -1,0 +1,324 @@
+"""What goes wrong with files: disks that are full, folders cut, altered or lost, memory that is short."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rapids_trav import Graph, TravError, host_memory
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.storage import files
+from rapids_trav.storage.arrays import Scratch, open_array, place_of
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.paged import Outside
+from rapids_trav.structures import Adjacency
+
+EDGES = pd.DataFrame({"src": [3, 1, 1, 90], "dst": [1, 2, 90, 2], "cost": [1.0, 2.0, 3.0, 4.0]})
+
+
+@pytest.fixture
+def saved(tmp_path):
+    EDGES.trav.graph(weight="cost", degree_sort="radix").save(tmp_path / "graph")
+    return tmp_path / "graph"
+
+
+def left_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_a_saved_graph_is(saved):
+    names = ["column_indices.npy", "graph.json", "ids.parquet", "order.npy", "row_offsets.npy", "weights.npy"]
+    assert left_in(saved) == names and left_in(saved.parent) == ["graph"]
+    head = json.loads((saved / "graph.json").read_text())
+    assert (head["n_vertices"], head["n_edges"], head["directed"]) == (4, 4, False)
+    assert head["columns"] == {"src": ["src"], "dst": ["dst"], "weight": "cost"}
+    assert np.load(saved / "row_offsets.npy")[-1] == len(np.load(saved / "column_indices.npy")) == 8
+    assert pd.read_parquet(saved / "ids.parquet")["vertex_0"].tolist() == [1, 2, 3, 90]
+
+
+def test_an_empty_folder_is_filled_and_others_are_not(saved, tmp_path):
+    graph = EDGES.trav.graph()
+    (tmp_path / "empty").mkdir()
+    graph.save(tmp_path / "empty")
+    assert Graph.open(tmp_path / "empty", engine="cpu").n_edges == 4
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    with pytest.raises(TravError, match=r"graph exists already: remove it first, or name another folder"):
+        graph.save(saved)
+    (tmp_path / "file").touch()
+    with pytest.raises(TravError, match="exists already"):
+        graph.save(tmp_path / "file")
+    with pytest.raises(TravError, match="cannot be made: No such file or directory"):
+        graph.save(tmp_path / "no" / "such" / "folder")
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    assert left_in(tmp_path) == ["empty", "file", "graph"]
+
+
+@pytest.mark.parametrize("file", ["row_offsets.npy", "column_indices.npy", "weights.npy", "order.npy",
+                                  "ids.parquet", "graph.json"])  # fmt: skip
+def test_every_file_that_is_cut_altered_or_missing_is_noticed(saved, file):
+    path = saved / file
+    content = path.read_bytes()
+    for length in {0, 1, len(content) // 2, len(content) - 1}:
+        path.write_bytes(content[:length])
+        with pytest.raises(TravError, match=rf"{file} .*: restore it from a copy, or save the graph again"):
+            Graph.open(saved, engine="cpu", verify=False)  # sizes are compared all the same
+    for position in range(0, len(content), max(len(content) // 40, 1)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        path.write_bytes(damaged)
+        with pytest.raises(TravError, match=rf"{file} is (not what was saved|no longer what was saved)"):
+            Graph.open(saved, engine="cpu")
+    path.unlink()
+    with pytest.raises(TravError, match=r"is missing: restore it|there is no graph\.json in it"):
+        Graph.open(saved, engine="cpu")
+
+
+def test_large_graphs_are_verified_when_asked(saved, monkeypatch):
+    monkeypatch.setattr(files, "CHEAP", 100)
+    path = saved / "weights.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    Graph.open(saved, engine="cpu")
+    with pytest.raises(TravError, match=r"weights\.npy is not what was saved"):
+        Graph.open(saved, engine="cpu", verify=True)
+
+
+def test_heads_that_are_no_heads(saved):
+    head = saved / "graph.json"
+    for content in ("[]", "{}", '{"crc32": "0"}', "\0", "3"):
+        head.write_text(content)
+        with pytest.raises(TravError, match=r"graph\.json is no longer what was saved"):
+            Graph.open(saved, engine="cpu")
+    with pytest.raises(TravError, match="holds no saved graph: there is no"):
+        Graph.open(saved / "nowhere", engine="cpu")
+
+
+def test_a_graph_of_another_version(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "VERSION", 2)
+        EDGES.trav.graph().save(tmp_path / "graph")
+    with pytest.raises(TravError, match="has format version 2, and this release reads 1"):
+        Graph.open(tmp_path / "graph", engine="cpu")
+
+
+def test_arrays_that_do_not_fit_together(tmp_path):
+    """Files that are whole, and of different graphs."""
+    EDGES.trav.graph().save(tmp_path / "one")
+    EDGES.head(2).trav.graph().save(tmp_path / "two")
+    head = json.loads((tmp_path / "one" / "graph.json").read_text())
+    other = json.loads((tmp_path / "two" / "graph.json").read_text())
+    (tmp_path / "two" / "column_indices.npy").rename(tmp_path / "one" / "column_indices.npy")
+    head["files"]["column_indices.npy"] = other["files"]["column_indices.npy"]
+    del head["crc32"], head["format"], head["version"]
+    files._write_head(tmp_path / "one" / "graph.json", head)
+    with pytest.raises(TravError, match="holds arrays that do not fit together"):
+        Graph.open(tmp_path / "one", engine="cpu")
+
+
+def test_opened_arrays_do_not_reach_the_files(saved):
+    array = open_array(saved / "column_indices.npy")
+    assert place_of(array) == place_of(array[1:].view(np.uint32)) == "disk"
+    before = (saved / "column_indices.npy").read_bytes()
+    array[:] = 0
+    assert (saved / "column_indices.npy").read_bytes() == before
+    assert place_of(np.arange(3)) == "host"
+
+
+@pytest.mark.parametrize("after", range(9))
+def test_a_disk_that_fills_up_while_saving(tmp_path, monkeypatch, after):
+    """Each of the writes may be the one for which there is no room."""
+    graph = EDGES.trav.graph(weight="cost", degree_sort="radix")
+    calls = 0
+
+    def full(handle, *rest, real=os.fsync):
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(handle, *rest)
+
+    monkeypatch.setattr(os, "fsync", full)
+    if after < 8:
+        with pytest.raises(TravError, match=r"graph cannot be written: No space left on device; it needs"):
+            graph.save(tmp_path / "graph")
+        # After the last but one it has its name, which did not reach the disk for certain.
+        assert left_in(tmp_path) == ([] if after < 7 else ["graph"])
+    else:
+        graph.save(tmp_path / "graph")
+        assert Graph.open(tmp_path / "graph", engine="cpu").n_edges == 4
+
+
+def test_a_disk_without_room_from_the_start(tmp_path, monkeypatch):
+    graph = EDGES.trav.graph()
+    usage = type("Usage", (), {"free": 50})
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(TravError, match=r"graph needs \d+ B, and .* has 50 B left: make room"):
+        graph.save(tmp_path / "graph")
+    assert left_in(tmp_path) == []
+
+
+LIMITED = """
+import resource, sys
+import numpy as np, pandas as pd
+import rapids_trav
+from rapids_trav import TravError
+edges = pd.DataFrame(np.random.default_rng(0).integers(0, 5000, (50_000, 2)), columns=["src", "dst"])
+graph = edges.trav.graph()
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    {action}
+except (TravError, MemoryError) as error:
+    print(error)
+"""
+
+
+def limited(action, folder):
+    """What goes wrong in a process that may write no file larger than 100 kB."""
+    script = LIMITED.replace("{action}", action)
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_limit_on_the_size_of_files(tmp_path):
+    """A real refusal of the system, half way through: nothing is left, and the process lives."""
+    message = limited("graph.save(sys.argv[1] + '/graph')", tmp_path)
+    assert (
+        "graph cannot be written: File too large; it needs" in message and "nothing is left of it" in message
+    )
+    assert left_in(tmp_path) == []
+
+
+def test_a_limit_on_the_size_of_files_while_building(tmp_path):
+    message = limited("edges.trav.graph(memory_limit=100_000, spill=sys.argv[1])", tmp_path)
+    assert "column indices needs 400 kB in" in message and "which cannot be had (File too large)" in message
+    assert "name another folder with spill=" in message
+    assert left_in(tmp_path) == []
+
+
+def test_a_save_that_is_killed_leaves_no_graph(tmp_path):
+    script = """
+import os, signal, sys
+import pandas as pd
+import rapids_trav
+from rapids_trav.storage import files
+files._write_head = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+pd.DataFrame({"src": [1], "dst": [2]}).trav.graph().save(sys.argv[1] + "/graph")
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True)
+    assert done.returncode == -9
+    assert not (tmp_path / "graph").exists()
+    EDGES.trav.graph().save(tmp_path / "graph")
+    assert Graph.open(tmp_path / "graph", engine="cpu").n_edges == 4
+
+
+def test_spilled_files_have_no_name(tmp_path):
+    graph = EDGES.trav.graph(memory_limit=60, spill=tmp_path)
+    assert graph.bfs(1)["distance"].tolist() == [0, 1, 1, 1]
+    assert left_in(tmp_path) == []
+    assert "disk" in set(graph.memory()["place"])
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["b", "a", "c", ""],
+        pd.array(["b", "a", "c", "d"], dtype="string"),
+        pd.array([3, 1, 2, 9], dtype="Int16"),
+        pd.array([3, 1, 2, 9], dtype="int64[pyarrow]"),
+        np.array([2.0, 5.0, -1.0, 3.0], dtype="float32"),
+        np.array([2**63, 1, 2**64 - 1, 5], dtype="uint64"),
+        pd.to_datetime(["2020-01-02", "2020-01-01", "1999-05-05", "2030-01-01"]),
+        pd.to_datetime(["2020-01-02", "2020-01-01", "1999-05-05", "2030-01-01"]).tz_localize("Europe/Paris"),
+        pd.to_timedelta([5, 1, 3, 2], unit="s"),
+        [
+            datetime.date(2020, 1, 2),
+            datetime.date(2020, 1, 1),
+            datetime.date(1999, 1, 1),
+            datetime.date(2, 2, 2),
+        ],
+        [decimal.Decimal("1.50"), decimal.Decimal("0.25"), decimal.Decimal("9.75"), decimal.Decimal("2.00")],
+        [b"x", b"\xff", b"", b"zz"],
+        pd.Categorical(["b", "a", "c", "b2"], categories=["unused", "c", "b2", "b", "a"], ordered=True),
+    ],
+    ids=lambda ids: str(getattr(ids, "dtype", type(ids[0]).__name__)),
+)
+def test_every_kind_of_id_comes_back(tmp_path, ids):
+    edges = pd.DataFrame({"src": pd.Series(ids), "dst": pd.Series(ids)[[1, 2, 3, 0]].reset_index(drop=True)})
+    graph = edges.trav.graph(directed=True)
+    graph.save(tmp_path / "graph")
+    other = Graph.open(tmp_path / "graph", engine="cpu")
+    for source in (edges["src"][0], edges["src"][2]):
+        pd.testing.assert_frame_equal(other.bfs(source), graph.bfs(source))
+
+
+def test_ids_that_parquet_does_not_hold(tmp_path):
+    class Name(str):
+        pass
+
+    edges = pd.DataFrame({"src": [(1, 2), (3, 4)], "dst": [(3, "x"), (1, 2)]})
+    edges = edges.map(lambda pair: pd.Period(year=pair[0], freq="Y"))
+    graph = edges.trav.graph()
+    try:
+        graph.save(tmp_path / "graph")
+    except TravError as error:
+        assert "cannot be saved as Parquet" in str(error)
+    else:
+        pd.testing.assert_frame_equal(
+            Graph.open(tmp_path / "graph", engine="cpu").bfs(edges["src"][0]), graph.bfs(edges["src"][0])
+        )
+
+
+class PinnedEngine(CpuEngine):
+    """The CPU engine in a GPU's place: its edges belong in host memory."""
+
+    name = "cuda"
+
+    def empty_pinned(self, n, dtype):
+        return np.empty(n, dtype)
+
+
+@pytest.mark.parametrize(("available", "place"), [(10**12, "host"), (host_memory.RESERVE + 399, "disk")])
+def test_edges_of_a_gpu_are_in_files_where_host_memory_is_short(monkeypatch, available, place):
+    monkeypatch.setattr(host_memory, "available_bytes", lambda: available)
+    outside = Outside(PinnedEngine(), Budget("1MB"))
+    assert place_of(outside.allocate(100, np.int32, "column indices")) == place
+    adjacency = Adjacency(np.array([0, 100]), Scratch(Budget(0)).on_disk(100, np.int32, "columns"))
+    assert place_of(outside.take_over(adjacency).column_indices) == place
+
+
+def test_host_memory_that_cannot_be_pinned(monkeypatch):
+    engine = PinnedEngine()
+    monkeypatch.setattr(
+        engine, "empty_pinned", lambda n, dtype: (_ for _ in ()).throw(MemoryError()), raising=False
+    )
+    assert place_of(Outside(engine, Budget("1MB")).allocate(100, np.int32, "column indices")) == "disk"
+
+
+def test_available_memory(tmp_path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   2000000 kB\n")
+    monkeypatch.setattr(host_memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(host_memory, "CGROUP", tmp_path)
+    assert host_memory.available_bytes() == 2_048_000_000
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("900000\n")
+    assert host_memory.available_bytes() == 2_048_000_000
+    (tmp_path / "memory.max").write_text("1000000\n")
+    assert host_memory.available_bytes() == 100_000
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 50000\nactive_file 1\n")
+    assert host_memory.available_bytes() == 150_001
+    monkeypatch.setattr(host_memory, "MEMINFO", Path("/nowhere"))
+    assert host_memory.available_bytes() == 150_001
+    monkeypatch.undo()
+    assert 0 < host_memory.available_bytes() < 1 << 50
