@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             Level* found = &control->level[(turn + 2) % 3];
             Tally degrees;
             bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree, false},
-                            scratch.pull, degrees);
+                            scratch.pull.list[threadIdx.x / 32], degrees);
             end_level(shared, control, found, degrees, epoch);
             now = shared.seen;
             unexplored -= now.edges;

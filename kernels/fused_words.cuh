@@ -1,0 +1,94 @@
+// Bitmaps of the vertices word by word: how the words are dealt to warps, and the way between a bitmap and
+// the queues of a push step.
+#pragma once
+#include "fused_push.cuh"
+
+constexpr i32 TILE_WORDS = 8;
+
+// How the words of the bitmap are dealt to the warps: in runs of 2^shift neighbouring words, every n_warps-th
+// run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all hubs are at
+// its beginning), so runs are short; but not shorter than needed, since neighbouring words are read together.
+struct Deal {
+    vertex_t n_warps;
+    i32 shift;
+
+    // The k-th word of a warp.
+    __device__ __forceinline__ vertex_t word(vertex_t warp, u32 k) const {
+        return ((warp + (vertex_t)(k >> shift) * n_warps) << shift) + (vertex_t)(k & ((1u << shift) - 1));
+    }
+};
+
+// TILE_WORDS of a warp's words, from the `first`-th on.
+struct Tile {
+    Deal deal;
+    vertex_t warp;
+    u32 first;
+
+    __device__ __forceinline__ vertex_t vertex(u32 local) const {
+        return deal.word(warp, first + local / 32) * 32 + (vertex_t)(local & 31);
+    }
+};
+
+__device__ __forceinline__ Deal deal_words(vertex_t n_words) {
+    const vertex_t n_warps = (vertex_t)gridDim.x * WARPS;
+    return Deal{n_warps, n_words / n_warps < 16 ? 0 : 3};
+}
+
+__device__ __forceinline__ vertex_t dealt_warp() {
+    return (vertex_t)(threadIdx.x / 32) * gridDim.x + blockIdx.x;
+}
+
+// Lists the set bits among the TILE_WORDS words that the lanes from `first_lane` on hold, by their place in
+// the tile; returns how many there are.
+__device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char* list) {
+    u32 size = 0;
+#pragma unroll
+    for (i32 k = 0; k < TILE_WORDS; ++k) {
+        u32 bits = __shfl_sync(FULL_WARP, word, first_lane + k);
+        if (bits >> lane_id() & 1) list[size + __popc(bits & lanes_below())] = k * 32 + lane_id();
+        size += __popc(bits);
+    }
+    __syncwarp();
+    return size;
+}
+
+// Queues the vertices whose bits the lanes hold, each the word of the warp that is `first` plus its lane.
+__device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first,
+                           unsigned char* list, const GridQueue& queue, Tally& tally) {
+    u32 busy = __ballot_sync(FULL_WARP, bits);
+    for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
+        if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
+        const Tile tile{deal, warp, first + first_lane};
+        u32 size = list_bits(bits, first_lane, list);
+        for (u32 at = lane_id(); at - lane_id() < size; at += 32) {
+            bool fresh[1] = {at < size};
+            vertex_t v[1] = {tile.vertex(fresh[0] ? list[at] : list[0])};
+            edge_t begin[1] = {graph.out.offsets[v[0]]};
+            edge_t degree[1] = {graph.out.offsets[v[0] + 1] - begin[0]};
+            if (fresh[0]) tally.edges += degree[0];
+            queue.append(fresh, v, begin, degree);
+        }
+        __syncwarp();
+    }
+}
+
+// The frontier of a push step as a bitmap (its words clear beforehand).
+__device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
+                                u32* frontier) {
+    for (u64 i = (u64)global_thread(); i < n_narrow + n_hubs; i += (u64)global_threads()) {
+        vertex_t v = i < n_narrow ? narrow[i].vertex : hubs[i - n_narrow].vertex;
+        atomicOr(frontier + (v >> 5), 1u << (v & 31));
+    }
+}
+
+// The frontier of a pull step as queues.
+__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue,
+                                unsigned char* list, Tally& tally) {
+    const vertex_t n_words = bitmap_words(graph.n_vertices), warp = dealt_warp();
+    const Deal deal = deal_words(n_words);
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
+        const vertex_t word = deal.word(warp, first + lane_id());
+        u32 bits = word < n_words ? frontier[word] : 0;
+        queue_bits(graph, bits, deal, warp, first, list, queue, tally);
+    }
+}
