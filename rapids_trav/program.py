@@ -140,7 +140,13 @@ class Program:
 
 def n_arguments(function: Callable) -> int:
     """Positional arguments of a function of a program; raises TravError if it has others."""
-    kinds = [p.kind for p in inspect.signature(function).parameters.values()]
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.default is not parameter.empty for parameter in parameters):
+        raise TravError(
+            f"{function!r} of a program has defaults, and is called with positions: take such values from "
+            f"the surroundings of the function."
+        )
+    kinds = [parameter.kind for parameter in parameters]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if any(kind not in positional for kind in kinds):
         raise TravError(f"{function!r} of a program may only have positional arguments.")

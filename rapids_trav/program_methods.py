@@ -46,7 +46,7 @@ class ProgramMethods:
             sum; for floats, infinite ones).
         sources : as in `bfs`, optional
             Vertices that are active at first: those whose initial value says something to their neighbours.
-            By default all.
+            By default those that a dict or frame `initial` names, else all.
         direction : {"out", "in", "both"}
             Values travel from source to destination, backwards, or both ways, which are one if undirected.
         where : str, optional

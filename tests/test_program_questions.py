@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import networkx as nx
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ from conftest import rows, to_pandas
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from rapids_trav import Graph, TravError, datasets
+from rapids_trav import Graph, Program, TravError, datasets
 from rapids_trav.generators import grid, path, rmat, star
 
 RNG = np.random.default_rng(0)
@@ -372,3 +373,41 @@ def test_weights_that_cannot_be_used(weights, question, sentence):
 def test_infinite_weights_lead_nowhere():
     frame = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "w": [1.0, np.inf]})
     assert frame.trav.sssp(1, weight="w")["distance"].isna().tolist() == [False, False, True]
+
+
+def test_vertices_that_initial_does_not_name_are_not_active():
+    """Else the reducer's identity would be added to, and overflow."""
+    graph = pd.DataFrame({"src": [0, 1, 5], "dst": [1, 2, 6]}).trav.graph(directed=True)
+    hops = Program("hops", "int64", "min", gather=lambda message: message + 1)
+    most = np.iinfo(np.int64).max
+    for initial in ({0: 0}, pd.DataFrame({"vertex": [0], "value": [0]})):
+        assert graph.run(hops, initial=initial)["value"].tolist() == [0, 1, 2, most, most]
+    assert graph.run(hops, initial={})["value"].tolist() == [most] * 5
+
+
+def test_a_program_that_cannot_be_told_from_others_keeps_no_checkpoint(tmp_path):
+    helper = numba.njit(lambda value: value + 1)
+    graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph()
+    program = Program("p", "int64", "max", gather=lambda value: helper(value))
+    with pytest.raises(TravError, match="told from others"):
+        graph.run(program, initial=0, max_iterations=2, checkpoint=tmp_path)
+
+
+def test_infinite_weights_have_no_ranks():
+    edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 0], "w": [np.inf, 1.0, 1.0]})
+    with pytest.raises(TravError, match="'w' holds inf"):
+        edges.trav.graph(weight="w").pagerank()
+    ranks = edges.assign(w=1.0).trav.graph(weight="w").pagerank(dtype=np.float32)
+    assert ranks["pagerank"].dtype == "float32"
+
+
+def test_functions_of_a_program_have_no_defaults():
+    with pytest.raises(TravError, match="defaults"):
+        Program("p", "int64", "max", scatter=lambda value, k=3: value + k)
+
+
+def test_ids_of_objects_are_not_saved(tmp_path):
+    graph = pd.DataFrame({"src": [(1, 2), (0, 1)], "dst": [(0, 1), (3, 3)]}).trav.graph()
+    with pytest.raises(TravError, match="cannot be saved"):
+        graph.save(tmp_path / "tuples")
+    assert not (tmp_path / "tuples").exists()

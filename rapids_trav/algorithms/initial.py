@@ -19,14 +19,32 @@ if TYPE_CHECKING:
     from rapids_trav.graph import Graph
 
 
-def active_vertices(graph: Graph, sources: Any) -> Array:
-    """Which vertices are active at first, bool (n,): those that `sources` names, or all."""
+def active_vertices(graph: Graph, sources: Any, initial: Any = None) -> Array:
+    """Which vertices are active at first, bool (n,): those that `sources` names, else those that `initial`
+    does (the others have nothing to say yet), else all.
+    """
     xp, n = graph.engine.xp, graph.n_vertices
+    what = "sources"
+    if sources is None:
+        what, sources = "initial", _named(graph, initial)
     if sources is None:
         return xp.ones(n, dtype=bool)
     active = xp.zeros(n, dtype=bool)
-    active[on_engine(graph, vertices(graph, "sources", sources))] = True
+    if len(sources) if hasattr(sources, "__len__") else True:
+        active[on_engine(graph, vertices(graph, what, sources))] = True
     return active
+
+
+def _named(graph: Graph, initial: Any) -> Any:
+    """The vertices that a mapping or a frame names; None for other initial values."""
+    if library_of(initial):
+        return initial[_id_names(graph)]
+    return list(initial) if isinstance(initial, Mapping) else None
+
+
+def _id_names(graph: Graph) -> list[str]:
+    width = graph.ids.width
+    return ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
 
 
 def initial_values(graph: Graph, program: Program, initial: Any) -> Array:
@@ -53,8 +71,7 @@ def initial_values(graph: Graph, program: Program, initial: Any) -> Array:
 
 
 def _of_frame(graph: Graph, program: Program, frame: Any) -> Array:
-    width = graph.ids.width
-    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
+    names = _id_names(graph)
     if missing := [name for name in (*names, "value") if name not in frame.columns]:
         raise TravError(
             f"initial has no column {missing[0]!r}: give {', '.join(names)} and value, as in an answer."

@@ -45,11 +45,17 @@ def pagerank(
         asynchronous=asynchronous,
         **asked,
     )
+    dtype = getattr(dtype, "__name__", dtype)  # np.float32 as well
     one_of("dtype", dtype, ("float64", "float32"))
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)
     if view.weights is not None:
         refuse_negative(graph, view.weights, "ranks are for weights from 0 on")
+        if len(view.weights) and not xp.isfinite(view.weights.max()):
+            raise TravError(
+                f"weight={graph.weight!r} holds inf, and ranks are for finite weights: leave out such edges "
+                f"with where=."
+            )
     state = State(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
     done = execute(graph, view, program, state, question)
     if not done.converged:

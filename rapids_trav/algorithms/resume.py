@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rapids_trav import checkpoint
 from rapids_trav.durable import array_checksum
+from rapids_trav.errors import TravError
 from rapids_trav.program import Program
 from rapids_trav.program_digest import program_digest
 from rapids_trav.structures import GatherView, State
@@ -28,6 +29,12 @@ class Checkpoints:
         question: RunQuestion,
         asynchronous: bool,
     ) -> None:
+        if (digest := program_digest(program)) is None:
+            raise TravError(
+                f"checkpoint= needs a program that can be told from others, and {program.name!r} takes in "
+                f"more than plain values (a compiled helper, an object): write it out in its functions, or "
+                f"run it without."
+            )
         weights = None if view.weights is None else array_checksum(view.weights)
         self._xp = graph.engine.xp
         self._every = question.checkpoint_every
@@ -35,7 +42,7 @@ class Checkpoints:
         self._fingerprint = {
             "graph": checkpoint.graph_fingerprint(view.into, graph.n_edges, graph.directed),
             "choice of weights": weights,
-            "program": program_digest(program) or program.name,
+            "program": digest,
             "choice of parameters": list(question.parameters),
             "choice of initial values": array_checksum(state.values),
             "choice of sources": array_checksum(state.active),

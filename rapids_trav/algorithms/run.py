@@ -97,7 +97,7 @@ def run(
     question = RunQuestion(parameters=_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
     values = initial_values(graph, program, initial)
-    done = execute(graph, view, program, State(values, active_vertices(graph, sources)), question)
+    done = execute(graph, view, program, State(values, active_vertices(graph, sources, initial)), question)
     columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
     return answer(graph, columns, done, question)
 

@@ -31,6 +31,7 @@ SEARCH_BYTES = 32  # what a search does
 STREAMS = 3
 OFFSETS_SHARE = 1 / 4  # of what is left of the budget: row offsets up to this are in memory
 OFFSET_BYTES = 8  # of a page for each row, and one
+FEWEST_READ = 1 << 12  # edges that are read back at once in any case: fewer take too long
 READ_BYTES = 256  # of the budget for each edge that is read back at once, with what is made of it
 
 
@@ -197,7 +198,7 @@ class PagedStructures(Structures):
 
     def _rebuilt(self, **how: bool) -> Adjacency:
         weights, xp = self._weights.get("forward"), self._outside.xp
-        size = max(min(BLOCK, self._outside.budget.free // READ_BYTES), 1)
+        size = max(min(BLOCK, self._outside.budget.free // READ_BYTES), FEWEST_READ)
 
         def chunks() -> Iterator[tuple[Array, ...]]:
             first = 0

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.degree_order import DegreeOrderedIds
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 from rapids_trav.ids import IdMap, Library, RangeIds
 from rapids_trav.renumber import renumber
 
@@ -30,6 +30,13 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
     names = [f"vertex_{i}" for i in range(base.width)]
     frame = library.frame(dict(zip(names, base.decode(None), strict=True)))
     frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    for name in names:
+        held = pd.api.types.infer_dtype(frame[name]) if frame[name].dtype == object else "string"
+        if held not in ("string", "empty", "integer"):
+            raise TravError(
+                f"Ids of Python objects ({written(frame[name].iloc[0])}) cannot be saved: make them strings "
+                f"or several columns, and build the graph of those."
+            )
     dtypes = [str(frame[name].dtype) for name in names]
     tables, ordered = {}, {}
     for i, name in enumerate(names):
