@@ -31,8 +31,7 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
     frame = library.frame(dict(zip(names, base.decode(None), strict=True)))
     frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     for name in names:
-        held = pd.api.types.infer_dtype(frame[name]) if frame[name].dtype == object else "string"
-        if held not in ("string", "empty", "integer"):
+        if frame[name].dtype == object and pd.api.types.infer_dtype(frame[name]) == "mixed":
             raise TravError(
                 f"Ids of Python objects ({written(frame[name].iloc[0])}) cannot be saved: make them strings "
                 f"or several columns, and build the graph of those."
