@@ -85,10 +85,15 @@ def start(program, n: int, values, active, xp) -> State:
     return State(xp.asarray(np.asarray(values, program.dtype)), xp.asarray(np.broadcast_to(active, n)))
 
 
+def root(graph: Graph) -> int:
+    """The vertex with most edges out: others may have none, and then there is nothing to find."""
+    return int(np.bincount(graph.edges[0], minlength=graph.n).argmax())
+
+
 def question(name: str, graph: Graph, dtype: str | None = None):
     """The program of that name, its first values and active vertices, its options."""
     n = graph.n
-    source = np.arange(n) == 0
+    source = np.arange(n) == root(graph)
     if name == "components":
         return programs.connected_components(), np.arange(n), np.ones(n, bool), RunOptions()
     if name == "bfs":
