@@ -93,6 +93,12 @@ class _ProgramCache(FunctionCache):
     def _index_key(self, signature: Any, codegen: Any) -> tuple:
         return signature, codegen.magic_tuple(), self._digest
 
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(signature, target_context)
+        except ImportError:  # functions of a module that has no name to import it by: compiled afresh
+            return None
+
 
 class _FileForEachKey:
     """An index and a data file for each key, so that processes that write at once cannot mix them."""
