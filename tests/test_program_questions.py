@@ -411,3 +411,9 @@ def test_ids_of_objects_are_not_saved(tmp_path):
     with pytest.raises(TravError, match="cannot be saved"):
         graph.save(tmp_path / "tuples")
     assert not (tmp_path / "tuples").exists()
+
+
+def test_no_sources_are_refused_and_not_taken_for_all_or_none():
+    graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
+    with pytest.raises(TravError, match="sources is empty"):
+        graph.run(Program("largest", "int64", "max"), initial=0, sources=[])

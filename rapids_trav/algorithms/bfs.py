@@ -7,7 +7,7 @@ a frame in the caller's ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -156,12 +156,22 @@ def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False
     """One row for each level of each batch, in the library of the edges."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types["milliseconds"] = "float64"
-    values = attrgetter(*types)
-    levels = np.array([values(level) for trace in traces for level in trace], dtype=list(types.items()))
     columns: dict[str, Any] = {}
     if each:
         columns["batch"] = np.repeat(np.arange(len(traces), dtype="int32"), [len(trace) for trace in traces])
-    columns |= {name: np.ascontiguousarray(levels[name]) for name in types}
-    columns["direction"] = graph.rows.source.library.column(levels["direction"].tolist(), dtype="str")
+    columns |= trace_columns(graph, [level for trace in traces for level in trace], types)
     columns["edges"] = Masked(columns["edges"], columns["edges"] >= 0)
     return graph.frame(columns)
+
+
+def trace_columns(graph: Graph, rows: Sequence[Any], types: dict[str, str]) -> dict[str, Any]:
+    """A column for each of these attributes of a trace's rows; those of type "O" are strings."""
+    values = attrgetter(*types)
+    table = np.array([values(row) for row in rows], dtype=list(types.items()))
+    written = graph.rows.source.library.column
+    return {
+        name: written(table[name].tolist(), dtype="str")
+        if dtype == "O"
+        else np.ascontiguousarray(table[name])
+        for name, dtype in types.items()
+    }

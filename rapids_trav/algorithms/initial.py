@@ -11,7 +11,7 @@ import numpy as np
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import library_of, move
 from rapids_trav.program import Program
-from rapids_trav.structures import Array
+from rapids_trav.structures import Array, State
 
 from .question import on_engine, vertices
 
@@ -19,36 +19,23 @@ if TYPE_CHECKING:
     from rapids_trav.graph import Graph
 
 
-def active_vertices(graph: Graph, sources: Any, initial: Any = None) -> Array:
-    """Which vertices are active at first, bool (n,): those that `sources` names, else those that `initial`
-    does (the others have nothing to say yet), else all.
+def starting_state(graph: Graph, program: Program, initial: Any, sources: Any) -> State:
+    """Initial values and active vertices: those that `sources` names, else those that `initial` does (the
+    others have nothing to say yet), else all.
     """
     xp, n = graph.engine.xp, graph.n_vertices
-    what = "sources"
-    if sources is None:
-        what, sources = "initial", _named(graph, initial)
-    if sources is None:
-        return xp.ones(n, dtype=bool)
-    active = xp.zeros(n, dtype=bool)
-    if len(sources) if hasattr(sources, "__len__") else True:
-        active[on_engine(graph, vertices(graph, what, sources))] = True
-    return active
+    values, active = initial_values(graph, program, initial)
+    if sources is not None:
+        active = on_engine(graph, vertices(graph, "sources", sources))
+    if active is None:
+        return State(values, xp.ones(n, dtype=bool))
+    flags = xp.zeros(n, dtype=bool)
+    flags[active] = True
+    return State(values, flags)
 
 
-def _named(graph: Graph, initial: Any) -> Any:
-    """The vertices that a mapping or a frame names; None for other initial values."""
-    if library_of(initial):
-        return initial[_id_names(graph)]
-    return list(initial) if isinstance(initial, Mapping) else None
-
-
-def _id_names(graph: Graph) -> list[str]:
-    width = graph.ids.width
-    return ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
-
-
-def initial_values(graph: Graph, program: Program, initial: Any) -> Array:
-    """Initial values by internal id, (n,), in the program's dtype.
+def initial_values(graph: Graph, program: Program, initial: Any) -> tuple[Array, Array | None]:
+    """Initial values by internal id, (n,), in the program's dtype; the vertices named, None if none are.
 
     `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
     vertices, as a mapping or as a frame with `vertex` (`vertex_0`, ...) and `value`: the others start from
@@ -60,18 +47,19 @@ def initial_values(graph: Graph, program: Program, initial: Any) -> Array:
     if isinstance(initial, Mapping):
         return _placed(graph, program, list(initial), list(initial.values()))
     if isinstance(initial, Number) or getattr(initial, "ndim", 1) == 0:
-        return xp.full(n, _values(program, [initial], np)[0])
+        return xp.full(n, _values(program, [initial], np)[0]), None
     values = _values(program, initial, xp)
     if values.shape != (n,):
         raise TravError(
             f"initial holds {len(values)} values, and the graph has {n} vertices: give one for each, in "
             f"ascending order of the ids, or name the vertices in a dict or a frame."
         )
-    return values if graph.ids.order is None else values[graph.ids.order]
+    return values if graph.ids.order is None else values[graph.ids.order], None
 
 
-def _of_frame(graph: Graph, program: Program, frame: Any) -> Array:
-    names = _id_names(graph)
+def _of_frame(graph: Graph, program: Program, frame: Any) -> tuple[Array, Array]:
+    width = graph.ids.width
+    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
     if missing := [name for name in (*names, "value") if name not in frame.columns]:
         raise TravError(
             f"initial has no column {missing[0]!r}: give {', '.join(names)} and value, as in an answer."
@@ -79,14 +67,15 @@ def _of_frame(graph: Graph, program: Program, frame: Any) -> Array:
     return _placed(graph, program, frame[names], frame["value"])
 
 
-def _placed(graph: Graph, program: Program, named: Any, given: Any) -> Array:
+def _placed(graph: Graph, program: Program, named: Any, given: Any) -> tuple[Array, Array]:
     """The identity everywhere but at the named vertices."""
     xp = graph.engine.xp
     values = xp.full(graph.n_vertices, program.identity)
-    if len(named):
-        at = on_engine(graph, vertices(graph, "initial", named))
-        values[at] = _values(program, given, xp)
-    return values
+    if len(named) == 0:
+        return values, xp.empty(0, dtype=np.int64)
+    at = on_engine(graph, vertices(graph, "initial", named))
+    values[at] = _values(program, given, xp)
+    return values, at
 
 
 def _values(program: Program, given: Any, xp: Any) -> Array:

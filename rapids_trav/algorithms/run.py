@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from rapids_trav.program import Program
 from rapids_trav.storage.rows import check_where
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
 
-from .bfs import Traced
-from .initial import active_vertices, initial_values
+from .bfs import Traced, trace_columns
+from .initial import starting_state
 from .question import DIRECTIONS, flag, one_of, whole_number
 from .resume import Checkpoints
 
@@ -96,8 +95,7 @@ def run(
         )
     question = RunQuestion(parameters=_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
-    values = initial_values(graph, program, initial)
-    done = execute(graph, view, program, State(values, active_vertices(graph, sources, initial)), question)
+    done = execute(graph, view, program, starting_state(graph, program, initial, sources), question)
     columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
     return answer(graph, columns, done, question)
 
@@ -201,10 +199,7 @@ def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
     """One row for each iteration, in the library of the edges."""
     types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}
-    values = attrgetter(*types)
-    rows = np.array([values(row) for row in trace], dtype=list(types.items()))
-    columns: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in types}
-    columns["mode"] = graph.rows.source.library.column(rows["mode"].tolist(), dtype="str")
+    columns = trace_columns(graph, trace, types)
     columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
     return graph.frame(columns)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from rapids_trav.engines.cuda.build import HUB_DEGREE
 from rapids_trav.engines.cuda.loader import Defines, defines_of, load_for, multiprocessors
-from rapids_trav.engines.cuda.memory import ALIGNMENT, together
+from rapids_trav.engines.cuda.memory import aligned, together
 from rapids_trav.errors import TravError
 from rapids_trav.structures import Adjacency, BfsOptions, LevelTrace, Search, View
 
@@ -163,10 +163,7 @@ def _layout(
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
     narrow = min(n_vertices, capacity) * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
     hubs = 16 * (n_hubs + 1)
-    begins, total = [], 0
-    for size in (n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs):
-        begins.append(total)
-        total += -(-size // ALIGNMENT) * ALIGNMENT
+    begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
     return tuple(begins), total, capacity
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -44,15 +44,21 @@ def free_bytes() -> int:
     return free
 
 
+def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
+    """Where parts of these bytes begin, one behind the other in one allocation, and the bytes of it."""
+    begins, total = [], 0
+    for size in sizes:
+        begins.append(total)
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    return begins, total
+
+
 def together(*shapes: tuple[int, Any]) -> list[cupy.ndarray]:
     """Arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
 
     An allocation costs the host some ten microseconds, which is what a small search takes.
     """
-    begins, total = [], 0
-    for length, dtype in shapes:
-        begins.append(total)
-        total += -(-length * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT
+    begins, total = aligned(length * np.dtype(dtype).itemsize for length, dtype in shapes)
     memory = cupy.empty(total, np.uint8).data
     return [
         cupy.ndarray((length,), dtype, memory + begin)
