@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "ci" / "gpu-report.json"
 SOURCES = ("kernels", "rapids_trav", "tests")
 SUFFIXES = (".py", ".cu", ".cuh")
+WORKER_BYTES = 5 << 30  # of GPU memory for each process that runs tests
 
 
 def digest() -> str:
@@ -57,11 +60,26 @@ def run_tests(folder: Path) -> dict[str, Any]:
     """All tests that need a GPU, and several where there are several; CI runs the others."""
     marks = ["-m", "gpu or multigpu" if count_gpus() > 1 else "gpu and not multigpu"]
     junit = folder / "junit.xml"
-    step = run(
-        [sys.executable, "-m", "pytest", "-q", "-o", "junit_family=xunit1", f"--junitxml={junit}", *marks]
-    )
+    options = ["-q", "-o", "junit_family=xunit1", f"--junitxml={junit}", *marks]
+    shared, threads = share_out(os.environ.get("PYTEST_ADDOPTS", ""))
+    step = run([sys.executable, "-m", "pytest", *options, *shared], threads)
     step["command"] = step["command"].replace(f"{folder}{os.sep}", "")
     return step | read_junit(junit)
+
+
+def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
+    """Options for pytest-xdist, if it is installed and `asked` does not choose a --dist, and variables.
+
+    On a new machine most of the time goes to compilers, of kernels and of programs, and neighbouring tests
+    use the same ones: "worksteal" gives each worker a stretch of the suite, where "load" has all of them at
+    one place, compiling the same.
+    """
+    if find_spec("xdist") is None or "--dist" in asked:
+        return [], {}
+    cores = len(os.sched_getaffinity(0))
+    workers = max(1, min([cores, *(memory // WORKER_BYTES for memory in gpu_memory())]))
+    number = [] if re.search(r"(^|\s)(-n|--numprocesses)", asked) else ["-n", str(workers)]
+    return [*number, "--dist", "worksteal"], {"NUMBA_NUM_THREADS": str(max(2, cores // workers))}
 
 
 def read_junit(path: Path) -> dict[str, Any]:
@@ -115,10 +133,15 @@ STEPS = {
 }
 
 
-def count_gpus() -> int:
+def gpu_memory() -> list[int]:
+    """Bytes of each GPU."""
     from rapids_trav.doctor import find_driver
 
-    return len(find_driver().gpus)
+    return [gpu.memory_bytes for gpu in find_driver().gpus]
+
+
+def count_gpus() -> int:
+    return len(gpu_memory())
 
 
 def describe_machine() -> dict[str, Any]:

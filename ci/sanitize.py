@@ -1,134 +1,42 @@
 """Runs every kernel over small graphs, for compute-sanitizer.
 
     compute-sanitizer --tool memcheck --error-exitcode 1 python ci/sanitize.py
-    compute-sanitizer --tool racecheck --error-exitcode 1 python ci/sanitize.py
+    compute-sanitizer --tool racecheck --error-exitcode 1 python ci/sanitize.py searches outside
 
-Needs CuPy, NumPy and SciPy only.  Each array is an allocation of its own, so that memcheck sees every step
-over an end.  Prints OK at the end; a wrong result is an AssertionError.
+Needs CuPy, NumPy and SciPy, and for programs what compiles them (the cu12 or cu13 extra).  Each array is an
+allocation of its own, so that memcheck sees every step over an end.  Racecheck looks at shared memory: that
+threads meet in global memory, as those of an asynchronous program do, it does not mind.  Prints OK at the
+end; a wrong result is an AssertionError.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+import time
 from pathlib import Path
 
 import cupy
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rapids_trav.engines.cuda import CudaEngine
-from rapids_trav.engines.cuda.build import with_first_neighbors
-from rapids_trav.ids import IntegerTable
-from rapids_trav.structures import Adjacency, BfsOptions
-from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree, random, star
+from sanitized import benchmark, outside, paged, programs, searches
 
-EXTRA = {
-    "wide star": star(20000),
-    "skewed": random(3000, 60000, symmetric=True, seed=1),
+PARTS = {
+    "searches": searches.run,
+    "outside": outside.run,
+    "programs": programs.run,
+    "paged": paged.run,
+    "benchmark": benchmark.run,
 }
-
-
-def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None:
-    """Every variant, batch, tree and path on one graph, with ids and offsets of so many bits."""
-    view = GraphView(graph, engine)
-    for name in ("out", "into"):
-        view.__dict__[name] = _widened(getattr(view, name), *bits)
-    if graph.symmetric:
-        view.__dict__["into"] = view.out
-    sources = [0] if graph.n == 1 else [0, graph.n - 1]
-    expected = graph.distance(sources)
-    for variant in engine.variants:
-        for trace in (False, True):
-            found = engine.bfs(view, cupy.asarray(sources), BfsOptions(variant=variant, trace=trace))
-            assert np.array_equal(found.distance.get(), expected), variant
-            check_tree(graph, sources, found.distance.get(), found.predecessor.get())
-    for policy in ("beamer", "push", "pull"):
-        options = BfsOptions(variant="direction", policy=policy, predecessors=False)
-        assert np.array_equal(engine.bfs(view, cupy.asarray(sources), options).distance.get(), expected), (
-            policy
-        )
-
-    many = np.arange(70) % graph.n
-    each = engine.bfs_each(view, cupy.asarray(many), BfsOptions())
-    rows = {source: graph.distance([source]) for source in many}
-    assert np.array_equal(each.distance.get(), np.array([rows[source] for source in many]))
-    smallest = engine.smallest_predecessors(view.into, each.distance).get()
-    for row, source in enumerate(many):
-        check_tree(graph, [source], each.distance[row].get(), each.predecessor[row].get())
-        check_tree(graph, [source], each.distance[row].get(), smallest[row])
-    reached = cupy.asarray(np.flatnonzero(each.distance[0].get() >= 0))
-    lengths, vertices = engine.walk(each.predecessor[0], reached)
-    assert int(lengths.sum()) == len(vertices)
-
-
-def check_answers(graph: Graph, engine: CudaEngine) -> None:
-    """Columns of an answer, look-ups and the predecessors that an order tells, for ids of every form."""
-    view = GraphView(graph, engine)
-    found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
-    distance, predecessor = found.distance.get(), found.predecessor.get()
-    order = np.random.default_rng(1).permutation(graph.n).astype(np.int32)
-    rank = np.argsort(order).astype(np.int32)
-    for dtype in (np.dtype(np.int32), np.dtype(np.int64)):
-        labels = np.arange(graph.n, dtype=dtype) * 3 + 7
-        tables = (
-            (IntegerTable(7, None, dtype), np.arange(7, 7 + graph.n), np.arange(graph.n)),
-            (IntegerTable(0, cupy.asarray(labels), dtype), labels, np.arange(graph.n)),
-            (
-                IntegerTable(0, cupy.asarray(labels), dtype, cupy.asarray(order), cupy.asarray(rank)),
-                labels,
-                rank,
-            ),
-        )
-        for table, names, row in tables:
-            columns = engine.answer_columns(found, table)
-            assert np.array_equal(columns["vertex"].get(), names)
-            assert np.array_equal(columns["distance"].values.get(), distance[row])
-            led = predecessor[row] >= 0
-            place = predecessor[row] if table.order is None else order[predecessor[row]]
-            assert np.array_equal(columns["predecessor"].values.get()[led], names[place[led]])
-            last = engine.locate(int(names[-1]), table, graph.n)
-            assert int(last[0]) == row[-1]
-            assert engine.locate(int(names[-1]) + 1, table, graph.n) is None
-    first = engine.smallest_predecessors(view.into, found.distance, cupy.asarray(order)).get()
-    check_tree(graph, [0], distance, first)
-    count = cupy.zeros(graph.n, np.int64)
-    engine.count_ids(view.out.column_indices, count)
-    assert int(count.sum()) == view.out.n_edges
-
-
-def check_resident(graph: Graph, engine: CudaEngine) -> None:
-    """A search that reads a part of its edges from an array of their own."""
-    view = GraphView(graph, engine)
-    for name in ("out", "into"):
-        rows = getattr(view, name)
-        middle = rows.n_edges // 2
-        view.__dict__[name] = replace(rows, resident=(middle, rows.column_indices[middle:].copy()))
-    found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
-    assert np.array_equal(found.distance.get(), graph.distance([0]))
-
-
-def _widened(adjacency: Adjacency, vertex_bits: int, edge_bits: int) -> Adjacency:
-    return with_first_neighbors(
-        adjacency.row_offsets.astype(f"int{edge_bits}", copy=False),
-        adjacency.column_indices.astype(f"int{vertex_bits}", copy=False),
-    )
 
 
 def main() -> None:
     cupy.cuda.set_allocator(None)
-    for name, graph in (GRAPHS | EXTRA).items():
-        print(name, flush=True)
-        check_graph(graph, CudaEngine(), (32, 32))
-        check_answers(graph, CudaEngine())
-        check_resident(graph, CudaEngine())
-    for capacity in (1, 4):
-        check_graph(GRAPHS["star"], CudaEngine(private_capacity=capacity), (32, 32))
-    for bits in ((32, 64), (64, 64)):
-        print(f"{bits[0]}-bit ids, {bits[1]}-bit offsets", flush=True)
-        check_graph(GRAPHS["directed"], CudaEngine(), bits)
-    cupy.cuda.runtime.deviceSynchronize()
+    for name in sys.argv[1:] or PARTS:
+        start = time.perf_counter()
+        PARTS[name]()
+        cupy.cuda.runtime.deviceSynchronize()
+        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
     print("OK")
 
 

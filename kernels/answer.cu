@@ -2,9 +2,9 @@
 // the bits that tell which are null.
 //
 // Row i is vertex rank[i] (i itself if rank is null).  Internal id v is the caller's labels[order[v]];
-// without `order`, labels[v]; without `labels`, first + v.  Bits are set where a value is, 32 rows to a word,
-// as Arrow has them; `valid` counts them.  One pass instead of a gather, a comparison and a selection for
-// each column.
+// without `order`, labels[v]; without `labels`, first + v; where `names` is held, names[v].  Bits are set
+// where a value is, 32 rows to a word, as Arrow has them.  One pass instead of a gather, a comparison and a
+// selection for each column.
 //
 // Invariant: `rank` and `order` are inverse to each other, or both null.
 #include "rows.cuh"
@@ -17,8 +17,6 @@ using label_t = i32;
 #else
 using label_t = i64;
 #endif
-
-enum Valid { REACHED, LED };  // what `valid` counts: distances, and predecessors
 
 __device__ __forceinline__ label_t label_of(const label_t* labels, i64 first, i64 place) {
     return labels != nullptr ? labels[place] : static_cast<label_t>(first + place);
@@ -34,11 +32,11 @@ extern "C" __global__ void locate(label_t label, const vertex_t* __restrict__ ra
 }
 
 extern "C" __global__ void answer(const vertex_t* __restrict__ rank, const vertex_t* __restrict__ order,
-                                  const label_t* __restrict__ labels, i64 first, i64 n,
-                                  const i32* __restrict__ distance, const vertex_t* __restrict__ predecessor,
-                                  label_t* vertex_column, i32* distance_column, u32* distance_bits,
-                                  label_t* predecessor_column, u32* predecessor_bits, u64* valid) {
-    i64 n_reached = 0, n_led = 0;
+                                  const label_t* __restrict__ labels, const label_t* __restrict__ names,
+                                  i64 first, i64 n, const i32* __restrict__ distance,
+                                  const vertex_t* __restrict__ predecessor, label_t* vertex_column,
+                                  i32* distance_column, u32* distance_bits, label_t* predecessor_column,
+                                  u32* predecessor_bits) {
     for (i64 base = global_thread() - lane_id(); base < n; base += global_threads()) {
         const i64 row = base + lane_id();
         const bool inside = row < n;
@@ -49,18 +47,16 @@ extern "C" __global__ void answer(const vertex_t* __restrict__ rank, const verte
             vertex_column[row] = label_of(labels, first, row);
             distance_column[row] = level;
         }
-        if (parent != NONE) {
+        if (parent != NONE && names != nullptr) {
+            predecessor_column[row] = names[parent];
+        } else if (parent != NONE) {
             const i64 place = order != nullptr ? order[parent] : parent;
             predecessor_column[row] = label_of(labels, first, place);
-            n_led += 1;
         }
-        n_reached += level != UNREACHED;
         const u32 reached = __ballot_sync(FULL_WARP, level != UNREACHED);
         const u32 led = __ballot_sync(FULL_WARP, parent != NONE);
         if (lane_id() != 0) continue;
         distance_bits[base / WARP] = reached;
         if (predecessor != nullptr) predecessor_bits[base / WARP] = led;
     }
-    count(valid, REACHED, n_reached);
-    count(valid, LED, n_led);
 }

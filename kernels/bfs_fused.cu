@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
               u64 n_targets, i32 depth_limit, float alpha, float beta, float neighbor_degree,
               u64 queue_capacity, i32* distance, vertex_t* predecessor, unsigned char* near, u32* visited,
               u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a, NarrowItem* narrow_b, HubItem* hubs_a,
-              HubItem* hubs_b, Control* control, TraceRow* trace_rows, u32 trace_capacity) {
+              HubItem* hubs_b, Control* control, u64* n_unreached, TraceRow* trace_rows, u32 trace_capacity) {
     __shared__ BlockShared shared;
     __shared__ union {
         PullShared pull;
@@ -234,6 +234,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         if (TRACE && first_thread) trace_level(trace, depth, pulled, frontier, now.examined);
     }
     finish(state, n_vertices);
-    if (first_thread) control->epoch = epoch;
+    if (first_thread) {
+        control->epoch = epoch;
+        *n_unreached = n_unvisited;
+    }
     if (TRACE && first_thread) trace_rows[0].frontier = depth;
 }

@@ -29,16 +29,75 @@ extern "C" __global__ void pack_both(const vertex_t* __restrict__ rows, const ve
     }
 }
 
+// Adds to count[b] the entries of the rows from b << shift to the next block's, of n_blocks; with `both`,
+// those of the mirror images too, without self-loops'.
+extern "C" __global__ void count_row_blocks(const vertex_t* __restrict__ rows,
+                                            const vertex_t* __restrict__ columns, i64 n_edges, i32 both,
+                                            i32 shift, i32 n_blocks, u64* count) {
+    extern __shared__ u32 here[];
+    for (i32 b = threadIdx.x; b < n_blocks; b += blockDim.x) here[b] = 0;
+    __syncthreads();
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
+        const vertex_t row = rows[i];
+        const vertex_t column = columns[i];
+        atomicAdd(&here[row >> shift], 1u);
+        if (both && row != column) atomicAdd(&here[column >> shift], 1u);
+    }
+    __syncthreads();
+    for (i32 b = threadIdx.x; b < n_blocks; b += blockDim.x) {
+        if (here[b] != 0) atomicAdd(&count[b], here[b]);
+    }
+}
+
+// Appends the keys of the entries whose row is in [first, after) to `keys`, of which *filled are there; with
+// `both`, of mirror images too.  A warp looks at SELECTED edges to a lane before it reserves their places,
+// since all warps reserve in one word.
+constexpr i32 SELECTED = 8;
+extern "C" __global__ void select_rows(const vertex_t* __restrict__ rows,
+                                       const vertex_t* __restrict__ columns, i64 n_edges, i32 both, i64 first,
+                                       i64 after, u64* filled, u64* keys) {
+    for (i64 base = (global_thread() - lane_id()) * SELECTED; base < n_edges;
+         base += global_threads() * SELECTED) {
+        vertex_t row[SELECTED], column[SELECTED];
+        u32 own[SELECTED], mirror[SELECTED], n_found = 0;
+#pragma unroll
+        for (i32 k = 0; k < SELECTED; ++k) {
+            const i64 i = base + k * WARP + lane_id();
+            const bool inside = i < n_edges;
+            row[k] = inside ? rows[i] : NONE;
+            column[k] = inside ? columns[i] : NONE;
+            const bool back = both && row[k] != column[k];
+            own[k] = __ballot_sync(FULL_WARP, inside && first <= row[k] && row[k] < after);
+            mirror[k] = __ballot_sync(FULL_WARP, inside && back && first <= column[k] && column[k] < after);
+            n_found += __popc(own[k]) + __popc(mirror[k]);
+        }
+        if (n_found == 0) continue;
+        u64 place = lane_id() == 0 ? atomicAdd(filled, static_cast<u64>(n_found)) : 0;
+        place = __shfl_sync(FULL_WARP, place, 0);
+#pragma unroll
+        for (i32 k = 0; k < SELECTED; ++k) {
+            if (own[k] >> lane_id() & 1)
+                keys[place + __popc(own[k] & lanes_below())] = pack(row[k], column[k]);
+            place += __popc(own[k]);
+            if (mirror[k] >> lane_id() & 1) {
+                keys[place + __popc(mirror[k] & lanes_below())] = pack(column[k], row[k]);
+            }
+            place += __popc(mirror[k]);
+        }
+    }
+}
+
 // Adds to count[v] how often each v stands in a list of ids.
 extern "C" __global__ void count_ids(const vertex_t* __restrict__ ids, i64 n_ids, u64* count) {
     for (i64 i = global_thread(); i < n_ids; i += global_threads()) atomicAdd(&count[ids[i]], 1ull);
 }
 
-// row_offsets[r] for r in [0, n_rows]: the number of keys below row r.
-extern "C" __global__ void row_starts(const u64* __restrict__ keys, i64 n_keys, i64 n_rows, i32 key_shift,
-                                      edge_t* row_offsets) {
-    for (i64 row = global_thread(); row <= n_rows; row += global_threads()) {
-        row_offsets[row] = static_cast<edge_t>(lower_bound(keys, n_keys, static_cast<u64>(row) << key_shift));
+// row_offsets[r] for r in [first, after): `before`, and the number of keys below row r.
+extern "C" __global__ void row_starts(const u64* __restrict__ keys, i64 n_keys, i64 first, i64 after,
+                                      i64 before, i32 key_shift, edge_t* row_offsets) {
+    for (i64 row = first + global_thread(); row < after; row += global_threads()) {
+        const i64 below = lower_bound(keys, n_keys, static_cast<u64>(row) << key_shift);
+        row_offsets[row] = static_cast<edge_t>(before + below);
     }
 }
 

@@ -1,4 +1,4 @@
-// Types and constants of every kernel, and what a barrier over the grid is made of.
+// Types and constants of every kernel, its place in the grid, and what a barrier over the grid is made of.
 //
 // The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
 // each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
@@ -30,6 +30,18 @@ using edge_t = i32;
 
 [[maybe_unused]] constexpr i32 UNREACHED = -1;  // in distance
 [[maybe_unused]] constexpr vertex_t NONE = -1;  // in predecessor
+
+[[maybe_unused]] constexpr i32 WARP = 32;
+[[maybe_unused]] constexpr u32 FULL_WARP = 0xffffffffu;
+
+__device__ __forceinline__ i32 lane_id() {
+    return static_cast<i32>(threadIdx.x % WARP);
+}
+
+// A bit for each lane before this one.
+__device__ __forceinline__ u32 lanes_below() {
+    return (1u << lane_id()) - 1;
+}
 
 __device__ __forceinline__ i64 global_thread() {
     return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;

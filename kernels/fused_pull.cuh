@@ -3,6 +3,7 @@
 // its lanes are busy however few are left; what a lane does not settle in PROBES steps is cut into chunks
 // that the whole grid shares.
 #pragma once
+#include "fused_frontier.cuh"
 #include "fused_words.cuh"
 
 // Edges that a lane looks at alone; a vertex with more left is put off.  No less than HUB_DEGREE, so that
@@ -12,11 +13,6 @@
 #endif
 #ifndef DEFER_CHUNK
 #define DEFER_CHUNK 256
-#endif
-// Words of the frontier bitmap that each block keeps in shared memory.  With vertices in descending order of
-// degree they are the hubs', which most lookups ask for (SYSTEMS V6).
-#ifndef HUB_WORDS
-#define HUB_WORDS 1024
 #endif
 // Unvisited vertices in a word from which on a tile is read word by word.
 #ifndef DENSE_WORD
@@ -28,54 +24,6 @@ struct PullShared {
     u32 found[WARPS][32];
     u32 hubs[HUB_WORDS];
 };
-
-// The frontier as a pull step looks it up.
-struct Frontier {
-    const u32* bitmap;
-    const u32* hubs;  // copy of the first `hub_words` words, in shared memory
-    vertex_t hub_words;
-
-    __device__ __forceinline__ bool holds(vertex_t v) const {
-        vertex_t word = v >> 5;
-        return (word < hub_words ? hubs[word] : bitmap[word]) >> (v & 31) & 1;
-    }
-};
-
-// Fills the frontier's copy in shared memory; the whole block calls it.
-__device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
-    if (frontier.hub_words == 0) return;
-    for (vertex_t i = threadIdx.x; i < frontier.hub_words; i += BLOCK_SIZE) hubs[i] = frontier.bitmap[i];
-    __syncthreads();
-}
-
-// The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at
-// their row. A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that nobody
-// looks for more.
-__device__ __forceinline__ vertex_t neighbor_in(vertex_t entry) {
-    return entry < NONE ? -2 - entry : entry;
-}
-
-// The frontier neighbour of `v` among the edges [begin, end), or NONE; called by whole warps with equal
-// arguments.
-__device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Frontier& frontier, edge_t begin,
-                                                edge_t end, Tally& tally) {
-    for (edge_t base = begin; base < end; base += 32 * UNROLL) {
-        vertex_t from[UNROLL];
-#pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            edge_t edge = base + 32 * k + lane_id();
-            from[k] = edge < end ? graph.in.neighbor(edge) : NONE;
-            if (TRACE && edge < end) tally.examined += 1;
-        }
-        vertex_t hit = NONE;
-#pragma unroll
-        for (int k = UNROLL - 1; k >= 0; --k)
-            if (from[k] != NONE && frontier.holds(from[k])) hit = from[k];
-        u32 lanes = __ballot_sync(FULL_WARP, hit != NONE);
-        if (lanes) return __shfl_sync(FULL_WARP, hit, __ffs(lanes) - 1);
-    }
-    return NONE;
-}
 
 // Lanes of one warp, each with one unvisited vertex whose first neighbour is not in the frontier (or NONE);
 // true where it was reached.

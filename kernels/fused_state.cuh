@@ -13,6 +13,10 @@
 #ifndef SOLO_EDGES
 #define SOLO_EDGES 1024
 #endif
+// Edges that a lane has under way at once.
+#ifndef UNROLL
+#define UNROLL 2
+#endif
 #ifndef PREDECESSORS
 #define PREDECESSORS 1
 #endif
@@ -23,7 +27,6 @@
 #define PAGED 0
 #endif
 
-constexpr u32 FULL_WARP = 0xffffffffu;
 constexpr int WARPS = BLOCK_SIZE / 32;
 
 // A frontier vertex with what its edges are read by, so that a level starts without looking it up again.
@@ -134,15 +137,9 @@ struct BlockShared {
     Level seen;  // the grid's totals, as read after the barrier
 };
 
-__device__ __forceinline__ u32 lane_id() {
-    return threadIdx.x & 31;
-}
 // Words of a bitmap with a bit for each vertex.
 __device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) {
     return (n_vertices + 31) / 32;
-}
-__device__ __forceinline__ u32 lanes_below() {
-    return (1u << lane_id()) - 1;
 }
 
 __device__ __forceinline__ u64 warp_sum(u64 value) {

@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
         i32 rank = 0;
         for (i32 b = 0; b < BINS; ++b) {
             const u32 same = __ballot_sync(FULL_WARP, bin == b);
-            if (bin == b) rank = __popc(same & ((1u << lane_id()) - 1u));
+            if (bin == b) rank = __popc(same & lanes_below());
             if (lane_id() == 0) warp_places[warp][b] = __popc(same);
         }
         __syncthreads();

@@ -28,12 +28,6 @@ struct alignas(2 * sizeof(vertex_t)) Node {
 // A row of u64, in the order of rapids_trav/graph500/cuda.py; MOVED is a flag for the host's loop.
 enum Fault { RULE_1, RULE_2, RULE_3, RULE_4, RULE_5, LEVELS, STRANGE, MOVED };
 
-// Adds every lane's value with one atomic for each warp; the whole warp calls it.
-__device__ __forceinline__ void add(u64* sum, i64 value) {
-    for (i32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
-    if (lane_id() == 0 && value > 0) atomicAdd(sum, static_cast<u64>(value));
-}
-
 extern "C" __global__ void has_neighbor(const vertex_t* __restrict__ src, const vertex_t* __restrict__ dst,
                                         i64 n_edges, bool* found) {
     for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
@@ -57,9 +51,9 @@ extern "C" __global__ void to_labels(const vertex_t* __restrict__ labels,
 
 extern "C" __global__ void component_edges(const vertex_t* __restrict__ parent,
                                            const vertex_t* __restrict__ src, i64 n_edges, u64* total) {
-    i64 count = 0;
-    for (i64 i = global_thread(); i < n_edges; i += global_threads()) count += parent[src[i]] != NONE;
-    add(total, count);
+    i64 inside = 0;
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) inside += parent[src[i]] != NONE;
+    count(total, 0, inside);
 }
 
 extern "C" __global__ void first_ancestors(const vertex_t* __restrict__ parent, i64 n_vertices, i64 root,
@@ -113,9 +107,9 @@ extern "C" __global__ void settle(const vertex_t* __restrict__ parent, i64 n_ver
             uneven += level > 0 && given[v] - given[p] != 1;
         }
     }
-    add(&faults[RULE_1], not_rooted);
-    add(&faults[RULE_2], uneven);
-    add(&faults[LEVELS], wrong_level);
+    count(faults, RULE_1, not_rooted);
+    count(faults, RULE_2, uneven);
+    count(faults, LEVELS, wrong_level);
 }
 
 // Rules 3 and 4 on every tuple; marks the vertices that it joins to their parent.
@@ -143,17 +137,17 @@ extern "C" __global__ void check_edges(const vertex_t* __restrict__ src, const v
             too_far += difference > 1 || difference < -1;
         }
     }
-    add(&faults[RULE_3], too_far);
-    add(&faults[RULE_4], leaving);
-    add(&faults[STRANGE], strange);
+    count(faults, RULE_3, too_far);
+    count(faults, RULE_4, leaving);
+    count(faults, STRANGE, strange);
 }
 
 // Rule 5.
 extern "C" __global__ void count_unjoined(const Node* __restrict__ nodes, i64 n_vertices, i64 root,
                                           const bool* __restrict__ joined, u64* faults) {
-    i64 count = 0;
+    i64 unjoined = 0;
     for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
-        count += v != root && nodes[v].parent != NONE && !joined[v];
+        unjoined += v != root && nodes[v].parent != NONE && !joined[v];
     }
-    add(&faults[RULE_5], count);
+    count(faults, RULE_5, unjoined);
 }

@@ -3,9 +3,6 @@
 #pragma once
 #include "common.cuh"
 
-constexpr u32 FULL_WARP = 0xffffffffu;
-constexpr i32 WARP = 32;
-
 // A row of u64 for each level, in this order (rapids_trav/engines/cuda/levels.py names the same).
 enum Counter {
     FOUND,      // vertices that the level reached; a mere flag in bfs_push.cu and bfs_edge.cu
@@ -16,10 +13,6 @@ enum Counter {
     HEAVY,      // queue entries from the back of the buffer: long rows
     REMAINING,  // out-edges of the vertices that some search has yet to reach
 };
-
-__device__ __forceinline__ i32 lane_id() {
-    return static_cast<i32>(threadIdx.x) % WARP;
-}
 
 // Adds every lane's value to a counter with one atomic; the whole warp calls it.
 __device__ __forceinline__ void count(u64* counters, i32 which, i64 value) {
@@ -34,7 +27,7 @@ __device__ __forceinline__ i64 next_place(u64* counters, Counter which) {
     u64 base = 0;
     if (lane_id() == leader) base = atomicAdd(&counters[which], static_cast<u64>(__popc(active)));
     base = __shfl_sync(active, base, leader);
-    return static_cast<i64>(base) + __popc(active & ((1u << lane_id()) - 1u));
+    return static_cast<i64>(base) + __popc(active & lanes_below());
 }
 
 // Puts `vertex` on `level`; true for exactly one caller.  The plain read spares latecomers the atomic.

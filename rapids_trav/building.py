@@ -81,8 +81,9 @@ def _build(
     if back_end:
         with times.phase("degree sort"):
             order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
-            ids = DegreeOrderedIds.of(ids, order, runner.xp)
-            pairs = _in_order(pairs, ids)
+            named = placement.limit is None and hasattr(runner, "answer_columns")
+            ids = DegreeOrderedIds.of(ids, order, runner.xp, named=named)
+            pairs = _in_order(pairs, ids) if placement.limit is None else edge_rows(ids).pairs
     rows = edge_rows(ids)
     with times.phase("adjacency"):
         storage = placement.storage(

@@ -25,6 +25,7 @@ import numpy as np
 from .durable import sync_folder
 from .errors import TravError
 from .frames import move
+from .locations import location
 from .structures import Adjacency, State
 
 NAME = "checkpoint.trav"
@@ -51,7 +52,7 @@ class Writer:
     """
 
     def __init__(self, folder: str | os.PathLike, fingerprint: Fingerprint) -> None:
-        self._path = Path(folder, NAME)
+        self._path = location("checkpoint", folder) / NAME
         self._fingerprint = fingerprint
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +97,7 @@ def load(folder: str | os.PathLike, fingerprint: Fingerprint) -> State | None:
     TravError
         If the checkpoint is damaged, or of another graph, program or choice of options.
     """
-    path = Path(folder, NAME)
+    path = location("checkpoint", folder) / NAME
     try:
         content = memoryview(path.read_bytes())
     except FileNotFoundError:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .frames import move
-from .ids import Array, Column, Encoder, IdMap, IntegerTable, Portable, vertex_dtype
+from .ids import Array, Column, Encoder, IdMap, IntegerTable, Portable, SortedIds, vertex_dtype
 
 BACK_ENDS = ("radix", "merge")
 
@@ -59,18 +59,24 @@ class DegreeOrderedIds(Portable):
         The base's internal id of each of these.
     rank : vertex array, (n,)
         The inverse: these, in ascending order of the caller's ids.
+    names : array, (n,), or None
+        The caller's id of each of these, where that is held as well.
     """
 
     base: IdMap
     order: Array
     rank: Array
     xp: Any
+    names: Array | None = None
 
     @classmethod
-    def of(cls, base: IdMap, order: Array, xp: Any) -> DegreeOrderedIds:
+    def of(cls, base: IdMap, order: Array, xp: Any, *, named: bool = False) -> DegreeOrderedIds:
+        """The map to this order; `named` holds the names of integer ids with gaps, which saves time."""
         rank = xp.empty_like(order)
         rank[order] = xp.arange(len(order), dtype=order.dtype)
-        return cls(base, order, rank, xp)
+        table = base.table if named else None
+        names = None if table is None or table.ids is None else table.ids[order]
+        return cls(base, order, rank, xp, names)
 
     @property
     def n(self) -> int:
@@ -86,12 +92,13 @@ class DegreeOrderedIds(Portable):
 
     @property
     def nbytes(self) -> int:
-        return self.base.nbytes + self.order.nbytes + self.rank.nbytes
+        names = 0 if self.names is None else self.names.nbytes
+        return self.base.nbytes + self.order.nbytes + self.rank.nbytes + names
 
     @property
     def table(self) -> IntegerTable | None:
         table = self.base.table
-        return table and table._replace(order=self.order, rank=self.rank)
+        return table and table._replace(order=self.order, rank=self.rank, names=self.names)
 
     @property
     def ascending(self) -> IdMap:
@@ -101,6 +108,8 @@ class DegreeOrderedIds(Portable):
         return self.rank[move(place, self.xp)]
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        if (known or many) and isinstance(self.base, SortedIds) and self.base.dense:
+            return self.base.table_encoder(known, self.rank)
         encode = self.base.encoder(known, many)
 
         def renumber(columns: Sequence[Column]) -> Array:

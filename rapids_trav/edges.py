@@ -1,4 +1,4 @@
-"""Where edges come from: frames, Parquet and Dask, all read as frames of a library, again and again.
+"""Where edges come from: frames, functions, Parquet and Dask, all read as frames, again and again.
 
 The graph goes back to the edges for their columns (`where`, `khop`).  Of frames it keeps shallow copies,
 which share the values: columns that the caller replaces, renames, adds or drops later do not reach the graph,
@@ -18,6 +18,7 @@ import pandas as pd
 
 from .errors import EDGES_CHANGED, EdgeColumnsError, TravError, UnknownColumnError
 from .frames import CudfFrames, Frame, PandasFrames, library, library_of
+from .made_edges import MIXED_LIBRARIES, MadeEdges, check_columns
 
 DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
 Ends = Hashable | Sequence[Hashable] | None
@@ -44,7 +45,9 @@ class EdgeSource(Protocol):
 
 
 def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
-    """Edges from a frame, several frames, an iterator of frames, Parquet paths, or a Dask frame."""
+    """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
+    or a Dask frame.
+    """
     if isinstance(edges, (str, PathLike)):
         return ParquetEdges([edges], engine)
     kind = library_of(edges)
@@ -52,6 +55,8 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
         return DaskEdges(edges)
     if kind:
         return FrameEdges([edges])
+    if callable(edges) and not isinstance(edges, Iterable):
+        return MadeEdges(edges)
     if isinstance(edges, Mapping):
         raise TravError(
             f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
@@ -77,15 +82,11 @@ class FrameEdges:
     def __init__(self, frames: Sequence[Frame]) -> None:
         kind = library_of(frames[0]) or "pandas"
         if any(library_of(frame) != kind for frame in frames):
-            raise TravError("The edge frames are of pandas and of cuDF: convert them to one library.")
+            raise TravError(MIXED_LIBRARIES)
         self.library = library(kind)
         self.columns = list(frames[0].columns)
         for frame in frames[1:]:
-            if missing := [name for name in self.columns if name not in frame.columns]:
-                raise UnknownColumnError(
-                    f"Column {missing[0]!r} is in the first edge frame but not in a later one: "
-                    f"give all of them the same columns."
-                )
+            check_columns(frame, self.columns)
         self._frames = [frame.copy(deep=False) for frame in frames]
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:

@@ -1,16 +1,19 @@
 """Synthetic graphs, the same for the same seed in every frame library.
 
 Random numbers are a hash of a counter (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-Generators", OOPSLA 2014), so NumPy and CuPy give the same edges, in whatever pieces they compute them.
+Generators", OOPSLA 2014), so NumPy and the GPU give the same edges, in whatever pieces they compute them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 BLOCK = 1 << 22  # edges made at once, to bound the memory of intermediate arrays
+ROWS = 1 << 26  # edges of a frame, where there are several
+ROUNDS = 4  # of the permutation of labels
 A, B, C = 0.57, 0.19, 0.19
 
 
@@ -39,27 +42,86 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     Chakrabarti, Zhan and Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004;
     graph500.org, specification, section "Graph generation".
     """
-    xp, n_vertices, n_edges = _arrays(library), 1 << scale, edge_factor << scale
-    dtype = np.int32 if scale < 32 else np.int64
-    stream = _mix(np, np.arange(seed, seed + 1, dtype=np.uint64))[0]
-    label = xp.argsort(_mix(xp, xp.arange(n_vertices, dtype=xp.uint64) ^ stream)).astype(dtype)
+    return _rmat_part(scale, 0, edge_factor << scale, seed, library)
 
-    src, dst = xp.empty(n_edges, dtype), xp.empty(n_edges, dtype)
-    to_lower = _threshold(A + B)
-    to_right = (_threshold(A / (A + B)), _threshold(C / (1 - A - B)))
-    for begin in range(0, n_edges, BLOCK):
-        end = min(begin + BLOCK, n_edges)
-        edge = xp.arange(begin, end, dtype=xp.uint64)
-        u, v = xp.zeros(end - begin, xp.int64), xp.zeros(end - begin, xp.int64)
-        for bit in range(scale):
-            counter = edge * np.uint64(scale) + np.uint64(bit + n_vertices)
-            draw = _mix(xp, counter ^ stream)  # two draws of 32 bits
-            lower = (draw >> np.uint64(32)) > to_lower
-            right = (draw & np.uint64(0xFFFFFFFF)) > xp.where(lower, to_right[1], to_right[0])
-            u |= lower.astype(xp.int64) << bit
-            v |= right.astype(xp.int64) << bit
-        src[begin:end], dst[begin:end] = label[u], label[v]
+
+def rmat_frames(
+    scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas", rows: int = ROWS
+) -> Iterator[Any]:
+    """The edges of `rmat` as successive frames of `rows` rows, each made when it is asked for.
+
+    Every edge is made from its number alone, so that a graph whose edges fit no memory is built from
+
+    >>> import functools, rapids_trav
+    >>> edges = functools.partial(rmat_frames, 8, edge_factor=4, rows=100)
+    >>> rapids_trav.Graph.from_edges(edges).n_edges
+    1024
+    """
+    n_edges = edge_factor << scale
+    for begin in range(0, n_edges, rows):
+        yield _rmat_part(scale, begin, min(begin + rows, n_edges), seed, library)
+
+
+def _rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Any:
+    """The edges `begin` to `end - 1`."""
+    xp, dtype = _arrays(library), np.dtype(np.int32 if scale < 32 else np.int64)
+    stream, factor, term = _streams(seed)
+    thresholds = [_threshold(share) for share in (A + B, A / (A + B), C / (1 - A - B))]
+    numbers = (stream, *thresholds, factor, term)
+    src, dst = xp.empty(end - begin, dtype), xp.empty(end - begin, dtype)
+    if library == "cudf":
+        from .engines.cuda.loader import load
+
+        kernels = load("rmat.cu", vertex_bits=8 * dtype.itemsize)
+        kernels.launch("rmat_edges", len(src), begin, len(src), scale, *numbers, src, dst)
+    else:
+        for first in range(begin, end, BLOCK):
+            made = slice(first - begin, min(first + BLOCK, end) - begin)
+            edge = np.arange(first, min(first + BLOCK, end), dtype=np.uint64)
+            src[made], dst[made] = _rmat_edges(edge, scale, *numbers)
     return _frame(library, src, dst)
+
+
+def _rmat_edges(
+    edge: np.ndarray,
+    scale: int,
+    stream: np.uint64,
+    to_lower: np.uint64,
+    upper_to_right: np.uint64,
+    lower_to_right: np.uint64,
+    factor: np.uint64,
+    term: np.uint64,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of the edges of these numbers; `kernels/rmat.cu` does the same."""
+    u, v = np.zeros_like(edge), np.zeros_like(edge)
+    for bit in range(scale):
+        counter = edge * np.uint64(scale) + np.uint64(bit + (1 << scale))
+        draw = _mix(counter ^ stream)  # two draws of 32 bits
+        lower = (draw >> np.uint64(32)) > to_lower
+        right = (draw & np.uint64(0xFFFFFFFF)) > np.where(lower, lower_to_right, upper_to_right)
+        u |= lower.astype(np.uint64) << np.uint64(bit)
+        v |= right.astype(np.uint64) << np.uint64(bit)
+    return _label(u, scale, factor, term), _label(v, scale, factor, term)
+
+
+def _streams(seed: int) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """What a seed gives: a number for the draws, and an odd one and another for the labels."""
+    stream = _mix(np.arange(seed, seed + 1, dtype=np.uint64))
+    factor, term = _mix(stream + np.array([2, 1], dtype=np.uint64))
+    return stream[0], factor | np.uint64(1), term
+
+
+def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -> np.ndarray:
+    """A permutation of 0, ..., 2**scale - 1, computed: a table of it would take gigabytes.
+
+    Multiplying by an odd number, adding and folding the upper half of the bits onto the lower one are each
+    one-to-one; the first two stir the upper bits, the last brings them down.
+    """
+    mask, half = np.uint64((1 << scale) - 1), np.uint64((scale + 1) // 2)
+    for _ in range(ROUNDS):
+        vertex = (vertex * factor + term) & mask
+        vertex = vertex ^ (vertex >> half)
+    return vertex
 
 
 def grid(rows: int, columns: int, *, library: str = "pandas") -> Any:
@@ -84,7 +146,7 @@ def star(n_vertices: int, *, library: str = "pandas") -> Any:
     return _frame(library, xp.zeros_like(leaf), leaf)
 
 
-def _mix(xp: Any, counter: Any) -> Any:
+def _mix(counter: np.ndarray) -> np.ndarray:
     """SplitMix64's finaliser: one-to-one on 64-bit words, so different counters never tie."""
     x = counter * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

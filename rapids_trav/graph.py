@@ -81,8 +81,11 @@ class Graph(ProgramMethods):
 
         Parameters
         ----------
-        edges : DataFrame, sequence or iterator of them, path or paths of Parquet, Dask DataFrame
-            One row for each edge.  Several frames are one edge list; so are the files of a folder.
+        edges : DataFrame, sequence or iterator of them, function, path or paths of Parquet, Dask DataFrame
+            One row for each edge.  Several frames are one edge list; so are the files of a folder.  Of a
+            sequence or iterator all frames are kept.  A function without arguments gives an iterable of
+            frames at each call, anew but always the same edges: one at a time is in memory, so that a graph
+            of edges that lie nowhere can be built with a `memory_limit`, in several readings.
         src, dst : str or list of str, optional
             Columns of the two ends: one each, or several that together are an id.  The default is `src` and
             `dst`, else `source` and `destination`.
@@ -102,11 +105,13 @@ class Graph(ProgramMethods):
             Most of the engine's memory (of the GPU, or of the CPU) that the graph may keep, in bytes or as
             "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
             edges are kept outside: for a GPU in the host's memory, for the CPU, or where that is short too,
-            in files.  Answers are the same, and the caller's edges and answers are not counted.  By default a
-            graph that does not fit the memory that is free is kept outside likewise.
+            in files.  Answers are the same.  Counted is what the graph keeps there, and what a question holds
+            there for each vertex while it runs (`rapids_trav.storage.search_room` has it for searches); the
+            caller's edges and answers are not.  By default a graph that does not fit the memory that is free
+            is kept outside likewise.
         spill : path, optional
-            Folder for those files, by default that for temporary files.  They have no names there, and are
-            gone with the graph however it ends.
+            Folder for those files, which must be there; by default that for temporary files.  They have no
+            names in it, and are gone with the graph however it ends.
 
         Raises
         ------
@@ -114,7 +119,8 @@ class Graph(ProgramMethods):
             If columns are missing, or hold nulls or other things that are no ids; the message names the
             column, the value and the remedy.
         TravMemoryError
-            If `memory_limit` is too small: for vertex ids, or for the longest row when a program runs.
+            If `memory_limit` is too small for the vertices; the message names one that is enough.  A question
+            raises it likewise: a search needs room for its vertices, a program for its longest row as well.
 
         Notes
         -----
@@ -164,8 +170,10 @@ class Graph(ProgramMethods):
         memory_limit, spill
             As in `from_edges`.
         verify : bool, optional
-            Compare the checksum of every file; by default if they are 1 GiB or less.  Their sizes are always
-            compared.
+            Compare the checksum of every file, half a second for each GB; by default if they are 1 GiB or
+            less.  Of edges and weights it is otherwise only seen that they are as many as they were and lead
+            to vertices of the graph, which takes a twentieth of a second for each GB and what the disk takes:
+            a damaged file may then give other answers, but bring nothing down.
 
         Raises
         ------
@@ -174,7 +182,7 @@ class Graph(ProgramMethods):
 
         Notes
         -----
-        On the CPU the files are mapped, not read: a graph may be larger than memory, and the folder must stay
+        On the CPU the files are mapped: a graph may be larger than memory, and the folder must stay
         as it is while the graph is in use.  The columns of the edges are not saved, so there is nothing for
         `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
         and the weight, in ascending order.
@@ -182,9 +190,10 @@ class Graph(ProgramMethods):
         return cls(**saving.open_saved(folder, engine, memory_limit, spill, verify))
 
     def save(self, folder: Any) -> None:
-        """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, in no time.
+        """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
-        What the folder holds, `rapids_trav.storage.files` tells.  It is there whole or not at all.
+        What the folder holds, `rapids_trav.storage.files` tells.  It is there whole or not at all: what a
+        process that was killed has left beside it, under a hidden name, the next saving there removes.
 
         Parameters
         ----------

@@ -80,7 +80,8 @@ class IntegerTable(NamedTuple):
     """Ids that are plain integers, spelled out for a kernel.
 
     Internal id `v` is the caller's `ids[place]`, or `first + place` if `ids` is None, where `place` is
-    `order[v]`, or `v` itself if `order` is None; `rank` is the inverse of `order`.
+    `order[v]`, or `v` itself if `order` is None; `rank` is the inverse of `order`.  `names` has the ids in
+    internal order once more, or is None: one look-up in place of two.
     """
 
     first: int
@@ -88,6 +89,7 @@ class IntegerTable(NamedTuple):
     dtype: np.dtype
     order: Array | None = None
     rank: Array | None = None
+    names: Array | None = None
 
 
 def vertex_dtype(n: int) -> np.dtype:
@@ -231,9 +233,9 @@ class SortedIds(AscendingIds):
         return IntegerTable(0, self.ids, self.dtype) if is_plain(self.dtype, self.ids.dtype) else None
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        rank: Callable[[Array], Array] = self._searched
-        if known or many:
-            rank = self._ranked() if self.dense else self._search
+        if self.dense and (known or many):
+            return self.table_encoder(known)
+        rank: Callable[[Array], Array] = self._search if known or many else self._searched
         if known:
             return lambda columns: rank(self._integers(columns[0]))
 
@@ -245,18 +247,33 @@ class SortedIds(AscendingIds):
 
         return encode
 
+    def table_encoder(self, known: bool, numbers: Array | None = None) -> Encoder:
+        """The same from a table over the range of the ids, to these numbers of theirs if they are given."""
+        rank = self._ranked(numbers)
+        if known:
+            return lambda columns: rank(self._integers(columns[0]))
+
+        def encode(columns: Sequence[Column]) -> Array:
+            values = self._integers(columns[0])
+            first, last = self.ids[0], self.ids[-1]
+            inside = (values >= first) & (values <= last)
+            return self.xp.where(inside, rank(self.xp.clip(values, first, last)), -1)
+
+        return encode
+
     def _searched(self, values: Array) -> Array:
         return self.xp.searchsorted(self.ids, values)
 
     def _integers(self, column: Column) -> Array:
         return move(integers(column, self.library, self.ids.dtype), self.xp)
 
-    def _ranked(self) -> Callable[[Array], Array]:
-        """Ranks from a table over the range of the ids."""
+    def _ranked(self, numbers: Array | None = None) -> Callable[[Array], Array]:
+        """Ranks, or other numbers, from a table over the range of the ids; -1 in the gaps."""
         first, last = int(self.ids[0]), int(self.ids[-1])
         base = table_base(first, last)
         table = self.xp.full(last - base + 1, -1, dtype=vertex_dtype(self.n))
-        table[self._offsets(self.ids, base)] = self.xp.arange(self.n, dtype=table.dtype)
+        numbers = self.xp.arange(self.n, dtype=table.dtype) if numbers is None else numbers
+        table[self._offsets(self.ids, base)] = numbers
         return lambda values: table[self._offsets(values, base)]
 
     def _offsets(self, values: Array, base: int) -> Array:

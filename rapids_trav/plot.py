@@ -1,4 +1,5 @@
-"""Pictures of a search: how many vertices each level found, and what the levels cost."""
+"""Pictures of a search, how many vertices each level found and what the levels cost; and of a run of a vertex
+program, what its iterations cost."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .errors import TravError
 from .io.write import check_writable, to_pandas
 
 MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
-COLORS = {"push": "#1f77b4", "pull": "#ff7f0e"}
+COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c"}
 
 
 def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
@@ -42,6 +43,37 @@ def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
         _draw_trace(axes[1], trace, "edges", "edges examined")
         _draw_trace(axes[2], trace, "milliseconds", "milliseconds")
     figure.suptitle(title, parse_math=False)  # a $ in the name of a file is a $
+    return figure
+
+
+def run(trace: Any, *, title: str = "") -> Figure:
+    """Draw a run of a vertex program: time by iteration and, where edges were streamed, bytes and overlap.
+
+    Parameters
+    ----------
+    trace : frame
+        The trace of `graph.run(..., trace=True)`, `components`, `sssp` or `pagerank`: columns `iteration`,
+        `mode`, `milliseconds`, `bytes` and `overlap`.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not tied to any window; `save` writes it.
+    """
+    trace = to_pandas(trace).rename(columns={"mode": "direction"})
+    panels = {"milliseconds": "milliseconds"}
+    if trace["bytes"].any():
+        trace["megabytes"] = trace["bytes"] / 1e6
+        panels |= {"megabytes": "MB moved", "overlap": "share of copying hidden"}
+    figure = Figure(figsize=(7, 1 + 2.5 * len(panels)), layout="constrained")
+    for axes, (column, label) in zip(
+        figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels.items(), strict=True
+    ):
+        _draw_trace(axes, trace, column, label, by="iteration", legend="mode")
+        if column == "overlap":
+            axes.set_ylim(0, 1)
+    figure.suptitle(title, parse_math=False)
     return figure
 
 
@@ -76,15 +108,17 @@ def _draw_levels(axes: Axes, levels: pd.DataFrame) -> None:
         axes.set_title(f"{unreached:,} vertices unreached", fontsize="small")
 
 
-def _draw_trace(axes: Axes, trace: pd.DataFrame, column: str, label: str) -> None:
+def _draw_trace(
+    axes: Axes, trace: pd.DataFrame, column: str, label: str, by: str = "level", legend: str = "direction"
+) -> None:
     heights = trace[column].fillna(0).clip(lower=0)
-    levels = trace["level"].to_numpy(np.int64)
+    levels = trace[by].to_numpy(np.int64)
     for direction, color in COLORS.items():
         rows = (trace["direction"] == direction).to_numpy(bool)
         if rows.any():
             _bars(axes, levels, np.where(rows, heights, 0), color, direction)
-    _finish(axes, "level", label)
-    axes.legend(title="direction", fontsize="small")
+    _finish(axes, by, label)
+    axes.legend(title=legend, fontsize="small")
 
 
 def _bars(axes: Axes, x: np.ndarray, heights: np.ndarray, color: str, label: str | None = None) -> None:

@@ -24,12 +24,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
+from numbers import Real
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
 
-from .errors import TravError
+from .errors import TravError, written
 
 Scalar = Any
 REDUCERS = ("min", "max", "sum")
@@ -58,7 +59,8 @@ class Program:
     name : str
         What errors and traces call it.
     dtype : {"int32", "int64", "float32", "float64"}
-        Type of values and messages.
+        Type of values and messages, to which results are converted; of integers, functions that give floats
+        are refused when they are compiled.
     reducer : {"min", "max", "sum"}
         How a vertex combines what it gathers; the identity (largest, smallest, 0) if it has no edges in.
     scatter : callable(value, degree) -> message, optional
@@ -73,7 +75,7 @@ class Program:
     total : callable(value, degree) -> number, optional
         Summed over all vertices, in float64, before each iteration and given to `apply`; 0 by default.  With
         it every vertex is applied in every iteration.
-    tolerance : float, optional
+    tolerance : number from 0 on, optional
         Stop as well when the sum of ``abs(new - value)`` over all vertices is below it.
     asynchronous : bool, optional
         Whether new values may be used in the iteration that made them.  By default true for min and max,
@@ -113,6 +115,16 @@ class Program:
                     f"{name} of program {self.name!r} takes {n_arguments(function)} arguments: "
                     f"it may take {', '.join(known)}, or fewer from the left."
                 )
+        if self.tolerance is not None and not _is_tolerance(self.tolerance):
+            raise TravError(
+                f"tolerance={written(self.tolerance)} of program {self.name!r} is no number from 0 on: give "
+                f"the sum of changes below which to stop, or None."
+            )
+        if not isinstance(self.asynchronous, (bool, np.bool_, NoneType)):
+            raise TravError(
+                f"asynchronous={written(self.asynchronous)} of program {self.name!r} is neither True nor "
+                f"False: give one of them, or None."
+            )
         if self.asynchronous is None:
             object.__setattr__(self, "asynchronous", self.reducer != "sum")
 
@@ -136,6 +148,10 @@ class Program:
             return dtype.type(np.inf if self.reducer == "min" else -np.inf)
         limits = np.iinfo(dtype)
         return dtype.type(limits.max if self.reducer == "min" else limits.min)
+
+
+def _is_tolerance(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
 
 
 def n_arguments(function: Callable) -> int:

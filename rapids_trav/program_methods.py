@@ -7,6 +7,7 @@ from typing import Any
 
 from .algorithms import components, pagerank, run, sssp
 from .program import Program
+from .progress import shown
 
 
 class ProgramMethods:
@@ -27,6 +28,7 @@ class ProgramMethods:
         mode: str = "auto",
         processor: str = "auto",
         trace: bool = False,
+        progress: bool = False,
         checkpoint: Any = None,
         checkpoint_every: int = 10,
         resume: bool = False,
@@ -41,12 +43,13 @@ class ProgramMethods:
             What a vertex computes; see `rapids_trav.Program`, and `examples/vertex_program.py`.
         initial : number, sequence, Series, dict or frame
             Values to start from: one for all; one for each vertex, in ascending order of the ids; or those of
-            some vertices, as a dict by id or a frame with columns `vertex` and `value`.  The other vertices
-            then start from the reducer's identity (the largest number for min, the smallest for max, 0 for
-            sum; for floats, infinite ones).
+            some vertices, as a dict by id, a Series whose index is ids or a frame with columns `vertex` and
+            `value`.  The other vertices then start from the reducer's identity (the largest number for min,
+            the smallest for max, 0 for sum; for floats, infinite ones).  A Series with the default index 0,
+            1, ... is one value for each vertex, like a column of an answer.
         sources : as in `bfs`, optional
             Vertices that are active at first: those whose initial value says something to their neighbours.
-            By default those that a dict or frame `initial` names, else all.
+            By default those that `initial` names, else all.
         direction : {"out", "in", "both"}
             Values travel from source to destination, backwards, or both ways, which are one if undirected.
         where : str, optional
@@ -69,6 +72,9 @@ class ProgramMethods:
             graph that is larger than the GPU; one that is in its memory it runs alone.
         trace : bool, default False
             Return `Traced(result, trace)`, with a row in `trace` for each iteration.
+        progress : bool, default False
+            Show on a terminal or in a notebook, as the run goes, how many pages and bytes of a graph larger
+            than memory it has streamed.
         checkpoint : path, optional
             Folder in which to keep the state of the run every `checkpoint_every` iterations.
         checkpoint_every : int, default 10
@@ -101,26 +107,28 @@ class ProgramMethods:
         L. Ma et al., "Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
         replication", USENIX ATC 2017.
         """
-        return run.run(
-            self,  # type: ignore[arg-type]
-            program,
-            initial,
-            sources,
-            parameters,
-            asynchronous,
-            direction=direction,
-            where=where,
-            weighted=weighted,
-            max_iterations=max_iterations,
-            mode=mode,
-            processor=processor,
-            trace=trace,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-            gather=gather,
-            replication=replication,
-        )
+        with shown("run", progress) as on_page:
+            return run.run(
+                self,  # type: ignore[arg-type]
+                program,
+                initial,
+                sources,
+                parameters,
+                asynchronous,
+                direction=direction,
+                where=where,
+                weighted=weighted,
+                max_iterations=max_iterations,
+                mode=mode,
+                processor=processor,
+                trace=trace,
+                on_page=on_page,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+                gather=gather,
+                replication=replication,
+            )
 
     def components(
         self,
@@ -130,6 +138,7 @@ class ProgramMethods:
         mode: str = "auto",
         processor: str = "auto",
         trace: bool = False,
+        progress: bool = False,
         checkpoint: Any = None,
         checkpoint_every: int = 10,
         resume: bool = False,
@@ -142,7 +151,7 @@ class ProgramMethods:
             Boolean edge column: use only the edges where it is true.
         asynchronous : bool, optional
             By default what is faster on the engine; the answer is the same.
-        mode, processor, trace, checkpoint, checkpoint_every, resume
+        mode, processor, trace, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
@@ -156,17 +165,19 @@ class ProgramMethods:
         S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed
         connected components", WSDM 2018.
         """
-        return components.components(
-            self,  # type: ignore[arg-type]
-            where=where,
-            asynchronous=asynchronous,
-            mode=mode,
-            processor=processor,
-            trace=trace,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        with shown("components", progress) as on_page:
+            return components.components(
+                self,  # type: ignore[arg-type]
+                where=where,
+                asynchronous=asynchronous,
+                mode=mode,
+                processor=processor,
+                trace=trace,
+                on_page=on_page,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+            )
 
     def sssp(
         self,
@@ -180,6 +191,7 @@ class ProgramMethods:
         mode: str = "auto",
         processor: str = "auto",
         trace: bool = False,
+        progress: bool = False,
         checkpoint: Any = None,
         checkpoint_every: int = 10,
         resume: bool = False,
@@ -196,7 +208,7 @@ class ProgramMethods:
             Without them the search is cheaper.
         asynchronous : bool, optional
             By default what is faster on the engine; the answer is the same.
-        mode, processor, trace, checkpoint, checkpoint_every, resume
+        mode, processor, trace, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
@@ -218,21 +230,23 @@ class ProgramMethods:
         ----------
         R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
         """
-        return sssp.sssp(
-            self,  # type: ignore[arg-type]
-            sources,
-            direction=direction,
-            where=where,
-            predecessors=predecessors,
-            reached_only=reached_only,
-            asynchronous=asynchronous,
-            mode=mode,
-            processor=processor,
-            trace=trace,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-        )
+        with shown("sssp", progress) as on_page:
+            return sssp.sssp(
+                self,  # type: ignore[arg-type]
+                sources,
+                direction=direction,
+                where=where,
+                predecessors=predecessors,
+                reached_only=reached_only,
+                asynchronous=asynchronous,
+                mode=mode,
+                processor=processor,
+                trace=trace,
+                on_page=on_page,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+            )
 
     def pagerank(
         self,
@@ -246,6 +260,7 @@ class ProgramMethods:
         asynchronous: bool = False,
         processor: str = "auto",
         trace: bool = False,
+        progress: bool = False,
         checkpoint: Any = None,
         checkpoint_every: int = 10,
         resume: bool = False,
@@ -257,49 +272,59 @@ class ProgramMethods:
         Parameters
         ----------
         alpha : float, default 0.85
-            Probability of following an edge; else the walker jumps to any vertex, as it always does from one
-            without out-edges.
+            Probability of following an edge, between 0 and 1; else the walker jumps to any vertex, as it
+            always does from one without out-edges.
         tol : float, default 1e-5
-            Stop when the sum of the absolute changes is below it.
+            Stop when the sum of the absolute changes is below it.  The ranks then differ from the exact ones
+            by less than ``tol * alpha / (1 - alpha)`` in all, and by what rounding makes of them.
         max_iter : int, default 100
+            Iterations, at least 1.
         weighted : bool, optional
             Whether edges are followed in proportion to their weights; by default if the graph has weights.
         dtype : {"float64", "float32"}
             Of the ranks; float32, which cuGraph takes for unweighted graphs, is faster on a GPU.
         where : str, optional
             Boolean edge column: use only the edges where it is true.
-        asynchronous, processor, trace, checkpoint, checkpoint_every, resume, gather, replication
+        asynchronous : bool, default False
+            As in `run`.  `tol` means the same: the changes of one pass over the vertices, and with them the
+            same bound.  How many passes it takes, and what the ranks are within that bound, depends on the
+            engine and its threads.
+        processor, trace, progress, checkpoint, checkpoint_every, resume, gather, replication
             As in `run`.
 
         Returns
         -------
         DataFrame
-            `vertex`, in ascending order; `pagerank`, which sum to 1.  A repeated edge counts as
-            often as it stands; an edge of an undirected graph leads both ways, a self-loop once.
+            `vertex`, in ascending order; `pagerank`, which sum to 1 (within the bound of `tol` if
+            asynchronous).  A repeated edge counts as often as it stands; an edge of an undirected graph leads
+            both ways, a self-loop once.
 
         Raises
         ------
         TravError
-            If it has not converged in `max_iter` iterations, or a weight is negative.
+            If it has not converged in `max_iter` iterations, or weights are negative, infinite, or too large
+            or small in their sums at a vertex for ranks of `dtype` to be divided by them.
 
         References
         ----------
         S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
         """
-        return pagerank.pagerank(
-            self,  # type: ignore[arg-type]
-            alpha,
-            tol=tol,
-            max_iter=max_iter,
-            weighted=weighted,
-            dtype=dtype,
-            where=where,
-            asynchronous=asynchronous,
-            processor=processor,
-            trace=trace,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            resume=resume,
-            gather=gather,
-            replication=replication,
-        )
+        with shown("pagerank", progress) as on_page:
+            return pagerank.pagerank(
+                self,  # type: ignore[arg-type]
+                alpha,
+                tol=tol,
+                max_iter=max_iter,
+                weighted=weighted,
+                dtype=dtype,
+                where=where,
+                asynchronous=asynchronous,
+                processor=processor,
+                trace=trace,
+                on_page=on_page,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every,
+                resume=resume,
+                gather=gather,
+                replication=replication,
+            )

@@ -6,14 +6,15 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from . import frames, stats
+from .algorithms.question import flag
 from .engines import gpu_is_there, select
-from .errors import TravError
-from .storage.files import GraphFolder, open_folder, write_graph
+from .locations import location
+from .storage.files import write_graph
 from .storage.placement import Placement
 from .storage.rows import Weight
+from .storage.saved_folder import open_folder
 from .storage.saved_ids import describe, restore
 from .storage.saved_rows import SavedRows
-from .structures import Adjacency
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 def save(graph: Graph, folder: Any) -> None:
     """Write the folder that `Graph.save` documents."""
+    location("folder", folder)
     adjacency = graph.storage.forward(weighted=graph.weight is not None)
     entry, tables, arrays = describe(graph.ids, graph.rows.source.library)
     arrays |= {"row_offsets": adjacency.row_offsets, "column_indices": adjacency.column_indices}
@@ -49,6 +51,8 @@ def open_saved(
     folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: bool | None
 ) -> dict[str, Any]:
     """The arguments of `Graph` for the folder that `Graph.open` documents."""
+    if verify is not None:
+        flag("verify", verify)
     saved = open_folder(folder, verify)
     if engine == "auto":
         engine = "cuda" if gpu_is_there() else "cpu"
@@ -58,7 +62,7 @@ def open_saved(
     with times.phase("ids"):
         ids = restore(saved, library, runner.xp)
     head = saved.head
-    adjacency, columns = _adjacency(saved), head["columns"]
+    adjacency, columns = saved.edges(), head["columns"]
     weight = None if adjacency.weights is None else Weight(columns["weight"], adjacency.weights.dtype)
     ends = (columns["src"], columns["dst"])
     rows = SavedRows(adjacency, head["directed"], *ends, weight, ids, library, runner.xp)
@@ -83,18 +87,3 @@ def open_saved(
         "weight": columns["weight"],
         "build_times": times.seconds,
     }
-
-
-def _adjacency(saved: GraphFolder) -> Adjacency:
-    """The saved adjacency, of mapped arrays."""
-    offsets, columns = saved.array("row_offsets"), saved.array("column_indices")
-    weights = saved.array("weights") if saved.has("weights.npy") else None
-    fitting = (
-        len(offsets) == saved.head["n_vertices"] + 1
-        and int(offsets[0]) == 0
-        and int(offsets[-1]) == len(columns)
-        and (weights is None or len(weights) == len(columns))
-    )
-    if not fitting:
-        raise TravError(f"{saved.path} holds arrays that do not fit together: save the graph again.")
-    return Adjacency(offsets.astype("int64", copy=False), columns, weights=weights)

@@ -95,6 +95,10 @@ class View(Protocol):
     def coo(self) -> EdgeList:
         """The edges to follow, one by one."""
 
+    @property
+    def stored(self) -> Adjacency:
+        """`out` where it lies: of a graph larger than the engine's memory, in arrays of the host."""
+
 
 @dataclass(frozen=True)
 class BfsOptions:
@@ -148,11 +152,14 @@ class Search:
         -1 at sources and where unreached.
     trace : list of LevelTrace
         Empty unless asked for.
+    n_unreached : uint64 array, (1,), or None
+        Vertices that were not reached, where the engine has counted them.
     """
 
     distance: Array
     predecessor: Array | None = None
     trace: list[LevelTrace] = field(default_factory=list)
+    n_unreached: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -258,6 +265,9 @@ class RunOptions:
         Pages under way at once.
     checkpoint : callable(State) or None
         Called after each iteration.
+    between : callable(State) -> State, or None
+        Called after each iteration, from number `between_from` on, that leaves vertices active: gives the
+        values and active vertices to go on from, in arrays of its own.
     on_page : callable(pages, bytes) or None
         Called with the pages and bytes that were streamed since the last call.
     """
@@ -272,6 +282,8 @@ class RunOptions:
     trace: bool = False
     n_streams: int = 3
     checkpoint: Callable[[State], None] | None = None
+    between: Callable[[State], State] | None = None
+    between_from: int = 0
     on_page: Callable[[int, int], None] | None = None
 
 
@@ -322,8 +334,6 @@ class Run:
         No vertex is active, or the residual is below the tolerance.
     residual : float
         Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
-    active : bool array, (n,), or None
-        The vertices that are active still, by which a run goes on; None if it has converged or does not say.
     trace : list of IterationTrace
         Empty unless asked for.
     """
@@ -332,5 +342,4 @@ class Run:
     iterations: int
     converged: bool
     residual: float = float("nan")
-    active: Array | None = None
     trace: list[IterationTrace] = field(default_factory=list)

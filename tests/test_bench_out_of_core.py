@@ -2,10 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
-from test_bench import CpuLab, bench_gpu
+from test_bench import CpuLab, bench_gpu, checks, graphs
 from test_bench_programs import Ours
 
+from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.structures import IterationTrace
 
 out_of_core = bench_gpu.out_of_core
@@ -54,6 +56,43 @@ def test_directed_graphs(monkeypatch):
     monkeypatch.setattr(out_of_core, "PARTS", 0.5)
     found = rows_of("citations-hepph", roots=1)
     assert sum(row.get("wrong", 0) for row in found) == 0
+
+
+def test_edges_of_several_frames(monkeypatch):
+    """Those of rmat8 count as more than a cuDF frame holds."""
+    whole = graphs.load("rmat8", "pandas")
+    monkeypatch.setattr(graphs, "FRAME_ROWS", 4095)
+    monkeypatch.setattr(graphs, "PART_ROWS", 1500)
+    several = graphs.load("rmat8", "pandas")
+    assert list(map(len, several)) == [1500, 1500, 1096]
+    assert pd.concat(several, ignore_index=True).equals(whole)
+    cpu = CpuLab(roots=3)
+    assert cpu.roots(several) == cpu.roots(whole)
+    assert out_of_core.footprint(cpu, several, False) == out_of_core.footprint(cpu, whole, False)
+    found = {(row["table"], row["name"]): row for row in rows_of("rmat8")}
+    search = found["search", out_of_core.PAGED]
+    assert (search["checked"], search["wrong"]) == (3, 0)
+    ranks = found["pagerank", out_of_core.PAGED], found["pagerank", out_of_core.IN_MEMORY]
+    assert all(row["median_ms"] > 0 for row in ranks)
+    assert found["pagerank", "cugraph"]["note"].endswith("4,096 edges are more than a cuDF frame holds")
+
+
+def test_faults_in_a_later_frame_are_found(monkeypatch):
+    cpu = CpuLab()
+    first = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}, dtype="int32")
+    graph = cpu.graph(first)
+    checker = checks.Checker(cpu, graph, [first, pd.DataFrame({"src": [2, 2], "dst": [0, 2]}, dtype="int32")])
+    ours = cpu.ours(graph)
+    checker(0, ours.run(ours.prepare(0)))
+    assert checker.traversed([0]) == [4]
+    assert checker.verdict()["wrong"] == 1 and "rule_3: 1" in checker.verdict()["note"]
+
+
+def test_what_would_be_paged_is_not_in_memory(monkeypatch):
+    monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 10)
+    found = {(row["table"], row["name"]): row for row in rows_of("rmat8")}
+    for table in ("search", "pagerank"):
+        assert "does not fit the memory" in found[table, out_of_core.IN_MEMORY]["note"]
 
 
 def test_command_line_and_picture():

@@ -11,6 +11,8 @@ from rapids_trav.structures import RunOptions
 
 programs, replication = bench_gpu.programs, bench_gpu.replication
 
+NAMES = ("rapids_trav", "cugraph")
+
 
 class Ours:
     """Our answers in cuGraph's form, in another order of the rows."""
@@ -20,13 +22,14 @@ class Ours:
     def __init__(self, edges, directed):
         self._graph = CpuLab().graph(edges, directed=directed, weight="weight")
 
-    def pagerank(self, tolerance, most):
+    def pagerank(self, dtype, tolerance, most):
         if self.spoiled == "refused":
             raise RuntimeError("out of memory\nand more")
-        program = programs.programs.pagerank(tolerance)
+        program = programs.programs.pagerank(tolerance, dtype)
         n = self._graph.n_vertices
-        found = self._graph.run(program, initial=1 / n, parameters=(0.85, 1 / n), max_iterations=most)
-        return found.rename(columns={"value": "pagerank"})[::-1]
+        settings = {"initial": 1 / n, "parameters": (0.85, 1 / n), "max_iterations": most}
+        found, trace = self._graph.run(program, trace=True, **settings)
+        return found.rename(columns={"value": "pagerank"})[::-1], len(trace) < most
 
     def components(self):
         found = self._graph.components()
@@ -41,6 +44,12 @@ class Ours:
         return found.assign(distance=found["distance"].fillna(largest).astype("float32"))[::-1]
 
 
+@pytest.fixture(autouse=True)
+def short_runs(monkeypatch):
+    monkeypatch.setattr(programs, "RUNS", 2)
+    monkeypatch.setattr(programs, "LONG", 12)
+
+
 def programs_of(*names, roots=2):
     found = list(programs.measure(CpuLab(roots=roots), names, library=Ours))
     json.dumps(found)
@@ -49,22 +58,24 @@ def programs_of(*names, roots=2):
 
 def test_programs():
     found = programs_of("rmat6")
+    ranked = [(program, name) for program in ("pagerank", "pagerank, an iteration") for name in NAMES]
     assert [(row["program"], row["name"]) for row in found] == [
-        ("pagerank", "rapids_trav"),
-        ("pagerank", "cugraph"),
-        ("pagerank, an iteration", "rapids_trav float64"),
-        ("pagerank, an iteration", "rapids_trav float32"),
-        ("pagerank, an iteration", "cugraph"),
+        *ranked,
+        *ranked,
         ("components", "rapids_trav"),
         ("components", "cugraph"),
         ("sssp", "rapids_trav"),
         ("sssp", "rapids_trav, distances alone"),
         ("sssp", "cugraph"),
     ]
+    assert [row["dtype"] for row in found[:8]] == ["float32"] * 4 + ["float64"] * 4
     checked = [row for row in found if "checked" in row]
-    assert [row["checked"] for row in checked] == [programs.RUNS, programs.RUNS, 2]
+    assert [row["checked"] for row in checked] == [1, 1, 1, 2]
+    assert [row["runs"] for row in checked] == [programs.RUNS] * 3 + [2]
     assert all(row["wrong"] == 0 and row["over_ours"] > 0 for row in checked)
-    assert all("iteration_ms" in row for row in found[2:5])
+    assert all("iteration_ms" in row for row in found if "an iteration" in row["program"])
+    iterations = [row["iterations"] for row in found if row["program"] == "pagerank"]
+    assert iterations[0] == iterations[1] > 3 and iterations[2] == iterations[3] > 3
 
 
 def test_programs_of_a_directed_graph():
@@ -93,10 +104,12 @@ def test_components_up_to_their_names():
     assert not programs.same_components(ours, theirs[:2])
 
 
-def test_ranks_within_the_tolerance():
+def test_ranks_within_a_bound():
     ours = pd.DataFrame({"vertex": [1, 2], "pagerank": [0.5, 0.5]})
-    assert programs.same_ranks(ours, ours.assign(pagerank=[0.50001, 0.49999])[::-1])
-    assert not programs.same_ranks(ours, ours.assign(pagerank=[0.6, 0.4]))
+    theirs = ours.assign(pagerank=[0.50001, 0.49999])[::-1]
+    assert programs.same_ranks(ours, theirs, 1e-4)
+    assert not programs.same_ranks(ours, theirs, 1e-5)
+    assert not programs.same_ranks(ours, theirs.assign(vertex=[1, 3]), 1e-4)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.sizes import readable, readable_limit
 from rapids_trav.storage.budget import Budget, parse_bytes
-from rapids_trav.storage.pages import first_resident, page_rows, plan_pages
+from rapids_trav.storage.pages import cut_within, first_resident, page_rows, plan_pages
 
 common = settings(max_examples=200, deadline=None, derandomize=True)
 
@@ -62,9 +62,14 @@ def test_budget_counts_and_refuses():
         with pytest.raises(TravMemoryError) as refused:
             budget.allocate(200, "messages")
         assert str(refused.value) == (
-            "messages needs 200 B, and of memory_limit=1 kB there are 100 B left "
+            "200 B are needed for messages, and memory_limit=1 kB leaves 100 B "
             "(values 600 B, pages 300 B held): give memory_limit at least 1.1 kB."
         )
+        with pytest.raises(TravMemoryError, match=r"200 B are needed .* at least 1\.15 kB"):
+            budget.allocate(200, "messages", beside=50)
+        budget.require(100, "messages")
+        with pytest.raises(TravMemoryError, match=r"101 B are needed for messages"):
+            budget.require(101, "messages")
         assert not budget.try_allocate(101, "more") and budget.try_allocate(100, "more")
     budget.release(100, "more")
     assert (budget.used, budget.peak, budget.held()) == (600, 1000, {"values": 600})
@@ -138,10 +143,8 @@ def test_plans_fit_or_say_what_would(row_offsets, free, edge_bytes, row_bytes, n
     longest = int(np.diff(row_offsets).max(initial=0)) * edge_bytes + row_bytes
     options = {"edge_bytes": edge_bytes, "row_bytes": row_bytes, "n_streams": n_streams}
     if len(row_offsets) > 1 and longest > max(free, 0):
-        with pytest.raises(TravMemoryError, match=r"give memory_limit at least .* more") as refused:
+        with pytest.raises(TravMemoryError, match="are needed for the longest row"):
             plan_pages(row_offsets, free, **options)
-        more = parse_bytes(str(refused.value).partition("at least ")[2].removesuffix(" more."))
-        plan_pages(row_offsets, free + more, **options)
         return
     plan = plan_pages(row_offsets, free, **options)
     assert 1 <= plan.n_streams <= n_streams
@@ -149,6 +152,21 @@ def test_plans_fit_or_say_what_would(row_offsets, free, edge_bytes, row_bytes, n
     assert plan.n_streams == n_streams or longest * (plan.n_streams + 1) > free
     sizes = np.diff(row_offsets[plan.firsts].astype(np.int64)) * edge_bytes + np.diff(plan.firsts) * row_bytes
     assert sizes.max(initial=0) <= plan.page_bytes
+
+
+@common
+@given(offsets(), st.integers(50, 350), st.integers(0, 2000), st.integers(1, 12), st.integers(1, 5))
+def test_pages_that_do_not_fit_name_a_limit_that_is_enough(row_offsets, limit, resident, edge_bytes, streams):
+    def cut(limit):
+        budget = Budget(limit)
+        budget.allocate(50, "vertex ids")
+        return cut_within(budget, row_offsets, edge_bytes, 8)(resident, streams)
+
+    try:
+        cut(limit)
+    except TravMemoryError as refused:
+        named = str(refused).partition("memory_limit at least ")[2].removesuffix(".")
+        cut(parse_bytes(named))
 
 
 def test_pages_may_be_smaller_than_their_share():

@@ -218,7 +218,7 @@ def test_messages_and_exit_codes(capsys, words, code, sentence):
 def test_cuda_without_its_packages(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert run(["bfs", "facebook", "-s", "0", "--engine", "cuda"]) == 2
-    assert "engine='cuda' needs cupy" in capsys.readouterr().err
+    assert "--engine cuda needs cupy" in capsys.readouterr().err
 
 
 def test_malformed_file(tmp_path, capsys):

@@ -8,8 +8,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from rapids_trav import Graph
-from rapids_trav.cli import report, run
+from rapids_trav import Graph, TravError
+from rapids_trav.cli import run
+from rapids_trav.cli.commands import app
+from rapids_trav.cli.wording import on_command_line, options_of
+from rapids_trav.progress import PageProgress
+from rapids_trav.sizes import readable
 
 
 @pytest.fixture(autouse=True)
@@ -73,11 +77,76 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
     assert run(["save", edges, edges]) == 2
     assert "is a file: name a folder" in capsys.readouterr().err
     assert run(["bfs", edges, "-s", "a", "--memory-limit", "lots"]) == 1
-    assert "'lots' is no amount of memory" in capsys.readouterr().err
+    assert "--memory-limit lots is no amount of memory" in capsys.readouterr().err
     column = tmp_path / "graph" / "column_indices.npy"
     column.write_bytes(column.read_bytes()[:-1])
     assert run(["bfs", folder, "-s", "a"]) == 1
     assert "column_indices.npy has" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        (
+            "300 B are needed, and memory_limit=1.2 kB leaves 80 B: give memory_limit at least 1.5 kB.",
+            "300 B are needed, and --memory-limit 1.2kB leaves 80 B: give --memory-limit at least 1.5 kB.",
+        ),
+        ("name another folder with spill=, or give", "name another folder with --spill, or give"),
+        (
+            "resume=True goes on from a checkpoint: name its folder with checkpoint=.",
+            "--resume goes on from a checkpoint: name its folder with --checkpoint.",
+        ),
+        ("checkpoint='a folder/x' cannot be made", "--checkpoint 'a folder/x' cannot be made"),
+        ("is not used: run without resume=True, or", "is not used: run without --resume, or"),
+        ("name their column with graph(weight=...).", "name their column with --weight."),
+        (
+            "where='open' holds 2 nulls: edges['open'].fillna",
+            "--where open holds 2 nulls: edges['open'].fillna",
+        ),
+        ("tol=0.5 is too", "--tol 0.5 is too"),
+        ("checkpoint_every=0 writes none, max_iter=3.", "--checkpoint-every 0 writes none, --max-iter 3."),
+        ("sources names 2 unknown vertices", "--source names 2 unknown vertices"),
+        ("if an edge or graph(vertices=...) holds it.", "if an edge or graph(vertices=...) holds it."),
+        ("It is where the source directed the weight.", "It is where the source directed the weight."),
+        ("raise max_iter or tol", "raise --max-iter or --tol"),
+        ("/data/where=1/part.parquet", "/data/where=1/part.parquet"),
+    ],
+)
+def test_messages_speak_of_the_options_of_the_command_line(said, written):
+    assert on_command_line(said, options_of(app.commands.values())) == written
+
+
+def test_errors_name_the_options_that_were_typed(edges, tmp_path, capsys):
+    assert run(["bfs", edges, "-s", "a", "--memory-limit", "9"]) == 1
+    error = capsys.readouterr().err
+    assert "and --memory-limit 9B leaves" in error and "give --memory-limit at least" in error
+    limit = error.partition("at least ")[2].strip().removesuffix(".").replace(" ", "")
+    assert run(["bfs", edges, "-s", "a", "--memory-limit", limit, "--spill", str(tmp_path)]) == 0
+    capsys.readouterr()
+    for options, message in (
+        (["--checkpoint", edges], f"--checkpoint {edges} cannot be made a folder: File exists."),
+        (["--spill", edges], f"--spill {edges} is a file: name a folder, and make it first."),
+        (["--resume"], "--resume goes on from a checkpoint: name its folder with --checkpoint."),
+        (["--tol", "-1"], "--tol -1"),
+    ):
+        assert run(["pagerank", edges, *options]) in (1, 2)
+        assert message in capsys.readouterr().err
+
+
+def test_small_residuals_are_shown(edges, capsys):
+    assert run(["pagerank", edges, "--trace", "--tol", "1e-9", "--max-iter", "900"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "e-" in line]
+    assert len(lines) > 5 and "e-10" in lines[-1]
+
+
+def test_pictures_of_runs(edges, tmp_path, capsys):
+    for name in ("components", "pagerank"):
+        picture = tmp_path / f"{name}.svg"
+        assert run([name, edges, "--plot", str(picture)]) == 0
+        assert "milliseconds" in picture.read_text()
+        assert "trace" not in capsys.readouterr().out
+    assert run(["pagerank", edges, "--plot", str(tmp_path / "x.txt")]) == 2
+    assert "has no extension of a picture" in capsys.readouterr().err
 
 
 def test_summaries(edges, folder, capsys):
@@ -111,10 +180,27 @@ def test_a_run_goes_on_from_its_checkpoint(edges, tmp_path, capsys):
     assert "is of another" in capsys.readouterr().err
 
 
-def test_progress_of_pages(monkeypatch):
+def test_progress_in_python(monkeypatch):
+    """`progress=True` shows what a run streams as it goes, and nothing where nobody would see it."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=100)
-    monkeypatch.setattr(report, "console", lambda stderr: screen)
-    with report.PageProgress("Running") as pages:
+    monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
+    edges = pd.DataFrame({"src": [i % 300 for i in range(3000)], "dst": [(7 * i) % 301 for i in range(3000)]})
+    graph = edges.trav.graph(memory_limit="40kB")
+    graph.pagerank()
+    assert screen.file.getvalue() == ""
+    trace = graph.pagerank(progress=True, trace=True).trace
+    shown = screen.file.getvalue()
+    assert (
+        "pagerank" in shown and f"{trace['pages'].sum():,} pages, {readable(trace['bytes'].sum())}" in shown
+    )
+    for ask in (graph.components, graph.pagerank):
+        with pytest.raises(TravError, match="progress='yes' is neither True nor False"):
+            ask(progress="yes")
+
+
+def test_progress_of_pages():
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with PageProgress("Running", screen) as pages:
         pages.on_page(1, 2_000_000)
         pages.on_page(2, 1_000_000)
     assert (pages.pages, pages.bytes) == (3, 3_000_000)

@@ -490,6 +490,34 @@ def test_strings_that_are_no_unicode():
         EDGES.trav.bfs("\ud800", src="name", dst="next")
 
 
+@pytest.mark.parametrize("value", [5, "", True, b"folder", ["folder"]])
+@pytest.mark.parametrize("option", ["checkpoint", "open", "save", "spill"])
+def test_what_is_no_path(option, value):
+    graph = EDGES.trav.graph()
+    wrong = {
+        "checkpoint": lambda: graph.pagerank(checkpoint=value),
+        "open": lambda: Graph.open(value),
+        "save": lambda: graph.save(value),
+        "spill": lambda: EDGES.trav.graph(spill=value),
+    }[option]
+    what = option if option in ("checkpoint", "spill") else "folder"
+    with pytest.raises(TravError) as error:
+        wrong()
+    assert str(error.value) == f"{what}={value!r} is no path: give the name of a folder."
+
+
+def test_paths_to_the_wrong_thing(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    for options in ({}, {"memory_limit": 1000}):
+        with pytest.raises(TravError, match=r"spill='.*file' is a file: name a folder, and make it first\."):
+            EDGES.trav.graph(spill=file, **options)
+    with pytest.raises(TravError, match=r"checkpoint='.*file' cannot be made a folder: File exists\."):
+        EDGES.trav.graph().pagerank(checkpoint=file)
+    with pytest.raises(TravError, match=r"verify='yes' is neither True nor False: give one of them\."):
+        Graph.open(tmp_path, verify="yes")
+
+
 def test_unknown_options_are_refused_by_python():
     with pytest.raises(TypeError, match="depht_limit"):
         EDGES.trav.graph().bfs(1, depht_limit=2)

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cuda import external
-from rapids_trav.errors import TravMemoryError
+from rapids_trav.engines.cuda import external_build, external_places
+from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.pages import page_rows
+from rapids_trav.structures import Adjacency
 
 ENGINE = CpuEngine()
+RANGES = [0, 1, 8]  # at most, before entries are written straight to the host
 
 
 class Outside:
@@ -30,11 +32,21 @@ class Outside:
         return np.full(n, 99, dtype)
 
 
-def build(chunks, n, limit, reach, **how):
+def device(reach=lambda array: array):
+    return external_build.Device(np, ENGINE.count_ids, external_places.place_plainly, reach)
+
+
+def build(chunks, n, limit, reach=lambda array: array, **how):
     outside = Outside(limit)
-    found = external.build_adjacency(chunks, n, outside, np, ENGINE.count_ids, reach, **how)
-    assert outside.budget.used == 0 and outside.budget.peak <= limit
-    return found
+    try:
+        return external_build.build_adjacency(chunks, n, outside, device(reach), **how)
+    finally:
+        assert outside.budget.used == 0 and outside.budget.peak <= outside.budget.limit
+
+
+def least(n):
+    """What a build needs: two numbers a row, and an edge."""
+    return external_build.ROW_BYTES * n + 2 * external_build.ENTRY_BYTES
 
 
 def canonical(adjacency):
@@ -59,17 +71,24 @@ def edge_chunks(draw):
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(edge_chunks(), st.integers(0, 4000), st.sampled_from(["out", "in", "both"]), st.booleans(), st.data())
-def test_pieces_make_the_same_adjacency(drawn, spare, direction, reached, data):
+@given(
+    edge_chunks(),
+    st.integers(0, 4000),
+    st.sampled_from(["out", "in", "both"]),
+    st.booleans(),
+    st.sampled_from(RANGES),
+    st.data(),
+)
+def test_pieces_make_the_same_adjacency(drawn, spare, direction, reached, ranges, data):
     n, chunks = drawn
     how = {"transpose": direction == "in", "symmetric": direction == "both"}
     wanted = ENGINE.build_adjacency(lambda: iter(chunks), n, **how)
-    # The least that a build needs: two numbers a row, and an edge.
-    limit = external.ROW_BYTES * n + 2 * external.ENTRY_BYTES + spare
-    window = data.draw(st.sampled_from([external.WINDOW, 3]))
+    window = data.draw(st.sampled_from([external_places.WINDOW, 3]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(external, "WINDOW", window)
-        found = build(lambda: iter(chunks), n, limit, (lambda a: a) if reached else (lambda a: None), **how)
+        patch.setattr(external_places, "WINDOW", window)
+        patch.setattr(external_build, "MOST_RANGES", ranges)
+        reach = (lambda a: a) if reached else (lambda a: None)
+        found = build(lambda: iter(chunks), n, least(n) + spare, reach, **how)
     assert found.row_offsets.tolist() == wanted.row_offsets.tolist()
     assert found.row_offsets.dtype == wanted.row_offsets.dtype
     assert found.column_indices.tolist() == wanted.column_indices.tolist()
@@ -78,11 +97,42 @@ def test_pieces_make_the_same_adjacency(drawn, spare, direction, reached, data):
     assert canonical(found) == canonical(wanted)
 
 
-def test_columns_of_64_bits(monkeypatch):
+def some_edges(n=40, m=500):
+    u, v = np.random.default_rng(2).integers(0, n, (2, m), dtype=np.int32)
+    return n, u, v
+
+
+@pytest.mark.parametrize(("spare", "readings"), [(1 << 20, 2), (1000, 4), (300, 9), (200, 2)])
+def test_edges_are_read_once_for_each_range(spare, readings):
+    """And once to be counted; of ranges there are no more than `MOST_RANGES`."""
+    n, u, v = some_edges()
+    read = []
+    build(lambda: read.append(1) or iter([(u, v)]), n, least(n) + spare)
+    assert len(read) == readings
+
+
+@pytest.mark.parametrize("ranges", RANGES)
+@pytest.mark.parametrize("change", ["another row", "more", "fewer"])
+def test_edges_that_change_are_noticed(monkeypatch, ranges, change):
+    """After the counting, and before anything is written past its row."""
+    monkeypatch.setattr(external_build, "MOST_RANGES", ranges)
+    n, u, v = some_edges()
+    other = {
+        "another row": (np.append(u[1:], u[0] ^ 1), np.append(v[1:], v[0])),
+        "more": (u.repeat(2), v.repeat(2)),
+        "fewer": (u[1:], v[1:]),
+    }[change]
+    readings = iter([(u, v), other])
+    with pytest.raises(TravError, match="The edges changed"):
+        build(lambda: iter([next(readings, other)]), n, least(n) + 1000)
+
+
+def test_columns_of_64_bits():
     """From 2^31 vertices on; a row is then sorted through an index."""
     columns = np.array([7, 2**40, 3, 2**40, 1], dtype=np.int64)
     weights = np.arange(5.0)
-    external._sort_rows(np.array([0, 3, 3, 5]), columns, weights, Budget("1MB"), np)
+    rows = Adjacency(np.array([0, 3, 3, 5]), columns, weights=weights)
+    external_build._sort_rows(rows, 0, 3, columns, weights, Budget("1MB"), np)
     assert columns.tolist() == [3, 7, 2**40, 1, 2**40]
     assert weights.tolist() == [2, 0, 1, 4, 3]
 
@@ -90,17 +140,26 @@ def test_columns_of_64_bits(monkeypatch):
 def test_a_row_longer_than_the_device_is_sorted_on_the_host():
     columns = np.arange(50, dtype=np.int32)[::-1].copy()
     weights = np.arange(50.0)
-    external._sort_rows(np.array([0, 50]), columns, weights, Budget(100), np)
+    rows = Adjacency(np.array([0, 50]), columns, weights=weights)
+    external_build._sort_rows(rows, 0, 1, columns, weights, Budget(100), np)
     assert columns.tolist() == list(range(50)) and weights.tolist() == list(range(49, -1, -1))
 
 
+def test_places_past_the_range_are_left_alone():
+    free, placed = np.array([4, 6, 8]), np.full(3, -1, np.int32)
+    rows, columns = np.array([1, 1, 1, 0, 2, 1], np.int32), np.arange(6, dtype=np.int32)
+    external_places.place_plainly(rows, columns, None, False, 1, 2, 6, free, placed, None)
+    assert free.tolist() == [4, 10, 8]
+    assert placed.tolist() == [0, 1, 2]
+
+
 def test_a_budget_below_the_rows():
-    with pytest.raises(TravMemoryError, match=r"row counts of the build needs 1\.6 kB"):
-        build(lambda: iter([]), 100, 1000, lambda a: a)
+    with pytest.raises(TravMemoryError, match=r"1\.6 kB are needed for row counts of the build"):
+        build(lambda: iter([]), 100, 1000)
 
 
 def test_what_is_allocated_on_the_host():
     outside = Outside("1MB")
     chunk = (np.array([0, 1], dtype=np.int32), np.array([1, 2], dtype=np.int32), np.array([5, 6]))
-    external.build_adjacency(lambda: iter([chunk]), 3, outside, np, ENGINE.count_ids, lambda a: a)
+    external_build.build_adjacency(lambda: iter([chunk]), 3, outside, device())
     assert outside.allocated == ["row offsets", "column indices", "weights"]

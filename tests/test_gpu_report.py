@@ -65,3 +65,26 @@ def test_steps_are_kept_for_the_same_sources_alone(script, tmp_path):
 def test_digest_is_stable(script):
     assert script.digest() == script.digest()
     assert len(script.digest()) == 64
+
+
+@pytest.mark.parametrize(
+    ("asked", "cores", "expected"),
+    [
+        ("", 16, ["-n", "16", "--dist", "worksteal"]),
+        ("", 2, ["-n", "2", "--dist", "worksteal"]),
+        ("", 64, ["-n", "16", "--dist", "worksteal"]),  # 80 GB
+        ("-p no:cacheprovider -n 14", 16, ["--dist", "worksteal"]),
+        ("--numprocesses=3", 16, ["--dist", "worksteal"]),
+        ("-n 4 --dist load", 16, []),
+    ],
+)
+def test_tests_are_shared_out(script, monkeypatch, asked, cores, expected):
+    monkeypatch.setattr(script, "find_spec", lambda name: name)
+    monkeypatch.setattr(script, "gpu_memory", lambda: [80 << 30])
+    monkeypatch.setattr(script.os, "sched_getaffinity", lambda process: range(cores))
+    assert script.share_out(asked)[0] == expected
+
+
+def test_without_xdist_nothing_is_shared_out(script, monkeypatch):
+    monkeypatch.setattr(script, "find_spec", lambda name: None)
+    assert script.share_out("") == ([], {})

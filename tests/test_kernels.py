@@ -1,8 +1,10 @@
 """The CUDA sources and the code that loads them, as far as a machine without a GPU can tell."""
 
+import importlib.util
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -121,3 +123,36 @@ def test_some_compile(file, defines):
     nvrtc.nvrtcGetProgramLog(program, log)
     assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, log.decode()
     assert not log.decode().rstrip("\0 \n"), log.decode()
+
+
+@pytest.fixture(scope="module")
+def script():
+    """ci/compile_kernels.py."""
+    pytest.importorskip("cuda.bindings.nvrtc")
+    path = Path(__file__).parent.parent / "ci" / "compile_kernels.py"
+    spec = importlib.util.spec_from_file_location("compile_kernels", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclass asks for it
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_everything_is_compiled_for_one_architecture_and_for_another(script):
+    jobs = script.jobs(script.ARCHITECTURES, everything=False)
+    every = set(script.SPECIALISATIONS)
+    assert len(set(jobs)) == len(jobs)
+    assert {job[:2] for job in jobs if job[2] == script.TUNED_FOR} == every
+    assert {job[:2] for job in jobs if job[2] != script.TUNED_FOR} == every
+    for architecture in script.ARCHITECTURES:
+        compiled = [(file, dict(defines)) for file, defines, known in jobs if known == architecture]
+        assert {file for file, _ in compiled} == {file for file, _ in every}
+        fused = [defines for file, defines in compiled if file in script.SHARED_OUT]
+        for name in ("VERTEX_BITS", "EDGE_BITS", "BLOCK_SIZE", "PREDECESSORS", "TRACE", "PAGED"):
+            assert len({defines[name] for defines in fused}) == 2, name
+    assert len(script.jobs(script.ARCHITECTURES, everything=True)) == len(every) * len(script.ARCHITECTURES)
+
+
+@pytest.mark.parametrize("wanted", [(90,), (75, 90)])
+def test_few_architectures_leave_nothing_out(script, wanted):
+    jobs = script.jobs(wanted, everything=False)
+    assert set(jobs) == {(*entry, known) for entry in script.SPECIALISATIONS for known in wanted}

@@ -9,8 +9,9 @@ from rapids_trav.algorithms import programs
 from rapids_trav.engines.cuda import page_plan
 from rapids_trav.engines.cuda.page_plan import Layout, hidden_share, page_action, plan_stream, vertex_bytes
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.sizes import parse_bytes
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.pages import plan_pages
+from rapids_trav.storage.pages import cut_within
 from rapids_trav.structures import Adjacency, GatherView, Pages, RunOptions
 
 PIECE = 16384
@@ -23,14 +24,7 @@ def paged_view(degrees, limit, weight=None):
     weights = None if weight is None else np.ones(offsets[-1], weight)
     edge_bytes = 4 + (0 if weights is None else weights.dtype.itemsize)
     budget = Budget(limit)
-
-    def cut(resident, n_streams, most_bytes=None):
-        plan = plan_pages(
-            offsets, budget.free - resident, edge_bytes=edge_bytes, row_bytes=8, n_streams=n_streams,
-            most_bytes=most_bytes,
-        )  # fmt: skip
-        return plan.firsts, plan.n_streams
-
+    cut = cut_within(budget, offsets, edge_bytes, 8)
     return GatherView(
         rows, rows, weights, np.diff(offsets), Pages(np.array([0, len(degrees)]), budget, 3, cut)
     )
@@ -82,12 +76,31 @@ def test_plans_keep_the_budget(seed, n_streams, weight, monkeypatch):
     assert smallest is not None and plan.n_kept > 0
 
 
-def test_the_refusal_says_how_much_is_enough():
-    degrees = np.full(1000, 10)
-    options, program = RunOptions(n_streams=1), programs.connected_components()
-    limit = 20_000
-    with pytest.raises(TravMemoryError, match="give memory_limit at least"):
-        plan_stream(paged_view(degrees, limit), program, options, 4, PIECE)
+@pytest.mark.parametrize("n_streams", [1, 3])
+@pytest.mark.parametrize("longest", [10, 3000])
+@pytest.mark.parametrize("most_bytes", [5_000, page_plan.MOST_PAGE_BYTES])
+def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
+    n_streams, longest, most_bytes, monkeypatch
+):
+    monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", most_bytes)
+    degrees = np.full(2000, 10)
+    degrees[0] = longest
+    options, program = RunOptions(n_streams=n_streams), programs.connected_components()
+
+    def refused(limit):
+        try:
+            plan = plan_stream(paged_view(degrees, limit), program, options, 4, PIECE)
+        except TravMemoryError as error:
+            return str(error)
+        assert plan.resident_bytes + plan.buffer_bytes <= limit
+        return None
+
+    for limit in (0, 20_000, 60_000):
+        message = refused(limit)
+        assert "are needed for program 'connected_components' and a page of the edges" in message
+        enough = parse_bytes(message.partition("memory_limit at least ")[2].removesuffix("."))
+        assert refused(enough) is None
+        assert refused(int(0.98 * enough)) is not None
 
 
 def test_pages_as_they_are_given():

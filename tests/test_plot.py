@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from rapids_trav import plot
+from rapids_trav import plot  # registers .trav
 from rapids_trav.errors import TravError
 
 
@@ -29,6 +29,54 @@ def test_panels(n):
     figure = plot.search(levels(n, unreached=7), trace(n), title="a search")
     assert [axes.get_ylabel() for axes in figure.axes] == ["vertices", "edges examined", "milliseconds"]
     assert "7 vertices unreached" in figure.axes[0].get_title()
+
+
+def iterations(n, moved):
+    return pd.DataFrame(
+        {
+            "iteration": range(1, n + 1),
+            "mode": ["pull", "notify", "push"] * (n // 3) + ["pull"] * (n % 3),
+            "milliseconds": [0.5] * n,
+            "bytes": [moved * i for i in range(n)],
+            "overlap": [0.25] * n,
+        }
+    )
+
+
+@pytest.mark.parametrize("n", [1, 6, 500])
+def test_panels_of_a_run(n):
+    figure = plot.run(iterations(n, 0), title="a run")
+    assert [axes.get_ylabel() for axes in figure.axes] == ["milliseconds"]
+    figure = plot.run(iterations(n + 1, 2_000_000))
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "milliseconds",
+        "MB moved",
+        "share of copying hidden",
+    ]
+    assert {axes.get_xlabel() for axes in figure.axes} == {"iteration"}
+    if n == 6:
+        heights = [
+            sum(bars)
+            for bars in zip(
+                *([bar.get_height() for bar in group] for group in figure.axes[1].containers), strict=True
+            )
+        ]
+        assert heights == [0, 2, 4, 6, 8, 10, 12]
+        assert figure.axes[2].get_ylim() == (0, 1)
+        assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+            "push",
+            "pull",
+            "notify",
+        ]
+
+
+def test_a_run_that_streams_is_drawn_as_it_was():
+    edges = pd.DataFrame({"src": [i % 300 for i in range(3000)], "dst": [(7 * i) % 301 for i in range(3000)]})
+    graph = edges.trav.graph(memory_limit="40kB")
+    trace = graph.pagerank(trace=True).trace
+    figure = plot.run(trace)
+    bars = figure.axes[1].containers[0]
+    assert [bar.get_height() for bar in bars] == [n_bytes / 1e6 for n_bytes in trace["bytes"]]
 
 
 def test_bar_heights_are_the_counts():

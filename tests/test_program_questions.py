@@ -12,6 +12,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from rapids_trav import Graph, Program, TravError, datasets
+from rapids_trav.cli import run as command_line
 from rapids_trav.generators import grid, path, rmat, star
 
 RNG = np.random.default_rng(0)
@@ -298,9 +299,25 @@ CASES = {
         lambda graph: graph.pagerank(tol=0),
         "tol=0 is not the change below which to stop: give a number above 0.",
     ),
+    "alpha of nothing": (
+        lambda graph: graph.pagerank(0),
+        "alpha=0 is not the probability of following an edge: give a number between 0 and 1.",
+    ),
+    "alpha in digits": (
+        lambda graph: graph.pagerank("0.5"),
+        "alpha='0.5' is not the probability of following an edge: give a number between 0 and 1.",
+    ),
+    "tol that is none": (
+        lambda graph: graph.pagerank(tol=float("nan")),
+        "tol=nan is not the change below which to stop: give a number above 0.",
+    ),
     "max_iter": (
         lambda graph: graph.pagerank(max_iter=1.5),
         "max_iter=1.5 is no number of iterations: give an integer from 0 on.",
+    ),
+    "no iteration": (
+        lambda graph: graph.pagerank(max_iter=0),
+        "max_iter=0 allows no iteration: give at least 1.",
     ),
     "unknown filter": (
         lambda graph: graph.components(where="shut"),
@@ -320,6 +337,20 @@ def test_wrong_questions(case):
     with pytest.raises(TravError) as caught:
         question(pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph())
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (["--alpha", "0"], "is not the probability of following an edge: give a number between 0 and 1."),
+        (["--alpha", "1"], "is not the probability of following an edge: give a number between 0 and 1."),
+        (["--tol", "nan"], "is not the change below which to stop: give a number above 0."),
+        (["--max-iter", "0"], "allows no iteration: give at least 1."),
+    ],
+)
+def test_the_command_line_refuses_the_same_before_it_reads(option, sentence, capsys):
+    assert command_line(["pagerank", "no such file.csv", *option]) == 1
+    assert sentence in capsys.readouterr().err
 
 
 def test_ranks_that_do_not_converge():
@@ -399,6 +430,80 @@ def test_infinite_weights_have_no_ranks():
         edges.trav.graph(weight="w").pagerank()
     ranks = edges.assign(w=1.0).trav.graph(weight="w").pagerank(dtype=np.float32)
     assert ranks["pagerank"].dtype == "float32"
+
+
+RING = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 0, 1]})
+
+
+@pytest.mark.parametrize(
+    ("largest", "dtype"),
+    [(1e308, "float64"), (1e-310, "float64"), (1e38, "float32"), (1e-40, "float32")],
+)
+def test_weights_that_no_rank_can_be_divided_by(largest, dtype):
+    """Their sums overflow, or what is divided by them does, without a word."""
+    graph = RING.assign(w=np.array([1.0, 1.0, 0.5, 1.0]) * largest).trav.graph(directed=True, weight="w")
+    with pytest.raises(TravError, match=rf"^weight='w' adds up to between .*{dtype} cannot be divided"):
+        graph.pagerank(dtype=dtype)
+    assert graph.pagerank(weighted=False, dtype=dtype)["pagerank"].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("scale", [1e-290, 1e-3, 1e290])
+def test_ranks_depend_on_proportions_of_weights(scale):
+    weights = np.array([1.0, 3.0, 0.0, 1.0])
+    wanted, found = (
+        RING.assign(w=weights * by)
+        .trav.graph(directed=True, weight="w")
+        .pagerank(tol=1e-12, max_iter=500)["pagerank"]
+        for by in (1, scale)
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_extremes_of_weights_are_those_of_the_filtered_edges():
+    """And kept: later runs do not read them all again."""
+    frame = RING.assign(w=[1, 2, -3, 4], open=[True, True, False, True])
+    graph = frame.trav.graph(directed=True, weight="w")
+    for _ in range(2):
+        assert graph.sssp(0, where="open")["distance"].tolist() == [0, 1, 3]
+        with pytest.raises(TravError, match="holds -3"):
+            graph.sssp(0)
+    view = graph.storage.gather_view("out", None, True)
+    view.weights[:] = 1
+    with pytest.raises(TravError, match="holds -3"):
+        graph.sssp(0)
+
+
+def test_the_smallest_of_the_nearer_predecessors_is_taken():
+    frame = pd.DataFrame({"src": [0, 0, 0, 3, 2, 1], "dst": [1, 2, 3, 4, 4, 4], "w": [1, 1, 1, 1, 1, 2]})
+    for kind in ("int64", "float64"):
+        answer = frame.astype({"w": kind}).trav.sssp(0, directed=True, weight="w")
+        assert rows(answer[["predecessor"]]) == [(None,), (0,), (0,), (0,), (2,)]
+
+
+def test_components_are_one_run(monkeypatch):
+    """However wide they are, and whatever is cut short between iterations."""
+    from rapids_trav.engines.cpu import CpuEngine
+
+    runs, run = [], CpuEngine.run
+    monkeypatch.setattr(CpuEngine, "run", lambda *given: runs.append(1) or run(*given))
+    graph = shuffled(path(3000)).trav.graph()
+    for mode in ("auto", "pull", "notify", "push"):
+        for asynchronous in (False, True):
+            answer, trace = graph.components(mode=mode, asynchronous=asynchronous, trace=True)
+            assert set(answer["component"]) == {0}
+            assert to_pandas(trace)["iteration"].tolist() == list(range(1, len(trace) + 1))
+            assert len(trace) < 40
+    assert len(runs) == 8
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("alpha", [0.5, 0.95])
+def test_ranks_are_as_near_as_the_tolerance_promises(alpha, asynchronous):
+    graph = rmat(9, 8).trav.graph(directed=True)
+    exact = graph.pagerank(alpha, tol=1e-14, max_iter=2000)["pagerank"]
+    for tol in (1e-1, 1e-3, 1e-5):
+        found = graph.pagerank(alpha, tol=tol, max_iter=500, asynchronous=asynchronous)["pagerank"]
+        assert np.abs(found - exact).sum() < tol * alpha / (1 - alpha)
 
 
 def test_functions_of_a_program_have_no_defaults():

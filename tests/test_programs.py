@@ -181,6 +181,32 @@ def test_forms_of_initial_values(initial):
     assert some["value"].tolist() == [np.inf, 1, np.inf]
 
 
+def test_series_are_aligned_by_their_ids():
+    graph = pd.DataFrame({"src": ["a"], "dst": ["b"]}).trav.graph(directed=True, vertices=["c"])
+    most = 2**31 - 1
+
+    def started(initial, graph=graph):
+        return graph.run(LABELS, initial=initial, max_iterations=0)["value"].tolist()
+
+    assert started(pd.Series([6, 0, 5], index=["c", "a", "b"])) == [0, 5, 6]
+    assert started(pd.Series([6], index=["b"])) == [most, 6, most]
+    numbered = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
+    values = pd.Series([7, 5, 6])
+    assert started(values, numbered) == [7, 5, 6]
+    assert started(values.sort_values(), numbered) == [7, 5, 6]
+    assert started(values[values < 7], numbered) == [most, 5, 6]
+    pairs = pd.DataFrame({"a": ["x", "x"], "b": [1, 2], "c": ["x", "y"], "d": [2, 1]})
+    by_pair = pd.Series([4], index=pd.MultiIndex.from_tuples([("x", 2)]))
+    assert started(by_pair, pairs.trav.graph(["a", "b"], ["c", "d"])) == [most, 4, most]
+
+
+def test_the_vertices_that_a_series_names_are_active():
+    graph = pd.DataFrame({"src": [5, 6], "dst": [6, 7]}).trav.graph(directed=True)
+    answer, trace = graph.run(programs.breadth_first(), initial=pd.Series([0], index=[6]), trace=True)
+    assert rows(answer) == [(5, 2**31 - 1), (6, 0), (7, 1)]
+    assert trace["active"].tolist()[0] == 1
+
+
 def test_initial_values_of_ids_of_several_columns():
     frame = pd.DataFrame({"a": ["x", "x"], "b": [1, 2], "c": ["x", "y"], "d": [2, 1]})
     graph = frame.trav.graph(["a", "b"], ["c", "d"], directed=True)
@@ -237,6 +263,20 @@ WRONG = {
         {"initial": [1, 2]},
         "initial holds 2 values, and the graph has 3 vertices: give one for each, in ascending order of the "
         "ids, or name the vertices in a dict or a frame.",
+    ),
+    "a column of values": (
+        {"initial": np.zeros((3, 1))},
+        "initial has 2 dimensions, 3 by 1: give a flat sequence of 3 values, one for each vertex in "
+        "ascending order of the ids.",
+    ),
+    "a vertex named twice": (
+        {"initial": pd.Series([1, 2, 3], index=[1, 2, 1])},
+        "initial names vertices again in 1 of its 3 rows: give each one value, for example that of "
+        "groupby(...).min().",
+    ),
+    "a series of other ids": (
+        {"initial": pd.Series([1, 2, 3], index=[1, 2, 9])},
+        "initial names 1 unknown vertex: 9; a vertex is known if an edge or graph(vertices=...) holds it.",
     ),
     "fractions for integers": (
         {"initial": [1, 2.5, 3]},
@@ -299,6 +339,10 @@ WRONG = {
         {"parameters": 3},
         "parameters=3 is no sequence of numbers: give what the program's apply takes.",
     ),
+    "parameters in words": (
+        {"parameters": "12"},
+        "parameters='12' is no sequence of numbers: give what the program's apply takes.",
+    ),
     "negative iterations": (
         {"max_iterations": -1},
         "max_iterations=-1 is no number of iterations: give an integer from 0 on (None has no limit).",
@@ -324,7 +368,7 @@ def test_wrong_runs(case):
     with pytest.raises(TravError) as caught:
         EDGES.trav.graph().run(asked.pop("program"), **asked)
     assert str(caught.value) == sentence
-    assert isinstance(caught.value, UnknownVertexError) == ("unknown vertex" in sentence)
+    assert isinstance(caught.value, UnknownVertexError) == ("unknown vertex:" in sentence)
 
 
 @pytest.mark.parametrize(
@@ -342,6 +386,13 @@ def test_wrong_runs(case):
         ({"gather": lambda: 1}, "gather of program 'p' takes 0 arguments"),
         ({"apply": lambda *all: 1}, "of a program may only have positional arguments"),
         ({"gather": abs}, "gather of program 'p' is a builtin_function_or_method: give a Python function"),
+        (
+            {"tolerance": float("nan")},
+            "tolerance=nan of program 'p' is no number from 0 on: give the sum of ",
+        ),
+        ({"tolerance": -1}, "tolerance=-1 of program 'p' is no number from 0 on"),
+        ({"tolerance": "1e-5"}, "tolerance='1e-5' of program 'p' is no number from 0 on"),
+        ({"asynchronous": "no"}, "asynchronous='no' of program 'p' is neither True nor False: give one of "),
     ],
 )
 def test_wrong_programs(options, sentence):
@@ -354,3 +405,40 @@ def test_a_function_that_cannot_be_compiled_is_named():
     program = Program("p", "int32", "min", gather=lambda message: {"no": "number"})
     with pytest.raises(TravError, match="gather of program 'p' cannot be compiled"):
         EDGES.trav.graph().run(program, initial=0)
+
+
+FLOATS_OF_INTEGERS = (
+    "gives float64, and the program's values are int32: make it an integer there, with int() or //, or give "
+    "the program a dtype of floats."
+)
+NO_TRUTH = "which is neither true nor false: return a comparison."
+
+
+@pytest.mark.parametrize("mode", ["pull", "push"])
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        ({"scatter": lambda value, degree: value / degree}, f"scatter of program 'p' {FLOATS_OF_INTEGERS}"),
+        ({"gather": lambda message: 0.5 * message}, f"gather of program 'p' {FLOATS_OF_INTEGERS}"),
+        ({"apply": lambda value: 1.5 if value > 3 else value}, f"apply of program 'p' {FLOATS_OF_INTEGERS}"),
+        ({"active": lambda value, new: "no"}, f"active of program 'p' gives Literal[str](no), {NO_TRUTH}"),
+        ({"active": lambda value, new: new / 2}, f"active of program 'p' gives float64, {NO_TRUTH}"),
+        (
+            {"gather": lambda message: "no"},
+            "gather of program 'p' cannot be compiled (it gives Literal[str](no)): return a real number on "
+            "every path.",
+        ),
+    ],
+)
+def test_what_functions_give_is_not_cut_to_the_dtype(function, sentence, mode):
+    program = Program("p", "int32", "min", **function)
+    with pytest.raises(TravError) as caught:
+        EDGES.trav.graph().run(program, initial=8, mode=mode if program.may_push else "pull")
+    assert str(caught.value) == sentence
+
+
+def test_integers_and_truth_values_are_of_every_dtype():
+    halves = Program("halves", "int32", "min", gather=lambda message: int(0.5 * message))
+    assert EDGES.trav.graph().run(halves, initial=8, max_iterations=1)["value"].tolist() == [4, 4, 4]
+    flags = Program("flags", "float32", "min", gather=lambda message: message > 5)
+    assert EDGES.trav.graph().run(flags, initial=8, max_iterations=1)["value"].tolist() == [1, 1, 1]

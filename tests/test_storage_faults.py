@@ -16,11 +16,12 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph, TravError, host_memory
+from rapids_trav.durable import folder_in_the_making
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.storage import files
+from rapids_trav.storage import files, saved_folder
 from rapids_trav.storage.arrays import Scratch, open_array, place_of
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.paged import Outside
+from rapids_trav.storage.outside import Outside
 from rapids_trav.structures import Adjacency
 
 EDGES = pd.DataFrame({"src": [3, 1, 1, 90], "dst": [1, 2, 90, 2], "cost": [1.0, 2.0, 3.0, 4.0]})
@@ -84,7 +85,7 @@ def test_every_file_that_is_cut_altered_or_missing_is_noticed(saved, file):
 
 
 def test_large_graphs_are_verified_when_asked(saved, monkeypatch):
-    monkeypatch.setattr(files, "CHEAP", 100)
+    monkeypatch.setattr(saved_folder, "CHEAP", 100)
     path = saved / "weights.npy"
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
@@ -92,6 +93,58 @@ def test_large_graphs_are_verified_when_asked(saved, monkeypatch):
     Graph.open(saved, engine="cpu")
     with pytest.raises(TravError, match=r"weights\.npy is not what was saved"):
         Graph.open(saved, engine="cpu", verify=True)
+
+
+@pytest.mark.parametrize("n_damages", [1, 30])
+def test_what_is_not_verified_cannot_bring_down_a_search(tmp_path, n_damages):
+    """Edges with any bits changed are either refused, or lead to vertices of the graph."""
+    random = np.random.default_rng(n_damages)
+    edges = pd.DataFrame(random.integers(0, 300, (2000, 2)), columns=["src", "dst"])
+    edges.trav.graph(degree_sort="radix", directed=True).save(tmp_path / "graph")
+    path = tmp_path / "graph" / "column_indices.npy"
+    content = path.read_bytes()
+    refused = 0
+    for _ in range(40):
+        damaged = bytearray(content)
+        for position in random.integers(128, len(content), n_damages):
+            damaged[position] = random.integers(256)
+        path.write_bytes(damaged)
+        try:
+            graph = Graph.open(tmp_path / "graph", engine="cpu", verify=False)
+        except TravError as error:
+            assert "column_indices.npy holds edges to none of the " in str(error)
+            assert str(error).endswith(": restore it from a copy, or save the graph again.")
+            refused += 1
+        else:
+            assert graph.bfs(0, direction="in").shape[0] == graph.n_vertices
+            graph.components()
+    assert 0 < refused < 40 or n_damages > 1
+    for value in (-1, 2**31 - 1, -(2**31), graph.n_vertices if refused < 40 else 300):
+        np.frombuffer(damaged, np.int32, offset=len(damaged) - 4)[:] = value
+        path.write_bytes(damaged)
+        with pytest.raises(TravError, match="holds edges to none of the"):
+            Graph.open(tmp_path / "graph", engine="cpu", verify=False)
+
+
+@pytest.mark.parametrize("file", ["row_offsets.npy", "order.npy", "ids.parquet"])
+def test_what_is_read_whole_is_always_verified(saved, file):
+    content = bytearray((saved / file).read_bytes())
+    content[-1] ^= 1
+    (saved / file).write_bytes(content)
+    with pytest.raises(TravError, match=rf"{file} is not what was saved"):
+        Graph.open(saved, engine="cpu", verify=False)
+
+
+@pytest.mark.parametrize("offsets", [[0, 3, 2, 6, 8], [0, 9, 9, 9, 8], [1, 2, 3, 6, 8]])
+def test_offsets_that_do_not_ascend(saved, offsets):
+    """As no graph has them, by a file that fits its checksum."""
+    head = json.loads((saved / "graph.json").read_text())
+    entry = files._write_array(saved / "row_offsets.npy", np.array(offsets, np.int64))
+    head["files"]["row_offsets.npy"] = entry
+    del head["crc32"], head["format"], head["version"]
+    files._write_head(saved / "graph.json", head)
+    with pytest.raises(TravError, match="holds arrays that do not fit together"):
+        Graph.open(saved, engine="cpu")
 
 
 def test_heads_that_are_no_heads(saved):
@@ -219,12 +272,19 @@ pd.DataFrame({"src": [1], "dst": [2]}).trav.graph().save(sys.argv[1] + "/graph")
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True)
     assert done.returncode == -9
     assert not (tmp_path / "graph").exists()
-    EDGES.trav.graph().save(tmp_path / "graph")
+    assert [name.endswith(".partial") for name in left_in(tmp_path)] == [True]
+    (tmp_path / ".other.abcdefgh.partial").mkdir()
+    (tmp_path / ".graph.notes.txt.partial").mkdir()
+    with folder_in_the_making(tmp_path / "graph") as of_another:  # which is at it still
+        EDGES.trav.graph().save(tmp_path / "graph")
+        assert of_another.is_dir()
+        of_another.rmdir()
+    assert left_in(tmp_path) == [".graph.notes.txt.partial", ".other.abcdefgh.partial", "graph"]
     assert Graph.open(tmp_path / "graph", engine="cpu").n_edges == 4
 
 
 def test_spilled_files_have_no_name(tmp_path):
-    graph = EDGES.trav.graph(memory_limit=60, spill=tmp_path)
+    graph = EDGES.trav.graph(memory_limit=100, spill=tmp_path)
     assert graph.bfs(1)["distance"].tolist() == [0, 1, 1, 1]
     assert left_in(tmp_path) == []
     assert "disk" in set(graph.memory()["place"])
@@ -294,7 +354,7 @@ def test_edges_of_a_gpu_are_in_files_where_host_memory_is_short(monkeypatch, ava
     monkeypatch.setattr(host_memory, "available_bytes", lambda: available)
     outside = Outside(PinnedEngine(), Budget("1MB"))
     assert place_of(outside.allocate(100, np.int32, "column indices")) == place
-    adjacency = Adjacency(np.array([0, 100]), Scratch(Budget(0)).on_disk(100, np.int32, "columns"))
+    adjacency = Adjacency(np.array([0, 100]), Scratch().on_disk(100, np.int32, "columns"))
     assert place_of(outside.take_over(adjacency).column_indices) == place
 
 

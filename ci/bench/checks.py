@@ -48,7 +48,7 @@ class Checker:
         """Check a `Search`; a directed graph, for which the rules are not made, is only counted."""
         device, n = self._lab.device, self._n_labels
         parent = device.to_labels(self._labels, found.predecessor, root, n)
-        self.edges[root] = device.component_edges(parent, self._src)
+        self.edges[root] = sum(device.component_edges(parent, src) for src in graphs.parts(self._src))
         self.levels[root] = int(found.distance.max())
         if self._directed:
             return

@@ -1,12 +1,15 @@
 """The graphs of the benchmarks, by name, and the roots that are searched from.
 
-Names: `rmat<scale>`, `grid<side>`, `path<n>`, `geometric<log2 n>`, `lattice<side>`, and the data sets.
+Names: `rmat<scale>` (edge factor 16, or `rmat<scale>x<edge factor>`), `grid<side>`, `path<n>`,
+`geometric<log2 n>`, `lattice<side>`, and the data sets.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -15,31 +18,66 @@ import numpy as np
 from rapids_trav import datasets, generators
 
 Array = Any
-NAME = re.compile(r"(rmat|grid|path|geometric|lattice)(\d+)")
+NAME = re.compile(r"(grid|path|geometric|lattice)(\d+)")
+RMAT = re.compile(r"rmat(\d+)(?:x([1-9]\d*))?")
 CHUNK = 1 << 26  # edges looked at together
+FRAME_ROWS = 2**31 - 1  # most of a cuDF frame
+PART_ROWS = 1 << 30  # of frames that are several
 
 
 def load(name: str, library: str = "cudf") -> Any:
-    """The edge frame of that name, with int32 columns `src` and `dst`."""
+    """The edge frame of that name, with int32 columns `src` and `dst`; a list of frames if one is too few."""
+    if rmat := of_rmat(name):
+        scale, factor = rmat
+        if factor << scale <= FRAME_ROWS:
+            return generators.rmat(scale, factor, library=library)
+        return list(generators.rmat_frames(scale, factor, library=library, rows=PART_ROWS))
     if not (match := NAME.fullmatch(name)):
         return datasets.load(name, library=library)
     kind, size = match[1], int(match[2])
     if kind == "grid":
         return generators.grid(size, size, library=library)
-    if kind in ("rmat", "path"):
-        return getattr(generators, kind)(size, library=library)
+    if kind == "path":
+        return generators.path(size, library=library)
     xp = import_module("cupy" if library == "cudf" else "numpy")
     src, dst = geometric(1 << size, xp=xp) if kind == "geometric" else lattice(size, xp=xp)
     return import_module(library).DataFrame({"src": src, "dst": dst})
 
 
+def of_rmat(name: str) -> tuple[int, int] | None:
+    """Scale and edge factor, if the name is that of an R-MAT graph."""
+    match = RMAT.fullmatch(name)
+    return match and (int(match[1]), int(match[2] or 16))
+
+
+def made(name: str, library: str = "cudf") -> tuple[Callable[[], Iterable[Any]], int]:
+    """A function that gives the frames of that name at each call, and their rows.
+
+    Those of R-MAT are made as they are asked for, and lie nowhere.
+    """
+    if rmat := of_rmat(name):
+        scale, factor = rmat
+        return partial(generators.rmat_frames, scale, factor, library=library), factor << scale
+    edges = load(name, library)
+    return lambda: parts(edges), n_rows(edges)
+
+
+def parts(edges: Any) -> list[Any]:
+    """The frames of an edge list that is one or several."""
+    return edges if isinstance(edges, list) else [edges]
+
+
+def n_rows(edges: Any) -> int:
+    return sum(map(len, parts(edges)))
+
+
 def check_name(name: str) -> str | None:
     """What is wrong with a name, or None."""
-    if NAME.fullmatch(name) or name in datasets.names():
+    if NAME.fullmatch(name) or of_rmat(name) or name in datasets.names():
         return None
     known = ", ".join(datasets.names())
     return (
-        f"no graph is called {name!r}: there are rmat20, grid4096, path1000000, geometric20, "
+        f"no graph is called {name!r}: there are rmat20, rmat20x8, grid4096, path1000000, geometric20, "
         f"lattice4096 (with other numbers too), {known}"
     )
 
@@ -96,27 +134,30 @@ def lattice(side: int, *, blocked: float = 0.35, seed: int = 1, xp: Any = np) ->
     return src, dst
 
 
-def with_neighbor(src: Array, dst: Array, directed: bool = False, xp: Any = np) -> Array:
+def with_neighbor(
+    src: Array | Sequence[Array], dst: Array | Sequence[Array], directed: bool = False, xp: Any = np
+) -> Array:
     """Ids with an edge to another vertex, ascending; in a directed graph those that an edge leads out of."""
     found = xp.zeros(n_labels(src, dst), dtype=bool)
-    for begin in range(0, len(src), CHUNK):
-        u, v = src[begin : begin + CHUNK], dst[begin : begin + CHUNK]
-        apart = u != v
-        found[u[apart]] = True
-        if not directed:
-            found[v[apart]] = True
+    for sources, targets in zip(parts(src), parts(dst), strict=True):
+        for begin in range(0, len(sources), CHUNK):
+            u, v = sources[begin : begin + CHUNK], targets[begin : begin + CHUNK]
+            apart = u != v
+            found[u[apart]] = True
+            if not directed:
+                found[v[apart]] = True
     return xp.flatnonzero(found)
 
 
-def n_labels(src: Array, dst: Array) -> int:
+def n_labels(src: Array | Sequence[Array], dst: Array | Sequence[Array]) -> int:
     """One more than the greatest id."""
-    return max(int(src.max()), int(dst.max())) + 1
+    return max(int(end.max()) for end in (*parts(src), *parts(dst))) + 1
 
 
 def n_ids(name: str, src: Array, dst: Array) -> int:
     """Ids that the graph of that name may have: of R-MAT 2^scale, of others up to the greatest."""
-    match = NAME.fullmatch(name)
-    return 1 << int(match[2]) if match and match[1] == "rmat" else n_labels(src, dst)
+    rmat = of_rmat(name)
+    return 1 << rmat[0] if rmat else n_labels(src, dst)
 
 
 def draw(candidates: Array, count: int, seed: int, xp: Any = np) -> list[int]:

@@ -81,7 +81,9 @@ class Lab:
         return graphs.load(name, self.library)
 
     def ends(self, edges: Any) -> tuple[Any, Any]:
-        """Both columns as arrays of the device, not copied."""
+        """Both columns as arrays of the device, not copied; lists of them if the frames are several."""
+        if isinstance(edges, list):
+            return tuple([self.xp.asarray(part[end]) for part in edges] for end in ("src", "dst"))
         return self.xp.asarray(edges["src"]), self.xp.asarray(edges["dst"])
 
     def every_id(self, n: int) -> Any:

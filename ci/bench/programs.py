@@ -2,21 +2,26 @@
 
 Self-loops and duplicates are left out beforehand, since libraries differ over them.  Each cuGraph function
 gets the graph that it prefers: stored transposed for PageRank, without weights where it needs none.
-Unweighted, cuGraph ranks in float32 and we in float64; a row of float32 stands beside.  Time of an iteration:
-the difference between a long and a short run, over that of their iterations.  cuGraph's sssp always finds
-predecessors; a row without stands beside ours.  Weights are multiples of 1/256, of which every sum is exact.
+
+PageRank is compared in one precision at a time.  cuGraph ranks in the type of the weights: in float32 without
+any, and in float64 where each edge weighs a float64 of 1, which it then reads; rows tell the type that came
+out.  Both sides stop when the absolute changes of an iteration add up to less than the tolerance, so both
+should take as many iterations; those of cuGraph, which does not tell, are found by bisection over `max_iter`.
+Time of an iteration: the difference between a long and a short run, over that of their iterations.
+
+cuGraph's sssp always finds predecessors; a row without stands beside ours.  Weights are multiples of 1/256,
+of which every sum is exact.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav import datasets
 from rapids_trav.algorithms import programs
 
 from . import graphs
@@ -24,6 +29,8 @@ from .checks import verdict
 from .lab import Contender
 from .libraries import REFUSALS, reason
 from .pictures import bars
+from .program_answers import same_components, same_lengths, same_ranks
+from .program_rival import ALPHA, CuGraph
 from .rows import Row, of_times, ratio, short
 
 if TYPE_CHECKING:
@@ -33,72 +40,32 @@ if TYPE_CHECKING:
 
     from .lab import Lab
 
-GRAPHS = (*datasets.names(), "rmat20", "rmat22", "rmat24")
+GRAPHS = ("facebook", "rmat20", "rmat22")
 COLUMNS = (
-    "graph", "program", "name", "runs", "median_ms", "min_ms", "max_ms", "iteration_ms", "over_ours",
-    "checked", "wrong", "note",
+    "graph", "program", "name", "dtype", "runs", "median_ms", "min_ms", "max_ms", "iterations",
+    "iteration_ms", "over_ours", "checked", "wrong", "note",
 )  # fmt: skip
 TABLES = {"programs": COLUMNS}
-ALPHA, TOLERANCE, NEVER = 0.85, 1e-6, 1e-30
-SHORT, LONG = 10, 50  # iterations
-RUNS, SOURCES = 5, 8
+TOLERANCE, NEVER = 1e-6, 1e-30
+MOST = 500  # iterations
+SHORT, LONG = 10, 50
+RUNS = 5
+PRECISIONS = {"float32": 1e-4, "float64": 1e-9}  # and what rounding may make of all ranks
 
 
 @dataclass(frozen=True)
 class Match:
-    """One question to several of ours and one of theirs; `same(ours, theirs)` compares two answers."""
+    """One question to several of ours and one of theirs; `same(ours, theirs)` compares two answers.
+
+    `facts` gives, by the name of the contender, what else its row says.
+    """
 
     program: str
     ours: Sequence[Contender]
     theirs: Contender
     arguments: Sequence[int]
     same: Callable[[Any, Any], bool]
-
-
-class CuGraph:
-    """cuGraph's functions on the graphs that they prefer, each built when it is first needed."""
-
-    def __init__(self, edges: Any, directed: bool) -> None:
-        self._edges, self._directed = edges, directed
-
-    def _graph(self, directed: bool, weight: str | None = None, transposed: bool = False) -> Any:
-        import cugraph
-
-        graph = cugraph.Graph(directed=directed)
-        graph.from_cudf_edgelist(
-            self._edges, source="src", destination="dst", weight=weight, store_transposed=transposed
-        )
-        return graph
-
-    @cached_property
-    def _transposed(self) -> Any:
-        return self._graph(self._directed, transposed=True)
-
-    @cached_property
-    def _undirected(self) -> Any:
-        return self._graph(directed=False)
-
-    @cached_property
-    def _weighted(self) -> Any:
-        return self._graph(self._directed, weight="weight")
-
-    def pagerank(self, tolerance: float, most: int) -> Any:
-        import cugraph
-
-        ranks, _ = cugraph.pagerank(
-            self._transposed, ALPHA, max_iter=most, tol=tolerance, fail_on_nonconvergence=False
-        )
-        return ranks
-
-    def components(self) -> Any:
-        import cugraph
-
-        return cugraph.weakly_connected_components(self._undirected)
-
-    def sssp(self, source: int) -> Any:
-        import cugraph
-
-        return cugraph.sssp(self._weighted, source)
+    facts: dict[str, Callable[[], Row]] = field(default_factory=dict)
 
 
 def measure(lab: Lab, names: Sequence[str], library: Callable[[Any, bool], Any] = CuGraph) -> Iterator[Row]:
@@ -106,16 +73,19 @@ def measure(lab: Lab, names: Sequence[str], library: Callable[[Any, bool], Any] 
         directed = graphs.is_directed(name)
         edges = simple(lab, lab.load(name), directed)
         graph, theirs = lab.graph(edges, directed=directed, weight="weight"), library(edges, directed)
-        sources = lab.roots(edges, directed)[:SOURCES]
+        sources = lab.roots(edges, directed)[:RUNS]
         facts = {"graph": name, "vertices": graph.n_vertices, "edges": graph.n_edges, "seed": lab.seed}
-        for row in (
-            *matched(lab, ranks(graph, theirs)),
-            *an_iteration(lab, graph, theirs),
-            *matched(lab, components(graph, theirs)),
-            *matched(lab, shortest(graph, theirs, sources)),
-        ):
+        for row in rows_of(lab, graph, theirs, sources):
             yield {"benchmark": "programs", "table": "programs", **facts, **row}
         del graph, theirs, edges
+
+
+def rows_of(lab: Lab, graph: Graph, theirs: Any, sources: Sequence[int]) -> Iterator[Row]:
+    for dtype in PRECISIONS:
+        yield from matched(lab, ranks(graph, theirs, dtype))
+        yield from an_iteration(lab, graph, theirs, dtype)
+    yield from matched(lab, components(graph, theirs))
+    yield from matched(lab, shortest(graph, theirs, sources))
 
 
 def simple(lab: Lab, edges: Any, directed: bool) -> Any:
@@ -131,26 +101,31 @@ def simple(lab: Lab, edges: Any, directed: bool) -> Any:
 
 
 def matched(lab: Lab, match: Match) -> Iterator[Row]:
-    """A row for each of ours, then theirs, whose answers are compared with those of our first."""
+    """A row for each of ours, then theirs: of each argument one answer is compared with that of our first."""
     best: Row = {}
     for ours in match.ours:
         row = of_runs(lab.timings(ours, match.arguments))
         best = best or row
-        yield {"program": match.program, "name": ours.name, **row}
+        yield {"program": match.program, "name": ours.name, **row, **more(match, ours)}
     row = {"program": match.program, "name": match.theirs.name}
-    faults = []
+    seen: dict[int, bool] = {}
 
     def check(argument: int, answer: Any) -> None:
-        if not match.same(match.ours[0].run(argument), answer):
-            faults.append(f"argument {argument}: another answer than ours")
+        if argument not in seen:
+            seen[argument] = match.same(match.ours[0].run(argument), answer)
 
     try:
-        ms = lab.timings(match.theirs, match.arguments, check=check)
+        row |= of_runs(lab.timings(match.theirs, match.arguments, check=check)) | more(match, match.theirs)
     except REFUSALS as error:
         yield {**row, "note": f"not measured, {reason(error)}"}
         return
-    row |= of_runs(ms)
-    yield {**row, "over_ours": ratio(row["median_ms"], best["median_ms"]), **verdict(len(ms), faults)}
+    faults = [f"argument {argument}: another answer than ours" for argument, same in seen.items() if not same]
+    yield {**row, "over_ours": ratio(row["median_ms"], best["median_ms"]), **verdict(len(seen), faults)}
+
+
+def more(match: Match, contender: Contender) -> Row:
+    facts = match.facts.get(contender.name)
+    return {} if facts is None else facts()
 
 
 def of_runs(ms: Sequence[float]) -> Row:
@@ -162,13 +137,30 @@ def call(name: str, function: Callable[..., Any]) -> Contender:
     return Contender(name, int, lambda argument, limit=None: function(argument))
 
 
-def ranks(graph: Graph, theirs: Any) -> Match:
+def ranks(graph: Graph, theirs: Any, dtype: str) -> Match:
+    # Both are within alpha / (1 - alpha) tolerances of the end, and rounded.
+    bound = 2 * TOLERANCE * ALPHA / (1 - ALPHA) + PRECISIONS[dtype]
+    asked = {"tol": TOLERANCE, "max_iter": MOST, "weighted": False, "dtype": dtype}
+
+    def our_facts() -> Row:
+        traced = graph.pagerank(ALPHA, trace=True, **asked)
+        return {"dtype": str(traced.result["pagerank"].dtype), "iterations": len(traced.trace)}
+
+    def their_facts() -> Row:
+        def in_time(needed: int) -> bool:
+            return theirs.pagerank(dtype, TOLERANCE, needed + 1)[1]
+
+        found, _ = theirs.pagerank(dtype, TOLERANCE, MOST)
+        needed = bisect_left(range(MOST), True, key=in_time)
+        return {"dtype": str(found["pagerank"].dtype), "iterations": needed}
+
     return Match(
         "pagerank",
-        [call("rapids_trav", lambda _: graph.pagerank(ALPHA, tol=TOLERANCE, max_iter=500, weighted=False))],
-        call("cugraph", lambda _: theirs.pagerank(TOLERANCE, 500)),
-        range(RUNS),
-        same_ranks,
+        [call("rapids_trav", lambda _: graph.pagerank(ALPHA, **asked))],
+        call("cugraph", lambda _: theirs.pagerank(dtype, TOLERANCE, MOST)[0]),
+        [0] * RUNS,
+        lambda ours, others: same_ranks(ours, others, bound),
+        {"rapids_trav": our_facts, "cugraph": their_facts},
     )
 
 
@@ -177,7 +169,7 @@ def components(graph: Graph, theirs: Any) -> Match:
         "components",
         [call("rapids_trav", lambda _: graph.components())],
         call("cugraph", lambda _: theirs.components()),
-        range(RUNS),
+        [0] * RUNS,
         same_components,
     )
 
@@ -195,20 +187,17 @@ def shortest(graph: Graph, theirs: Any, sources: Sequence[int]) -> Match:
     )
 
 
-def an_iteration(lab: Lab, graph: Graph, theirs: Any) -> Iterator[Row]:
+def an_iteration(lab: Lab, graph: Graph, theirs: Any, dtype: str) -> Iterator[Row]:
     """Time of one iteration of PageRank."""
-    n = graph.n_vertices
-
-    def ours(dtype: str) -> Callable[[int], Any]:
-        program = programs.pagerank(NEVER, dtype)
-        settings = {"initial": 1 / n, "parameters": (ALPHA, 1 / n)}
-        return lambda most: graph.run(program, max_iterations=most, **settings)
-
-    contenders = [(f"rapids_trav {dtype}", ours(dtype)) for dtype in ("float64", "float32")]
-    contenders.append(("cugraph", lambda most: theirs.pagerank(NEVER, most)))
+    n, program = graph.n_vertices, programs.pagerank(NEVER, dtype)
+    settings = {"initial": 1 / n, "parameters": (ALPHA, 1 / n)}
+    contenders = {
+        "rapids_trav": lambda most: graph.run(program, max_iterations=most, **settings),
+        "cugraph": lambda most: theirs.pagerank(dtype, NEVER, most),
+    }
     base = None
-    for name, run in contenders:
-        row = {"program": "pagerank, an iteration", "name": name}
+    for name, run in contenders.items():
+        row = {"program": "pagerank, an iteration", "name": name, "dtype": dtype}
         try:
             quick, slow = (np.median(lab.timings(call(name, run), [most] * RUNS)) for most in (SHORT, LONG))
         except REFUSALS as error:
@@ -219,39 +208,6 @@ def an_iteration(lab: Lab, graph: Graph, theirs: Any) -> Iterator[Row]:
         yield {**row, "iteration_ms": each, "over_ours": ratio(each, base)}
 
 
-def ordered(frame: Any, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices ascending, and the numbers of a column, infinite where null."""
-    frame = frame.sort_values("vertex")
-    numbers = frame[column]
-    numbers = numbers.fillna(np.inf) if numbers.dtype.kind == "f" else numbers
-    return frame["vertex"].to_numpy(), numbers.to_numpy()
-
-
-def same_ranks(ours: Any, theirs: Any) -> bool:
-    """Both are within alpha / (1 - alpha) tolerances of the end, and one has seven digits."""
-    (vertex, rank), (other, their) = ordered(ours, "pagerank"), ordered(theirs, "pagerank")
-    bound = 2 * TOLERANCE * ALPHA / (1 - ALPHA) + 1e-4
-    return np.array_equal(vertex, other) and float(np.abs(rank - their).sum()) < bound
-
-
-def same_components(ours: Any, theirs: Any) -> bool:
-    """The same vertices hang together, whatever the components are called."""
-    (vertex, component), (other, label) = ordered(ours, "component"), ordered(theirs, "labels")
-    if not np.array_equal(vertex, other):
-        return False
-    (names, place), (labels, label_place) = (
-        np.unique(values, return_inverse=True) for values in (component, label)
-    )
-    pairs = np.unique(place.astype(np.int64) * len(labels) + label_place)
-    return len(names) == len(labels) == len(pairs)
-
-
-def same_lengths(ours: Any, theirs: Any) -> bool:
-    """cuGraph marks what it does not reach with the largest number."""
-    (vertex, length), (other, their) = ordered(ours, "distance"), ordered(theirs, "distance")
-    their = np.where(their == np.finfo(their.dtype).max, np.inf, their)
-    return np.array_equal(vertex, other) and np.array_equal(length.astype(np.float64), their)
-
-
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    bars(axes, [{**row, "name": f"{row['program']} {row['name']}"} for row in rows], "median_ms", "median ms")
+    named = [{**row, "name": f"{row['program']} {row.get('dtype', '')} {row['name']}"} for row in rows]
+    bars(axes, named, "median_ms", "median ms")

@@ -58,7 +58,7 @@ def bfs(
     for first, found in searches(graph, question, deterministic):
         traces.append(found.trace)
         if table:
-            columns = graph.engine.answer_columns(found, table)
+            columns = graph.engine.answer_columns(found, table, len(question.sources))
             break
         rows.append(_rows(graph, question, found, first, reached_only))
         _check_size(graph, sum(len(part[2]) for part in rows))
@@ -77,15 +77,20 @@ def searches(graph: Graph, question: Question, deterministic: bool = False) -> I
     if smallest:
         options = replace(options, predecessors=False)
     step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1)))
+    if question.each:
+        step = question.view.searches_at_once(min(step, len(question.sources)), question.options)
     step = step // 64 * 64 or step  # whole words of a bit-parallel search
     for first in range(0, len(question.sources), step if question.each else len(question.sources)):
-        if question.each:
-            found = _search_each(engine, question, question.sources[first : first + step], options)
-        else:
-            found = engine.bfs(question.view, question.sources, options)
-        if smallest:
-            predecessor = engine.smallest_predecessors(question.view.into, found.distance, graph.ids.order)
-            found = replace(found, predecessor=predecessor)
+        part = question.sources[first : first + step] if question.each else question.sources
+        with question.view.searching(question.options, len(part) if question.each else None):
+            if question.each:
+                found = _search_each(engine, question, part, options)
+            else:
+                found = engine.bfs(question.view, part, options)
+            if smallest:
+                into = question.view.into
+                predecessor = engine.smallest_predecessors(into, found.distance, graph.ids.order)
+                found = replace(found, predecessor=predecessor)
         yield first, found
 
 

@@ -12,11 +12,13 @@ component.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rapids_trav.frames import move
 from rapids_trav.ids import vertex_dtype
-from rapids_trav.structures import Array, Run, State
+from rapids_trav.structures import Array, State
 
 from .programs import connected_components
 from .run import RunQuestion, answer, execute, gather_view, in_order
@@ -33,39 +35,38 @@ def components(graph: Graph, **asked: Any) -> Any:
     xp, n = graph.engine.xp, graph.n_vertices
     dtype = vertex_dtype(n)
     labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
-    done = _labelled(graph, State(labels, xp.ones(n, dtype=bool)), question)
+    program = connected_components(dtype.name)
+    view = gather_view(graph, program, question)
+    state = State(labels, xp.ones(n, dtype=bool))
+    shortcuts = Shortcuts(labels, graph.ids.rank, xp)
+    done = execute(graph, view, program, state, question, between=shortcuts, between_from=FIRST)
     label = in_order(graph, done.values)
     columns = graph.id_columns("vertex") | graph.id_columns("component", graph.ids.placed(label))
     return answer(graph, columns, done, question)
 
 
-def _labelled(graph: Graph, state: State, question: RunQuestion) -> Run:
-    program = connected_components(state.values.dtype.name)
-    view = gather_view(graph, program, question)
-    trace: list = []
-    begun, limit = state, FIRST
-    while True:
-        question = replace(question, max_iterations=limit)
-        done = execute(graph, view, program, state, question, begun)
-        trace += done.trace
-        if done.converged:
-            return replace(done, trace=trace)
-        state = _shortcut(graph, state.values, done)
-        question = replace(question, resume=False)  # it has gone on from there
-        limit = done.iterations + 1
+class Shortcuts:
+    """Hooks and shortcuts labels between iterations; vertices whose labels that changes are active too.
 
+    Parameters
+    ----------
+    labels : vertex array, (n,)
+        Those that the run starts with.
+    rank : vertex array, (n,), or None
+        The vertex that each label names; None: that of its number.
+    """
 
-def _shortcut(graph: Graph, before: Array, done: Run) -> State:
-    """Hook and shortcut the labels of a run that began with `before`; what they change is active too."""
-    xp, rank = graph.engine.xp, graph.ids.rank
+    def __init__(self, labels: Array, rank: Array | None, xp: Any) -> None:
+        self._before, self._rank, self._xp = labels, rank, xp
 
-    def named(labels: Array) -> Array:
-        return labels if rank is None else rank[labels]
+    def __call__(self, state: State) -> State:
+        xp = np if isinstance(state.values, np.ndarray) else self._xp  # a GPU's graph may run on the CPU
+        before, self._rank = move(self._before, xp), None if self._rank is None else move(self._rank, xp)
+        values = state.values.copy()
+        changed = xp.flatnonzero(before != values)
+        xp.minimum.at(values, self._named(before[changed]), values[changed])
+        self._before = values = values[self._named(values)]
+        return State(values, (values != state.values) | state.active, state.iteration)
 
-    values = done.values.copy()
-    changed = xp.flatnonzero(before != values)
-    xp.minimum.at(values, named(before[changed]), values[changed])
-    values = values[named(values)]
-    active = values != done.values
-    active |= True if done.active is None else done.active
-    return State(values, active, done.iterations)
+    def _named(self, labels: Array) -> Array:
+        return labels if self._rank is None else self._rank[labels]

@@ -38,23 +38,38 @@ def initial_values(graph: Graph, program: Program, initial: Any) -> tuple[Array,
     """Initial values by internal id, (n,), in the program's dtype; the vertices named, None if none are.
 
     `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
-    vertices, as a mapping or as a frame with `vertex` (`vertex_0`, ...) and `value`: the others start from
-    the reducer's identity.
+    vertices, as a mapping, as a Series with their ids as index, or as a frame with `vertex` (`vertex_0`, ...)
+    and `value`: the others start from the reducer's identity.  A Series with the index that none was given
+    for, 0, 1, ..., is like a column of an answer.
     """
     xp, n = graph.engine.xp, graph.n_vertices
     if library_of(initial):
         return _of_frame(graph, program, initial)
+    if library_of(initial, ("Series",)) and not _is_default(initial.index):
+        return _placed(graph, program, initial.index.to_frame(index=False), initial)
     if isinstance(initial, Mapping):
         return _placed(graph, program, list(initial), list(initial.values()))
     if isinstance(initial, Number) or getattr(initial, "ndim", 1) == 0:
         return xp.full(n, _values(program, [initial], np)[0]), None
     values = _values(program, initial, xp)
-    if values.shape != (n,):
+    if values.ndim != 1:
+        raise TravError(
+            f"initial has {values.ndim} dimensions, {' by '.join(map(str, values.shape))}: give a flat "
+            f"sequence of {n} values, one for each vertex in ascending order of the ids."
+        )
+    if len(values) != n:
         raise TravError(
             f"initial holds {len(values)} values, and the graph has {n} vertices: give one for each, in "
             f"ascending order of the ids, or name the vertices in a dict or a frame."
         )
     return values if graph.ids.order is None else values[graph.ids.order], None
+
+
+def _is_default(index: Any) -> bool:
+    """Whether this is the index of a Series that was made without one."""
+    if library_of(index, ("RangeIndex",)) is None or index.name is not None:
+        return False
+    return (index.start, index.step) == (0, 1)
 
 
 def _of_frame(graph: Graph, program: Program, frame: Any) -> tuple[Array, Array]:
@@ -74,6 +89,11 @@ def _placed(graph: Graph, program: Program, named: Any, given: Any) -> tuple[Arr
     if len(named) == 0:
         return values, xp.empty(0, dtype=np.int64)
     at = on_engine(graph, vertices(graph, "initial", named))
+    if repeated := len(at) - len(xp.unique(at)):
+        raise TravError(
+            f"initial names vertices again in {repeated} of its {len(at)} rows: give each one value, for "
+            f"example that of groupby(...).min()."
+        )
     values[at] = _values(program, given, xp)
     return values, at
 

@@ -42,7 +42,8 @@ def khop(
         predecessors=False,
         what="seeds",
     )
-    distance = graph.engine.bfs(question.view, question.sources, question.options).distance
+    with question.view.searching(question.options):
+        distance = graph.engine.bfs(question.view, question.sources, question.options).distance
     chosen = distance >= 0
     rank = graph.ids.rank
     vertex = graph.engine.xp.flatnonzero(chosen) if rank is None else rank[chosen[rank]]

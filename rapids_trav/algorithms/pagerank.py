@@ -5,10 +5,16 @@ S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine",
 A walker follows a random out-edge (by weight, if edges have weights) with probability alpha, else jumps to
 any vertex; from a vertex without out-edges it always jumps.  Iterated from the uniform distribution until the
 sum of the absolute changes is below the tolerance.
+
+If the changes of an iteration add up to less than tol, the ranks are off by less than tol * alpha /
+(1 - alpha) in all.  So they are in an asynchronous run, where a vertex sees some of its neighbours as they
+were and some as they have become: were all to gather once more, the changes would add up to alpha * tol at
+most, and alpha is what an iteration shrinks any distance by.
 """
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.errors import TravError, written
@@ -17,6 +23,7 @@ from rapids_trav.structures import State
 from .programs import pagerank as program_of
 from .question import one_of, whole_number
 from .run import RunQuestion, answer, execute, gather_view, in_order
+from .weights import check_rank_weights
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -34,9 +41,7 @@ def pagerank(
     **asked: Any,
 ) -> Any:
     """Frame of the ranks that `Graph.pagerank` documents."""
-    _between("alpha", alpha, 0.0, 1.0, "the probability of following an edge")
-    _between("tol", tol, 0.0, float("inf"), "the change below which to stop")
-    whole_number("max_iter", max_iter, of="iterations")
+    check_settings(alpha, tol, max_iter)
     xp, n = graph.engine.xp, graph.n_vertices
     question = RunQuestion(
         weighted=graph.weight is not None if weighted is None else weighted,
@@ -50,12 +55,7 @@ def pagerank(
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)
     if view.weights is not None:
-        refuse_negative(graph, view.weights, "ranks are for weights from 0 on")
-        if len(view.weights) and not xp.isfinite(view.weights.max()):
-            raise TravError(
-                f"weight={graph.weight!r} holds inf, and ranks are for finite weights: leave out such edges "
-                f"with where=."
-            )
+        check_rank_weights(graph, view, question.where, dtype, float(1.0 - alpha) / max(n, 1))
     state = State(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
     done = execute(graph, view, program, state, question)
     if not done.converged:
@@ -67,20 +67,15 @@ def pagerank(
     return answer(graph, columns, done, question)
 
 
-def refuse_negative(graph: Graph, weights: Any, why: str) -> None:
-    """Refuse weights of which one is below 0."""
-    if len(weights) and (smallest := weights.min()) < 0:
-        raise TravError(
-            f"weight={graph.weight!r} holds {written(smallest)}, and {why}: leave out such edges with where= "
-            f"or shift the weights."
-        )
+def check_settings(alpha: Any, tol: Any, max_iter: Any) -> None:
+    """Refuse settings with which there are no ranks, on the command line before the edges are read."""
+    _between("alpha", alpha, 0.0, 1.0, "the probability of following an edge")
+    _between("tol", tol, 0.0, float("inf"), "the change below which to stop")
+    if whole_number("max_iter", max_iter, of="iterations") == 0:
+        raise TravError("max_iter=0 allows no iteration: give at least 1.")
 
 
 def _between(what: str, value: Any, low: float, high: float, meaning: str) -> None:
-    try:
-        inside = low < float(value) < high
-    except (TypeError, ValueError):
-        inside = False
-    if not inside:
+    if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
         least = f"above {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
         raise TravError(f"{what}={written(value)} is not {meaning}: give a number {least}.")

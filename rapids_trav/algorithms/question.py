@@ -13,8 +13,9 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames import move
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.lookup import lookup
+from rapids_trav.storage.adjacencies import MemoryView
 from rapids_trav.storage.rows import check_where
-from rapids_trav.structures import Array, BfsOptions, View
+from rapids_trav.structures import Array, BfsOptions
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -31,7 +32,7 @@ class Question:
 
     Attributes
     ----------
-    view : View
+    view : MemoryView
         The graph in the direction asked for, perhaps filtered.
     sources : vertex array
         Unique ("joint"), or one for each search, in the order given ("each").
@@ -39,7 +40,7 @@ class Question:
     options : BfsOptions
     """
 
-    view: View
+    view: MemoryView
     sources: Array
     each: bool
     options: BfsOptions

@@ -14,6 +14,7 @@ import numpy as np
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import Masked, move
+from rapids_trav.locations import location
 from rapids_trav.program import Program
 from rapids_trav.storage.rows import check_where
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
@@ -66,6 +67,8 @@ class RunQuestion:
             raise TravError(
                 f"replication={written(self.replication)} is not known: choose one of {REPLICATIONS}."
             )
+        if self.checkpoint is not None:
+            location("checkpoint", self.checkpoint)
         for name in ("weighted", "trace", "resume"):
             flag(name, getattr(self, name))
         if self.asynchronous is not None:
@@ -117,11 +120,11 @@ def execute(
     program: Program,
     state: State,
     question: RunQuestion,
-    begun: State | None = None,
+    **own: Any,
 ) -> Run:
     """Run the program on the engine from `state`, or from the checkpoint that is resumed.
 
-    A run in several parts says from the second on how it has `begun`: its checkpoints are known by that.
+    `own` are options of the engine that no caller is asked for.
     """
     if question.gather == "replicas" and graph.engine.name != "cuda":
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
@@ -143,9 +146,10 @@ def execute(
         on_page=question.on_page,
         gather=question.gather,
         replication=question.replication,
+        **own,
     )
     if question.checkpoint is not None:
-        checkpoints = Checkpoints(graph, view, program, begun or state, question, asynchronous)
+        checkpoints = Checkpoints(graph, view, program, state, question, asynchronous)
         if question.resume:
             state = checkpoints.resumed(state)
         options = replace(options, checkpoint=checkpoints.write)
@@ -167,8 +171,7 @@ def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program,
         from rapids_trav.engines.cpu import CpuEngine
 
         done = CpuEngine().run(replace(_on_host(view), pages=None), program, _on_host(state), options)
-        active = None if done.active is None else engine.xp.asarray(done.active)
-        return replace(done, values=engine.xp.asarray(done.values), active=active)
+        return replace(done, values=engine.xp.asarray(done.values))
 
     return on_host
 
@@ -206,6 +209,8 @@ def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
 
 def _numbers(parameters: Any) -> tuple[float, ...]:
     try:
+        if isinstance(parameters, (str, bytes)):
+            raise TypeError
         return tuple(float(number) for number in parameters)
     except (TypeError, ValueError):
         raise TravError(

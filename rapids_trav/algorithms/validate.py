@@ -15,10 +15,12 @@ Reference: Graph500 benchmark specification, section "Validation".
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rapids_trav.edge_blocks import BLOCK, edge_blocks
 from rapids_trav.errors import TravError
 from rapids_trav.frames import move
 from rapids_trav.structures import Array, View
@@ -27,6 +29,18 @@ from .question import on_engine, unique, vertices
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
+    from rapids_trav.storage.budget import Budget
+
+MARK_BYTES = 2  # of a vertex: whether it is a source, and whether an edge joins it to its predecessor
+READ_BYTES = 128  # of an edge in hand, with what is made of it
+FEWEST_READ = 1 << 12  # edges that are read at once in any case: fewer take too long
+
+SOURCES = "rule 1: not exactly the sources have distance 0"
+ROOTS = "rule 1: a source has a predecessor"
+REACHED = "rule 2: not exactly the reached vertices beside the sources have a predecessor"
+UP = "rule 3: a predecessor is not one level up"
+EDGE = "rule 4: a predecessor is not joined to its vertex by an edge"
+LEVEL = "rule 5: an edge leads too far down"
 
 
 class TreeError(TravError):
@@ -77,7 +91,7 @@ def check_tree(
             predecessor[vertex[rows]] = on_engine(graph, vertices(graph, "result", given))
     roots = unique(graph, vertices(graph, "sources", sources))
     view = graph.storage.view(direction, where)
-    if broken := broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit):
+    if broken := broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit, graph.budget):
         raise TreeError("; ".join(broken) + ".")
 
 
@@ -88,8 +102,12 @@ def broken_rules(
     distance: Array,
     predecessor: Array | None = None,
     depth_limit: int | None = None,
+    budget: Budget | None = None,
 ) -> list[str]:
     """The rules that a joint search's arrays break, each with one internal vertex that breaks it.
+
+    Reads vertices and edges in blocks, wherever the edges lie: beside the arrays it takes two bytes a vertex
+    and `READ_BYTES` for each edge of a block, which is as long as the budget allows.
 
     Parameters
     ----------
@@ -97,37 +115,72 @@ def broken_rules(
     distance : int array, (n,)
     predecessor : vertex array, (n,), optional
         Without it only rules 1 and 5 are checked, so distances may be too short.
+    budget : Budget, optional
+        Of the engine's memory, where the edges are kept outside it.
     """
-    xp = engine.xp
-    n = view.n_vertices
-    edges = engine.expand_rows(view.out)
-    is_source = xp.zeros(n, dtype=bool)
-    is_source[sources] = True
-    broken = []
+    xp, n = engine.xp, view.n_vertices
+    edges = view.stored
+    block = BLOCK
+    held: AbstractContextManager[None] = nullcontext()
+    if budget is not None:
+        block = max(min(BLOCK, (budget.free - MARK_BYTES * n) // READ_BYTES), FEWEST_READ)
+        n_bytes = MARK_BYTES * n + READ_BYTES * min(block, max(edges.n_edges, n))
+        held = budget.hold(min(n_bytes, budget.free), "the check of a tree")
+    with held:
+        is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
+        is_source[sources] = True
+        broken = _Broken()
+        for first in range(0, n, block):
+            among = slice(first, first + block)
+            _check_vertices(broken, first, among, is_source, distance, predecessor, xp)
+        searched_to = np.iinfo(np.int32).max if depth_limit is None else depth_limit
+        for part in edge_blocks(edges, xp, block=block):
+            if predecessor is not None:
+                joined[part.dst[predecessor[part.dst] == part.src]] = True
+            near, far = distance[part.src], distance[part.dst]
+            wrong = (near >= 0) & (near < searched_to) & ((far < 0) | (far > near + 1))
+            broken.note(LEVEL, wrong, part.dst)
+        if predecessor is not None:
+            for first in range(0, n, block):
+                among = slice(first, first + block)
+                broken.note(EDGE, (predecessor[among] >= 0) & ~joined[among], first)
+    return broken.sentences()
 
-    def rule(sentence: str, wrong: Array, vertex: Array | None = None) -> None:
-        if bool(wrong.any()):
+
+class _Broken:
+    """The first vertex that breaks each rule."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, int] = {}
+
+    def note(self, rule: str, wrong: Array, vertex: Array | int) -> None:
+        """Of a block: where the rule is broken, and the vertices there, or the first of consecutive ones."""
+        if rule not in self._found and bool(wrong.any()):
             at = int(wrong.argmax())
-            broken.append(f"{sentence} (internal vertex {at if vertex is None else int(vertex[at])})")
+            self._found[rule] = vertex + at if isinstance(vertex, int) else int(vertex[at])
 
-    rule("rule 1: not exactly the sources have distance 0", is_source != (distance == 0))
-    if predecessor is not None:
-        rule("rule 1: a source has a predecessor", is_source & (predecessor >= 0))
-        rule(
-            "rule 2: not exactly the reached vertices beside the sources have a predecessor",
-            ~is_source & ((distance > 0) != (predecessor >= 0)),
-        )
-        child = xp.flatnonzero(predecessor >= 0)
-        parent = predecessor[child]
-        rule("rule 3: a predecessor is not one level up", distance[parent] + 1 != distance[child], child)
-        keys = edges.src.astype(np.int64) * n + edges.dst  # ascending, as rows and their columns are
-        wanted = parent.astype(np.int64) * n + child
-        if len(keys):
-            found = keys[xp.minimum(xp.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-        else:
-            found = xp.zeros(len(wanted), dtype=bool)
-        rule("rule 4: a predecessor is not joined to its vertex by an edge", ~found, child)
-    near, far = distance[edges.src], distance[edges.dst]
-    searched = near >= 0 if depth_limit is None else (near >= 0) & (near < depth_limit)
-    rule("rule 5: an edge leads too far down", searched & ((far < 0) | (far > near + 1)), edges.dst)
-    return broken
+    def sentences(self) -> list[str]:
+        order = (SOURCES, ROOTS, REACHED, UP, EDGE, LEVEL)
+        return [f"{rule} (internal vertex {self._found[rule]})" for rule in order if rule in self._found]
+
+
+def _check_vertices(
+    broken: _Broken,
+    first: int,
+    among: slice,
+    is_source: Array,
+    distance: Array,
+    predecessor: Array | None,
+    xp: Any,
+) -> None:
+    """Rules 1 to 3 for a block of vertices, whose first is given."""
+    source, depth = is_source[among], distance[among]
+    broken.note(SOURCES, source != (depth == 0), first)
+    if predecessor is None:
+        return
+    parent = predecessor[among]
+    led = parent >= 0
+    broken.note(ROOTS, source & led, first)
+    broken.note(REACHED, ~source & ((depth > 0) != led), first)
+    above = distance[xp.where(led, parent, 0)]
+    broken.note(UP, led & (above + 1 != depth), first)

@@ -37,6 +37,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as error:
+        if type(error) is click.UsageError:  # ours; the others are click's own, and speak of its options
+            error = click.UsageError(_worded(error.message), error.ctx)
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
@@ -45,15 +47,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _drop_output()  # the reader has gone, as `head` does
         return 128 + signal.SIGPIPE
     except TravError as error:
-        return _say(str(error), 1)
+        return _say(_worded(str(error)), 1)
     except UnicodeEncodeError as error:
         return _say(f"The output cannot be written in {error.encoding}: set LC_ALL=C.UTF-8.", 1)
     except OSError as error:
         _drop_output()
         return _say(f"{error.filename or 'The output'} cannot be written: {error.strerror or error}.", 1)
     except MemoryError as error:
-        return _say(str(error) or "There is not enough memory for this graph.", 1)
+        return _say(_worded(str(error)) or "There is not enough memory for this graph.", 1)
     return code if isinstance(code, int) else 0
+
+
+def _worded(message: str) -> str:
+    """What the library says, with options as they are written on the command line."""
+    from .commands import app
+    from .wording import on_command_line, options_of
+
+    return on_command_line(message, options_of(app.commands.values()))
 
 
 def _drop_output() -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pyarrow as pa
 
 from .. import datasets
 from ..doctor import choose_engine
@@ -25,7 +24,7 @@ from ..io import FORMATS, read_edges
 from ..io.formats import guess_format
 from ..io.parquet import read_schema
 from ..storage.files import is_saved_graph
-from .ids import IdReader, id_readers
+from .ids import IdReader, check_ids, check_types, id_readers
 from .report import progress
 
 EDGE_OPTIONS = (
@@ -61,6 +60,7 @@ EDGE_OPTIONS = (
         "--memory-limit",
         help="Most memory of the CPU or GPU that the graph may keep, such as 8GB; what is more goes outside.",
     ),
+    click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
 )
 # What a saved graph knows by itself.
 OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids", "weight")
@@ -120,6 +120,7 @@ def open_graph(
     string_ids: bool,
     engine: str,
     memory_limit: str | None = None,
+    spill: str | None = None,
     variant: str = "auto",
     weight: str | None = None,
 ) -> OpenGraph:
@@ -130,7 +131,7 @@ def open_graph(
     start = time.perf_counter()
     path = Path(edges)
     if is_saved_graph(path):
-        return _open_saved(path, engine, memory_limit, start)
+        return _open_saved(path, engine, memory_limit, spill, start)
     if edges in datasets.DIRECTED and not path.exists():
         path = datasets.path(edges)
         directed = datasets.DIRECTED[edges] if directed is None else directed
@@ -142,7 +143,7 @@ def open_graph(
     with progress("Reading the edges and building the graph"):
         source: Any = path
         if (guess_format(path) if format_ == "auto" else format_) == "parquet":
-            _check_types(path, *_ends(path, src, dst))
+            check_types(path, *_ends(path, src, dst))
         else:
             source = _read(
                 path,
@@ -154,7 +155,7 @@ def open_graph(
                 string_ids=string_ids,
                 both_directions=directed,
             )
-            _check_ids(source, *_ends(source, src, dst))
+            check_ids(source, *_ends(source, src, dst))
         graph = Graph.from_edges(
             source,
             *_ends(source, src, dst),
@@ -162,11 +163,14 @@ def open_graph(
             weight=weight,
             engine=engine,
             memory_limit=memory_limit,
+            spill=spill,
         )
     return OpenGraph(graph, edges, engine, id_readers(graph), time.perf_counter() - start)
 
 
-def _open_saved(path: Path, engine: str, memory_limit: str | None, start: float) -> OpenGraph:
+def _open_saved(
+    path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float
+) -> OpenGraph:
     """A saved graph; options that describe a file have no meaning for it."""
     asked = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
@@ -176,7 +180,7 @@ def _open_saved(path: Path, engine: str, memory_limit: str | None, start: float)
                 f"{option.opts[0]} is for edges, and {path} is a saved graph: leave it out."
             )
     with progress("Opening the graph"):
-        graph = Graph.open(path, engine=engine, memory_limit=memory_limit)
+        graph = Graph.open(path, engine=engine, memory_limit=memory_limit, spill=spill)
     return OpenGraph(graph, str(path), engine, id_readers(graph), time.perf_counter() - start)
 
 
@@ -215,14 +219,6 @@ def _ends(source: Any, src: tuple[str, ...], dst: tuple[str, ...]) -> tuple[list
     return edge_columns(open_edges(source), list(src) or None, list(dst) or None)
 
 
-def _check_types(path: Path, src: list[str], dst: list[str]) -> None:
-    """Refuse Parquet columns of lists and structs, which name no vertices."""
-    schema = read_schema(path)
-    for name in (*src, *dst):
-        if pa.types.is_nested(schema.field(name).type):
-            raise TravError(f"Column {name!r} holds {schema.field(name).type}, which is no id of a vertex.")
-
-
 def _read(path: Path, **options: Any) -> Any:
     """The edges, with what the reader had to guess said on the standard error."""
     with warnings.catch_warnings(record=True) as notes:
@@ -231,24 +227,3 @@ def _read(path: Path, **options: Any) -> Any:
     for note in notes:
         click.echo(f"rapids-trav: {note.message}", err=True)
     return frame
-
-
-def _check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
-    """Refuse text that is read as something else than ids of one kind, with the option that helps."""
-    for pair in zip(src, dst, strict=True):
-        kinds = {_kind(frame[name]) for name in pair}
-        problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
-        if problem is None and len(kinds) == 2:
-            problem = "hold numbers in one and words in the other"
-        if problem:
-            raise TravError(
-                f"Columns {pair[0]!r} and {pair[1]!r} {problem}: "
-                "add --string-ids to take them as words, or name other columns with --src and --dst."
-            )
-
-
-def _kind(column: Any) -> str:
-    kind = column.dtype.kind
-    if kind == "f" and bool((column % 1 != 0).any()):
-        return "fractions"
-    return "true and false" if kind == "b" else "numbers" if kind in "iuf" else "words"

@@ -1,4 +1,4 @@
-"""Vertex ids as they are written on the command line."""
+"""Vertex ids as they are written on the command line, and columns of files that may hold them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ..errors import TravError
 from ..graph import Graph
+from ..io.parquet import read_schema
 
 
 @dataclass(frozen=True)
@@ -66,3 +69,32 @@ def _time(text: str, zone: Any) -> pd.Timestamp:
     if zone is None and time.tzinfo is not None:
         raise ValueError(text)
     return time.tz_localize(zone) if zone is not None and time.tzinfo is None else time
+
+
+def check_types(path: Path, src: list[str], dst: list[str]) -> None:
+    """Refuse Parquet columns of lists and structs, which name no vertices."""
+    schema = read_schema(path)
+    for name in (*src, *dst):
+        if pa.types.is_nested(schema.field(name).type):
+            raise TravError(f"Column {name!r} holds {schema.field(name).type}, which is no id of a vertex.")
+
+
+def check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
+    """Refuse text that is read as something else than ids of one kind, with the option that helps."""
+    for pair in zip(src, dst, strict=True):
+        kinds = {_kind(frame[name]) for name in pair}
+        problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
+        if problem is None and len(kinds) == 2:
+            problem = "hold numbers in one and words in the other"
+        if problem:
+            raise TravError(
+                f"Columns {pair[0]!r} and {pair[1]!r} {problem}: "
+                "add --string-ids to take them as words, or name other columns with --src and --dst."
+            )
+
+
+def _kind(column: Any) -> str:
+    kind = column.dtype.kind
+    if kind == "f" and bool((column % 1 != 0).any()):
+        return "fractions"
+    return "true and false" if kind == "b" else "numbers" if kind in "iuf" else "words"

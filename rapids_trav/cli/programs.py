@@ -9,14 +9,16 @@ from typing import Any
 import click
 import pandas as pd
 
+from .. import plot
 from ..algorithms import components as components_
 from ..algorithms import pagerank as pagerank_
 from ..algorithms import sssp as sssp_
 from ..io.write import to_pandas
+from ..progress import PageProgress
 from ..sizes import readable
 from .edges import OpenGraph, edge_options, open_graph
 from .questions import check_files, head, names, screen_beside, write
-from .report import PageProgress, count, trace_table
+from .report import console, count, trace_table
 
 SHOWN = 10  # components, or vertices, that a summary lists
 RUNNING = "Running (the first run of a new installation compiles)"
@@ -24,6 +26,9 @@ RUNNING = "Running (the first run of a new installation compiles)"
 _where = click.option("--where", help="Boolean column: use only edges where it is true.")
 _weight = click.option("--weight", help="Column of the edges' weights.")
 _trace = click.option("--trace", is_flag=True, help="Show what each iteration did.")
+_plot = click.option(
+    "--plot", "picture", help="Draw time, bytes and overlap by iteration to .png, .svg or .pdf."
+)
 _checkpoint = click.option("--checkpoint", help="Folder in which to keep the state of the run.")
 _every = click.option(
     "--checkpoint-every", type=click.IntRange(1), default=10, show_default=True, help="Iterations."
@@ -37,20 +42,20 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 def run_options(command: Callable) -> Callable:
     """Decorate a command with what all of these take."""
-    for option in (_quiet, _output, _resume, _every, _checkpoint, _trace, _where):
+    for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _trace, _where):
         command = option(command)
     return edge_options(command)
 
 
 @click.command()
 @run_options
-def components(output: str | None, quiet: bool, **options: Any) -> None:
+def components(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
     """Weakly connected components: for every vertex the smallest id of its component.
 
     \b
     rapids-trav components facebook
     """
-    _run(components_.components, output, quiet, options, _component_sizes)
+    _run(components_.components, output, picture, quiet, options, _component_sizes)
 
 
 @click.command()
@@ -64,41 +69,41 @@ def components(output: str | None, quiet: bool, **options: Any) -> None:
     show_default=True,
     help="Which way to follow directed edges.",
 )
-def sssp(output: str | None, quiet: bool, **options: Any) -> None:
+def sssp(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
     """Shortest paths by weight: distance and predecessor of every vertex.
 
     \b
     rapids-trav sssp roads.csv --weight metres --source 17
     """
-    _run(sssp_.sssp, output, quiet, options, _distances)
+    _run(sssp_.sssp, output, picture, quiet, options, _distances)
 
 
 @click.command()
 @run_options
 @_weight
-@click.option("--alpha", type=click.FloatRange(0, 1), default=0.85, show_default=True, help="Damping.")
-@click.option(
-    "--tol", type=click.FloatRange(0, min_open=True), default=1e-5, show_default=True, help="End below."
-)
-@click.option("--max-iter", type=click.IntRange(1), default=100, show_default=True, help="Iterations.")
-def pagerank(output: str | None, quiet: bool, **options: Any) -> None:
+@click.option("--alpha", type=float, default=0.85, show_default=True, help="Damping, between 0 and 1.")
+@click.option("--tol", type=float, default=1e-5, show_default=True, help="End below.")
+@click.option("--max-iter", type=int, default=100, show_default=True, help="Iterations.")
+def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
     """PageRank of every vertex.
 
     \b
     rapids-trav pagerank twitter-ego --output ranks.parquet
     """
-    _run(pagerank_.pagerank, output, quiet, options, _top)
+    pagerank_.check_settings(options["alpha"], options["tol"], options["max_iter"])
+    _run(pagerank_.pagerank, output, picture, quiet, options, _top)
 
 
 def _run(
     question: Callable,
     output: str | None,
+    picture: str | None,
     quiet: bool,
     options: dict[str, Any],
     summary: Callable[[pd.DataFrame], list[str]],
 ) -> None:
     """Ask, show and write, with the pages that are streamed on the way."""
-    check_files(output)
+    check_files(output, picture)
     asked = (
         "where",
         "trace",
@@ -111,16 +116,20 @@ def _run(
         "max_iter",
     )
     asked_for = {name: options.pop(name) for name in asked if name in options}
+    shown = asked_for["trace"]
+    asked_for["trace"] = shown or picture is not None
     source = options.pop("source", None)
     opened = open_graph(**options)
     arguments = [] if source is None else [opened.ids(source, "--source")]
     start = time.perf_counter()
-    with PageProgress(RUNNING) as pages:
+    with PageProgress(RUNNING, console(stderr=True)) as pages:
         answer = question(opened.graph, *arguments, **asked_for, on_page=pages.on_page)
     took = time.perf_counter() - start
     result, trace = answer if asked_for["trace"] else (answer, None)
     if not quiet:
-        _show(output, opened, took, pages, summary(to_pandas(result)), trace)
+        _show(output, opened, took, pages, summary(to_pandas(result)), trace if shown else None)
+    if picture is not None:
+        plot.save(plot.run(trace, title=f"{question.__name__} of {opened.name}"), picture)
     write(result, output)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -13,7 +11,6 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ..io.write import to_pandas
-from ..sizes import readable
 
 BAR_WIDTH = 24
 NUMBERS_WIDTH = 46  # about what the other columns take
@@ -49,45 +46,6 @@ def progress(task: str) -> AbstractContextManager:
     )
     bar.add_task(task, total=None)
     return bar
-
-
-class PageProgress:
-    """The pages of a run that streams its edges, as they come, on the standard error of a terminal.
-
-    `on_page` takes the pages and bytes that were streamed since the last call.
-    """
-
-    def __init__(self, task: str) -> None:
-        screen = console(stderr=True)
-        self.pages = self.bytes = 0
-        self._lock = threading.Lock()  # pages may come from several threads
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[streamed]}"),
-            console=screen,
-            transient=True,
-            disable=not screen.is_terminal,
-        )
-        self._task = self._bar.add_task(task, total=None, streamed="")
-        self._start = 0.0
-
-    def __enter__(self) -> PageProgress:
-        self._bar.start()
-        self._start = time.perf_counter()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._bar.stop()
-
-    def on_page(self, pages: int, n_bytes: int) -> None:
-        with self._lock:
-            self.pages += pages
-            self.bytes += n_bytes
-            speed = self.bytes / max(time.perf_counter() - self._start, 1e-6)
-            streamed = f"{count(self.pages, 'page')}, {readable(self.bytes)}, {readable(int(speed))}/s"
-            self._bar.update(self._task, streamed=streamed)
 
 
 def level_counts(result: Any, n_vertices: int | None = None) -> pd.DataFrame:
@@ -126,7 +84,8 @@ def trace_table(trace: pd.DataFrame) -> Table:
     """The trace, a row for each level."""
     table = _numbers(*trace.columns, title="trace")
     for row in _ends(trace):
-        table.add_row(*("..." if row is None else _cell(value) for value in row or trace.columns))
+        values = zip(trace.columns, row or trace.columns, strict=True)
+        table.add_row(*("..." if row is None else _cell(name, value) for name, value in values))
     return table
 
 
@@ -145,9 +104,11 @@ def _ends(frame: pd.DataFrame) -> list:
     return [*rows[: MOST_ROWS // 2], None, *rows[-MOST_ROWS // 2 :]]
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
     if isinstance(value, str) or pd.isna(value):
         return str(value) if isinstance(value, str) else ""
+    if name == "residual":  # which falls by powers of ten
+        return f"{value:.2e}"
     return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -66,7 +66,9 @@ def component_edges(parent: Array, src: Array) -> int:
         return sum(team.run(_component_edges, len(src), parent, src, grain=GRAIN))
 
 
-def count_faults(parent: Array, root: int, src: Array, dst: Array, level: Array | None) -> list[int]:
+def count_faults(
+    parent: Array, root: int, edges: Iterable[tuple[Array, Array]], level: Array | None
+) -> list[int]:
     """How often rules 1 to 5 are broken, levels that are not depths, and tuples with an end out of range."""
     n = len(parent)
     with Team() as team:
@@ -82,7 +84,10 @@ def count_faults(parent: Array, root: int, src: Array, dst: Array, level: Array 
         given = np.empty(0, np.int32) if level is None else level
         rule_1, rule_2, levels = total(_settle, n, parent, root, ancestors, given, nodes)
         joined = np.zeros(n, np.bool_)
-        rule_3, rule_4, strange = total(_check_edges, len(src), src, dst, nodes, joined)
+        faults = np.zeros(3, np.int64)
+        for src, dst in edges:
+            faults += total(_check_edges, len(src), src, dst, nodes, joined)
+        rule_3, rule_4, strange = faults
         rule_5 = total(_unjoined, n, root, nodes, joined)
     return [int(count) for count in (rule_1, rule_2, rule_3, rule_4, rule_5, levels, strange)]
 

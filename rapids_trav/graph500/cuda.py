@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +101,9 @@ def component_edges(parent: Array, src: Array) -> int:
     return int(total[0])
 
 
-def count_faults(parent: Array, root: int, src: Array, dst: Array, level: Array | None) -> list[int]:
+def count_faults(
+    parent: Array, root: int, edges: Iterable[tuple[Array, Array]], level: Array | None
+) -> list[int]:
     import cupy
 
     kernels, n = _kernels(parent), len(parent)
@@ -110,7 +112,8 @@ def count_faults(parent: Array, root: int, src: Array, dst: Array, level: Array 
     kernels.launch("settle", n, parent, n, root, ancestors, level, nodes, faults)
     del ancestors
     joined = cupy.zeros(n, np.bool_)
-    kernels.launch("check_edges", len(src), src, dst, len(src), nodes, n, joined, faults)
+    for src, dst in edges:
+        kernels.launch("check_edges", len(src), src, dst, len(src), nodes, n, joined, faults)
     kernels.launch("count_unjoined", n, nodes, n, root, joined, faults)
     return faults[:MOVED].tolist()
 

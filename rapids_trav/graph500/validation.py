@@ -77,7 +77,9 @@ class Verdict:
         return "; ".join(f"{name}: {n:,} {_MEANING[name]}" for name, n in self.broken.items())
 
 
-def validate(parent: Array, root: int, src: Array, dst: Array, level: Array | None = None) -> Verdict:
+def validate(
+    parent: Array, root: int, src: Array | list[Array], dst: Array | list[Array], level: Array | None = None
+) -> Verdict:
     """Check a breadth-first tree against the edge tuples that it was searched in.
 
     Parameters
@@ -88,6 +90,7 @@ def validate(parent: Array, root: int, src: Array, dst: Array, level: Array | No
     root : int
     src, dst : int array, (m,)
         Both ends of the undirected input edges, on the same device; duplicates and self-loops may be there.
+        Lists of arrays are read one after another: edges that are more than a frame holds.
     level : int array, (n,), optional
         The levels that the search gave, -1 outside the tree.
 
@@ -107,23 +110,31 @@ def validate(parent: Array, root: int, src: Array, dst: Array, level: Array | No
     """
     kernels = devices.of(parent)
     n = len(parent)
-    for name, array in (("src", src), ("dst", dst), ("level", level)):
-        if array is not None and type(array) is not type(parent):
-            raise TravError(
-                f"{name} is a {_kind(array)} and parent a {_kind(parent)}: move them to one device."
-            )
-    if len(src) != len(dst):
-        raise TravError(f"src has {len(src)} edges and dst {len(dst)}: give both ends of every edge.")
+    sources, targets = (end if isinstance(end, list) else [end] for end in (src, dst))
+    levels = [] if level is None else [level]
+    for name, arrays in (("src", sources), ("dst", targets), ("level", levels)):
+        for array in arrays:
+            if type(array) is not type(parent):
+                raise TravError(
+                    f"{name} is a {_kind(array)} and parent a {_kind(parent)}: move them to one device."
+                )
+    if list(map(len, sources)) != list(map(len, targets)):
+        given = (sum(map(len, ends)) for ends in (sources, targets))
+        raise TravError("src has {} edges and dst {}: give both ends of every edge.".format(*given))
     if level is not None and len(level) != n:
         raise TravError(f"level has {len(level)} entries and parent {n}: give one for each vertex.")
     if not 0 <= root < n:
         raise TravError(f"root={root} is no vertex: they are 0 to {n - 1}.")
-    vertex = np.result_type(np.int32, parent.dtype, src.dtype, dst.dtype)  # wide enough to wrap no id
+    dtypes = {array.dtype for array in (parent, *sources, *targets)}
+    vertex = np.result_type(np.int32, *dtypes)  # wide enough to wrap no id
     if vertex.kind != "i":
         raise TravError(f"parent, src and dst have no common integer type, but {vertex}: make them int64.")
-    parent, src, dst = (kernels.contiguous(array, vertex) for array in (parent, src, dst))
+    parent = kernels.contiguous(parent, vertex)
     level = None if level is None else kernels.contiguous(level, np.dtype(np.int32))
-    *counts, strange = kernels.count_faults(parent, int(root), src, dst, level)
+    edges = (
+        tuple(kernels.contiguous(end, vertex) for end in pair) for pair in zip(sources, targets, strict=True)
+    )
+    *counts, strange = kernels.count_faults(parent, int(root), edges, level)
     if strange:
         raise TravError(f"{strange} edges have an end that is no vertex: ids must be 0 to {n - 1}.")
     return Verdict(*counts)

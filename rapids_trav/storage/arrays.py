@@ -14,11 +14,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, TravMemoryError
+from rapids_trav.errors import TravMemoryError
 from rapids_trav.sizes import readable
 from rapids_trav.structures import Array
-
-from .budget import Budget
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # the name came with Python 3.12; this is Linux's number
 
@@ -71,17 +69,12 @@ class Scratch:
 
     Parameters
     ----------
-    budget : Budget
-        Small arrays are in memory as long as it allows.
     folder : path, optional
         Where the files lie; by default in the system's folder for temporary files.
     """
 
-    def __init__(self, budget: Budget, folder: str | os.PathLike | None = None) -> None:
-        self.budget = budget
-        self.folder = os.fspath(folder) if folder is not None else tempfile.gettempdir()
-        if not Path(self.folder).is_dir():
-            raise TravError(f"spill={self.folder!r} is no folder: make it first, or name another.")
+    def __init__(self, folder: str | os.PathLike | None = None) -> None:
+        self.folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
 
     def on_disk(self, n: int, dtype: Any, what: str) -> np.ndarray:
         """An array of n entries in a file, whose room is given back when the array is no longer used."""
@@ -98,12 +91,3 @@ class Scratch:
                 f"({error.strerror or error}): make room there, name another folder with spill=, or give a "
                 f"larger memory_limit."
             ) from error
-
-    def in_memory(self, n: int, dtype: Any, what: str) -> np.ndarray:
-        """An array of n entries in memory if the budget has room, else in a file."""
-        n_bytes = n * np.dtype(dtype).itemsize
-        if n_bytes > self.budget.free:
-            return self.on_disk(n, dtype, what)
-        array = np.empty(n, dtype)
-        self.budget.allocate_for(array, n_bytes, what)
-        return array

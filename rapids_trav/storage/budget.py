@@ -56,16 +56,22 @@ class Budget:
         with self._lock:
             return dict(self._held)
 
-    def allocate(self, n_bytes: int, what: str) -> None:
+    def allocate(self, n_bytes: int, what: str, beside: int = 0) -> None:
         """Take `n_bytes` for `what`.
 
         Raises
         ------
         TravMemoryError
-            If fewer are left; nothing is taken then.
+            If fewer are left; nothing is taken then.  The limit that it names is enough for `beside` as well,
+            bytes that will be asked for next.
         """
         if not self.try_allocate(n_bytes, what):
-            raise TravMemoryError(self._refusal(n_bytes, what))
+            raise self.refusal(n_bytes, what, beside)
+
+    def require(self, n_bytes: int, what: str) -> None:
+        """Raise what `allocate` would; nothing is taken."""
+        if n_bytes > self.free:
+            raise self.refusal(n_bytes, what)
 
     def try_allocate(self, n_bytes: int, what: str) -> bool:
         """Take `n_bytes` for `what` if they are left; whether they were."""
@@ -103,16 +109,17 @@ class Budget:
         finally:
             self.release(n_bytes, what)
 
-    def _refusal(self, n_bytes: int, what: str) -> str:
+    def refusal(self, n_bytes: int, what: str, beside: int = 0) -> TravMemoryError:
+        """The error for `what`: how much it takes, what holds the rest, and the limit that is enough."""
         held = sorted(self.held().items(), key=lambda item: -item[1])
-        names = [f"{name} {readable(size)}" for name, size in held[:SHOWN]]
+        names = [f"{name} {readable(size)}" for name, size in held[:SHOWN] if size]
         if rest := sum(size for _, size in held[SHOWN:]):
             names.append(f"others {readable(rest)}")
         holders = f" ({', '.join(names)} held)" if names else ""
-        return (
-            f"{what} needs {readable(n_bytes)}, and of memory_limit={readable(self.limit)} there are "
-            f"{readable(self.free)} left{holders}: give memory_limit at least "
-            f"{readable_limit(self._used + int(n_bytes))}."
+        return TravMemoryError(
+            f"{readable(n_bytes)} are needed for {what}, and memory_limit={readable(self.limit)} leaves "
+            f"{readable(self.free)}{holders}: give memory_limit at least "
+            f"{readable_limit(self._used + int(n_bytes) + int(beside))}."
         )
 
     def __repr__(self) -> str:

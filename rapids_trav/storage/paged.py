@@ -9,102 +9,32 @@ stream them page by page.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rapids_trav import host_memory
 from rapids_trav.edge_blocks import BLOCK, edge_blocks
-from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import readable
-from rapids_trav.structures import Adjacency, Array, EdgeList, GatherView, Pages
+from rapids_trav.ids import vertex_dtype
+from rapids_trav.structures import Adjacency, Array, BfsOptions, GatherView, Pages
 
-from .arrays import Scratch, place_of
+from .adjacencies import Chunks, Structures
+from .arrays import place_of
 from .budget import Budget
-from .memory import Chunks, InMemory, Structures
-from .pages import first_resident, longest_row, page_rows, plan_pages
+from .memory import InMemory
+from .outside import Outside
+from .pages import cut_within
+from .search_room import SEARCH, search_bytes, searches_bytes
+from .search_rows import rows_bytes
 from .strengths import strengths
 
 VERTEX_BYTES = 64  # what a vertex program holds for each vertex, at most
-SEARCH_BYTES = 32  # what a search does
 STREAMS = 3
-OFFSETS_SHARE = 1 / 4  # of what is left of the budget: row offsets up to this are in memory
 OFFSET_BYTES = 8  # of a page for each row, and one
 FEWEST_READ = 1 << 12  # edges that are read back at once in any case: fewer take too long
+PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
 READ_BYTES = 256  # of the budget for each edge that is read back at once, with what is made of it
-
-
-class Outside:
-    """Builds adjacencies whose large arrays lie outside the engine's memory.
-
-    Parameters
-    ----------
-    engine
-    budget : Budget
-        Of the engine's memory.
-    spill : path, optional
-        Folder for arrays in files; by default that for temporary files.
-    """
-
-    def __init__(self, engine: Any, budget: Budget, spill: Any = None) -> None:
-        self.engine = engine
-        self.xp = engine.xp
-        self.budget = budget
-        self.scratch = Scratch(budget, spill)
-
-    def build_adjacency(
-        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
-    ) -> Adjacency:
-        """As the engine's own, in NumPy arrays."""
-        return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
-
-    def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
-        """An array of the result: in host memory if a GPU will read it and there is room, else in a file."""
-        n_bytes = n * np.dtype(dtype).itemsize
-        if self.engine.name == "cpu":
-            small = what == "row offsets" and n_bytes <= OFFSETS_SHARE * self.budget.free
-            return (self.scratch.in_memory if small else self.scratch.on_disk)(n, dtype, what)
-        if n_bytes <= host_memory.available_bytes() - host_memory.RESERVE:
-            try:
-                return self.engine.empty_pinned(n, dtype)
-            except MemoryError:
-                pass  # the system allows less of it than there is
-        return self.scratch.on_disk(n, dtype, what)
-
-    def cut(self, row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int) -> np.ndarray:
-        """Pages of an adjacency; see `pages.page_rows`."""
-        return page_rows(row_offsets, page_bytes, edge_bytes, row_bytes)
-
-    def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """An adjacency of mapped arrays; in host memory if a GPU will read it and there is room."""
-        if self.engine.name == "cpu":
-            return adjacency
-
-        def loaded(array: np.ndarray | None, what: str) -> np.ndarray | None:
-            if array is None or array.nbytes > host_memory.available_bytes() - host_memory.RESERVE:
-                return array
-            copy = self.allocate(len(array), array.dtype, what)
-            copy[:] = array
-            return copy
-
-        columns = loaded(adjacency.column_indices, "column indices")
-        return Adjacency(adjacency.row_offsets, columns, weights=loaded(adjacency.weights, "weights"))
-
-    def expand_rows(self, adjacency: Adjacency) -> EdgeList:
-        """The edges one by one; their sources are a file."""
-        if self.engine.name != "cpu":
-            raise TravMemoryError(
-                f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "
-                f"and memory_limit={readable(self.budget.limit)} leaves them outside the GPU: use another."
-            )
-        columns = adjacency.column_indices
-        rows = self.scratch.on_disk(len(columns), columns.dtype, "the edge list")
-        first = 0
-        for edges in edge_blocks(adjacency, np):
-            rows[first : first + len(edges.src)] = edges.src
-            first += len(edges.src)
-        return EdgeList(rows, columns)
 
 
 class PagedStructures(Structures):
@@ -124,72 +54,75 @@ class PagedStructures(Structures):
     ) -> None:
         super().__init__(outside, n_vertices, weighted or chunks, directed, weighted, forward)
         self._outside = outside
-        self._reached: dict[str, Adjacency] = {}  # as a GPU's searches read them
 
     def adjacency(self, name: str) -> Adjacency:
         name = name if self.directed else "forward"
         if self._outside.engine.name == "cpu":
             return getattr(self, name)
-        if name not in self._reached:
-            self._reached[name] = self._reach(
-                getattr(self, name), shares=1 + (self.directed and name != "symmetric")
-            )
-        return self._reached[name]
+        return self._outside.search_rows.get(self, self._read_with(name), getattr(self, name))
 
-    def _reach(self, adjacency: Adjacency, shares: int) -> Adjacency:
-        """The adjacency for searches of a GPU; one of `shares` that a search uses at once."""
-        budget, n = self._outside.budget, self.n_vertices
-        held = sum(_device_bytes(reached) for reached in self._reached.values())
-        rows_bytes = (OFFSET_BYTES + adjacency.column_indices.dtype.itemsize) * n  # with first neighbours
-        room = (budget.free + held - SEARCH_BYTES * n) // shares - rows_bytes
-        first = first_resident(
-            adjacency.row_offsets,
-            min(room, budget.free - rows_bytes),
-            adjacency.column_indices.dtype.itemsize,
-        )
-        kept = adjacency.column_indices[first:].nbytes
-        with budget.hold(rows_bytes + kept, "the rows of a search"):
-            reached = self._outside.engine.reach_outside(adjacency, first)
-        budget.allocate_for(reached, _device_bytes(reached), "the rows of a search")
-        return reached
+    def _read_with(self, name: str) -> tuple[str, ...]:
+        """The adjacencies that a search reads which reads this one."""
+        other = {"forward": "backward", "backward": "forward"}.get(name)
+        return (name, other) if other is not None and self.directed else (name,)
+
+    @contextmanager
+    def searching(self, direction: str, options: BfsOptions, n_searches: int | None) -> Iterator[None]:
+        outside, n = self._outside, self.n_vertices
+        budget, vertex = outside.budget, vertex_dtype(n).itemsize
+        on_gpu, names = outside.engine.name != "cpu", self._read_with(self._into_and_out(direction)[1])
+        if on_gpu and options.variant not in PUSHING:
+            for name in names:  # built before the search takes its room
+                getattr(self, name)
+        n_bytes = usual = search_bytes(outside.engine, n, vertex)
+        if n_searches is not None:
+            together = options.variant == "auto"
+            n_bytes = searches_bytes(outside.engine, n, vertex, n_searches, together)
+        before = outside.search_rows.nbytes
+        if not budget.try_allocate(n_bytes, SEARCH):
+            outside.search_rows.give_up()
+            rows = len(names) * rows_bytes(n, vertex) if on_gpu else 0
+            budget.allocate(n_bytes, SEARCH, beside=rows)
+        try:
+            yield
+        finally:
+            budget.release(n_bytes, SEARCH)
+            if n_bytes > usual and outside.search_rows.nbytes != before:
+                outside.search_rows.give_up()  # the next may keep more of them
+
+    def searches_at_once(self, most: int, options: BfsOptions) -> int:
+        outside, n = self._outside, self.n_vertices
+        vertex, together = vertex_dtype(n).itemsize, options.variant == "auto"
+        room = (outside.budget.free + outside.search_rows.nbytes) // 2  # the rest is for rows
+        while most > 1 and searches_bytes(outside.engine, n, vertex, most, together) > room:
+            most = most * 3 // 4
+        return most
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """What a vertex program needs; it never pushes along edges that are streamed."""
-        self._reached.clear()  # a run needs their room
         into, out = self._into_and_out(direction)
         weights = self.weights(into) if weighted else None
         rows, transposed = getattr(self, into), getattr(self, out)
         if (into, weighted) not in self._degrees:
-            self._degrees[into, weighted] = (
+            degrees = (
                 np.diff(transposed.row_offsets)
                 if weights is None
                 else strengths(rows.column_indices, weights, self.n_vertices, np)
             )
+            self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
+        self._outside.search_rows.give_up()  # a run needs their room
         return GatherView(
             rows, transposed, weights, self._degrees[into, weighted], self._pages(rows, weights)
         )
 
     def _pages(self, rows: Adjacency, weights: Array | None) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
-        budget, longest = self._outside.budget, longest_row(rows.row_offsets)
-
-        def cut(resident: int, n_streams: int, most_bytes: int | None = None) -> tuple[np.ndarray, int]:
-            free = budget.free - resident - OFFSET_BYTES * n_streams
-            plan = plan_pages(
-                rows.row_offsets,
-                free,
-                edge_bytes=edge_bytes,
-                row_bytes=OFFSET_BYTES,
-                n_streams=n_streams,
-                most_bytes=most_bytes,
-                longest=longest,
-            )
-            return plan.firsts, plan.n_streams
-
+        budget = self._outside.budget
+        cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
         if self._outside.engine.name == "cpu":
             firsts, streams = cut(VERTEX_BYTES * self.n_vertices, 1)
-        else:  # what a vertex takes there depends on the program: the engine cuts again
-            firsts, streams = cut(0, STREAMS)
+        else:  # what a vertex takes there depends on the program: the engine cuts
+            firsts, streams = np.array([0, rows.n_vertices]), STREAMS
         return Pages(firsts, budget, streams, cut)
 
     def weights(self, name: str) -> Array:
@@ -198,6 +131,7 @@ class PagedStructures(Structures):
 
     def _rebuilt(self, **how: bool) -> Adjacency:
         weights, xp = self._weights.get("forward"), self._outside.xp
+        self._outside.search_rows.give_up()
         size = max(min(BLOCK, self._outside.budget.free // READ_BYTES), FEWEST_READ)
 
         def chunks() -> Iterator[tuple[Array, ...]]:
@@ -215,12 +149,8 @@ class PagedStructures(Structures):
 
     def held(self) -> Iterator[tuple[str, Array]]:
         yield from super().held()
-        for reached in self._reached.values():
-            yield from (("rows of searches", part) for part in reached.parts if place_of(part) == "device")
-
-
-def _device_bytes(adjacency: Adjacency) -> int:
-    return adjacency.nbytes - adjacency.column_indices.nbytes
+        for rows in self._outside.search_rows.of(self):
+            yield from (("rows of searches", part) for part in rows.parts if place_of(part) == "device")
 
 
 class Paged(InMemory):

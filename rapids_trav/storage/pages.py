@@ -10,12 +10,17 @@ A row is never split.  If the longest one does not fit a share, there are fewer 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import readable, readable_limit
+from rapids_trav.sizes import readable
+
+from .budget import Budget
+
+Cut = Callable[..., tuple[np.ndarray, int]]
 
 
 @dataclass(frozen=True)
@@ -72,15 +77,40 @@ def plan_pages(
     row_needs = longest * edge_bytes + row_bytes
     if len(row_offsets) > 1 and row_needs > max(free_bytes, 0):
         raise TravMemoryError(
-            f"The longest row, of {longest:,} edges, is streamed in one piece of {readable(row_needs)}, and "
-            f"of memory_limit there are {readable(max(free_bytes, 0))} left for pages: give memory_limit at "
-            f"least {readable_limit(row_needs - free_bytes)} more."
+            f"{readable(row_needs)} are needed for the longest row, of {longest:,} edges, and "
+            f"{readable(max(free_bytes, 0))} are left for pages."
         )
     streams = max(1, min(n_streams, free_bytes // row_needs)) if row_needs else n_streams
     share = max(free_bytes, 0) // streams
     if most_bytes is not None:
         share = min(share, max(most_bytes, row_needs))
     return PagePlan(page_rows(row_offsets, share, edge_bytes, row_bytes), streams, share)
+
+
+def cut_within(budget: Budget, row_offsets: np.ndarray, edge_bytes: int, row_bytes: int) -> Cut:
+    """What cuts rows into pages for what the budget leaves beside `resident` bytes; see `Pages.cut`.
+
+    It raises a TravMemoryError if that is too little for the longest row.
+    """
+    longest = longest_row(row_offsets)
+
+    def cut(resident: int, n_streams: int, most_bytes: int | None = None) -> tuple[np.ndarray, int]:
+        beside = resident + row_bytes * n_streams
+        page = longest * edge_bytes + row_bytes
+        parts = f"{readable(beside)} for its vertices, {readable(page)} for a page"
+        budget.require(beside + page, f"a vertex program ({parts})")
+        plan = plan_pages(
+            row_offsets,
+            budget.free - beside,
+            edge_bytes=edge_bytes,
+            row_bytes=row_bytes,
+            n_streams=n_streams,
+            most_bytes=most_bytes,
+            longest=longest,
+        )
+        return plan.firsts, plan.n_streams
+
+    return cut
 
 
 def page_rows(row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int = 0) -> np.ndarray:

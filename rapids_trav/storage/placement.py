@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rapids_trav.ids import IdMap
+from rapids_trav.locations import folder
 
 from .budget import Budget, parse_bytes
 from .memory import InMemory
+from .outside import room_of_build, room_of_search
 from .paged import VERTEX_BYTES, Paged
 
 SHARE = 0.9  # of the free memory that a graph which must be paged may use if no limit is given
@@ -60,6 +62,8 @@ class Placement:
         cls, engine: Any, n_edges: int | None, directed: bool, memory_limit: Any = None, spill: Any = None
     ) -> Placement:
         """The placement that a caller asks for or, without a limit, that so many edges need."""
+        if spill is not None:
+            spill = folder("spill", spill)
         if memory_limit is not None:
             return cls(parse_bytes(memory_limit), spill)
         if n_edges is not None:
@@ -85,5 +89,6 @@ class Placement:
         if self.limit is None or needed + ids.nbytes <= self.limit:
             return InMemory(engine, ids.n, directed=directed, **edges)
         budget = Budget(self.limit)
-        budget.allocate(ids.nbytes, "vertex ids")
+        beside = max(room_of_build(engine, ids.n), room_of_search(engine, ids.n, 2 if directed else 1))
+        budget.allocate(ids.nbytes, "vertex ids", beside)
         return Paged(engine, ids.n, directed=directed, budget=budget, spill=self.spill, **edges)

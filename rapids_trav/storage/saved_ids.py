@@ -17,7 +17,7 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.ids import IdMap, Library, RangeIds
 from rapids_trav.renumber import renumber
 
-from .files import GraphFolder
+from .saved_folder import GraphFolder
 
 
 def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa.Table], dict[str, Any]]:

@@ -70,15 +70,16 @@ def gather_view(graph: Graph, engine, weight: str | None = None) -> GatherView:
     chunks = lambda: iter([ends])  # noqa: E731
     into = engine.build_adjacency(chunks, graph.n, symmetric=graph.symmetric, transpose=not graph.symmetric)
     bare = replace(into, weights=None)
-    out = bare if graph.symmetric else engine.build_adjacency(lambda: iter([(u, v)]), graph.n)
+    out = into if graph.symmetric else engine.build_adjacency(chunks, graph.n)
+    handed = bare if graph.symmetric else replace(out, weights=None)
     if weight is None:
-        degrees = xp.diff(out.row_offsets).astype(xp.int64)
+        degrees = xp.diff(handed.row_offsets).astype(xp.int64)
     else:
         source, _ = graph.edges
         own = weights_of(graph, weight).astype(np.float64)
         every = own if not graph.symmetric else np.concatenate([own, own[graph.u != graph.v]])
         degrees = xp.asarray(np.bincount(source, every, graph.n).astype(np.float64))
-    return GatherView(bare, out, into.weights, degrees)
+    return GatherView(bare, handed, into.weights, degrees, out_weights=out.weights)
 
 
 def start(program, n: int, values, active, xp) -> State:

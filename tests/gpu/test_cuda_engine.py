@@ -37,6 +37,8 @@ def search(engine, graph, sources=(0,), **options):
     found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(**options))
     distance = found.distance.get()
     assert distance.dtype == np.int32
+    if found.n_unreached is not None:
+        assert int(found.n_unreached[0]) == np.count_nonzero(distance < 0)
     if found.predecessor is None:
         assert options.get("predecessors") is False
     else:
@@ -286,6 +288,21 @@ def test_build_agrees_with_scipy(engine, name, n_chunks, transpose):
     edges = engine.expand_rows(adjacency)
     assert np.array_equal(edges.src.get(), np.repeat(np.arange(graph.n), np.diff(offsets)))
     assert edges.dst is adjacency.column_indices
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_build_range_by_range(engine, name, transpose):
+    """The form for large graphs, on small ones."""
+    from rapids_trav.engines.cuda.build import build_adjacency
+
+    graph = GRAPHS[name]
+    view = GraphView(graph, engine, n_chunks=2)
+    adjacency = build_adjacency(view.chunks, graph.n, symmetric=graph.symmetric, transpose=transpose, large=1)
+    expected_offsets, expected_columns = graph.rows(transpose)
+    assert adjacency.row_offsets.dtype == adjacency.column_indices.dtype == np.int32
+    assert np.array_equal(adjacency.row_offsets.get(), expected_offsets)
+    assert np.array_equal(adjacency.column_indices.get(), expected_columns)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])

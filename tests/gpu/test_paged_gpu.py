@@ -15,6 +15,8 @@ import rapids_trav  # noqa: F401  registers .trav
 from rapids_trav import datasets, generators
 from rapids_trav.algorithms import programs
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.sizes import parse_bytes
+from rapids_trav.storage.placement import in_memory_bytes
 
 pytestmark = pytest.mark.gpu
 
@@ -93,8 +95,8 @@ def paged(cudf):
                 graph = frame.trav.graph(directed=directed, weight="cost", memory_limit=limit)
                 ask(graph, asked)
                 return limit
-            except TravMemoryError:
-                limit = int(limit * 1.4)
+            except TravMemoryError as error:
+                limit = limit_in(error)
 
     @functools.cache
     def made(name, directed, asked, more):
@@ -130,6 +132,23 @@ def test_the_whole_matrix(paged, asked, name, directed):
     assert graph.budget.peak <= graph.budget.limit
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3])
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_a_share_of_the_graph(cudf, asked, share):
+    """The whole matrix again, over many edges to a vertex, in down to a twentieth of the graph."""
+    u, v = np.random.default_rng(5).integers(0, 2000, (2, 600_000))
+    frame = with_costs(pd.DataFrame({"src": u, "dst": v}))
+    frame.loc[0, "src"] = 0  # where the questions start
+    whole = cudf.from_pandas(frame).trav.graph(weight="cost")
+    theirs = ask(whole, asked)
+    limit = int(share * whole.memory()["bytes"].sum())
+    del whole
+    graph = cudf.from_pandas(frame).trav.graph(weight="cost", memory_limit=limit)
+    for options in HOW.values():
+        same(asked, ask(graph, asked, **options), theirs)
+    assert graph.budget.peak <= limit
+
+
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("name", EDGES)
 def test_in_memory_too(cudf, name, directed):
@@ -150,12 +169,15 @@ def test_searches_after_programs(paged, name, directed):
     host = edges_of(name).trav.graph(directed=directed, weight="cost")
     limit = graph.budget.limit
 
-    def check():
-        ours = graph.bfs(0, deterministic=True).to_pandas()
-        theirs = host.bfs(0, deterministic=True)
+    def same_columns(ours, theirs):
+        """Libraries have their own types for columns that may hold nulls."""
         for column in theirs.columns:
-            assert ours[column].fillna(-1).tolist() == theirs[column].fillna(-1).tolist()
-        assert graph.khop([0], 2).vertices.to_pandas().equals(host.khop([0], 2).vertices)
+            assert ours.to_pandas()[column].fillna(-1).tolist() == theirs[column].fillna(-1).tolist()
+
+    def check():
+        theirs = host.bfs(0, deterministic=True)
+        same_columns(graph.bfs(0, deterministic=True), theirs)
+        same_columns(graph.khop([0], 2).vertices, host.khop([0], 2).vertices)
         target = int(theirs["vertex"].iloc[-1])
         assert len(graph.paths(0, target)) == len(host.paths(0, target))
 
@@ -201,3 +223,96 @@ def test_against_cugraph(cudf, paged, processor):
     other = other[other["distance"] < np.finfo(np.float32).max]
     assert ours_sssp["vertex"].tolist() == other["vertex"].tolist()
     np.testing.assert_allclose(ours_sssp["distance"], other["distance"], rtol=1e-6)
+
+
+def limit_in(error):
+    """The limit that an error names as enough."""
+    assert str(error).count("memory_limit at least ") == 1
+    return parse_bytes(str(error).partition("memory_limit at least ")[2].removesuffix("."))
+
+
+def a_quarter(frame, directed):
+    """Of the bytes that the graph takes in memory."""
+    n = len(set(frame["src"]) | set(frame["dst"]))
+    return in_memory_bytes("cuda", n, len(frame), directed=directed) // 4
+
+
+ASKED = {
+    "bfs": lambda graph, where: graph.bfs(1, where=where, predecessors=False),
+    "tree": lambda graph, where: graph.bfs(1, where=where, deterministic=True),
+    "each": lambda graph, where: graph.bfs([1, 2, 3], mode="each", where=where, predecessors=False),
+    "backwards": lambda graph, where: graph.levels(1, direction="in", where=where),
+    "both ways": lambda graph, where: graph.levels(1, direction="both", where=where),
+    "khop": lambda graph, where: graph.khop(1, 1, where=where).vertices,
+    "components": lambda graph, where: graph.components(where=where),
+    "sssp": lambda graph, where: graph.sssp(1, where=where, predecessors=False),
+    "pagerank": lambda graph, where: graph.pagerank(where=where, tol=1e-9, max_iter=500),
+}
+
+
+def alike(ours, theirs):
+    """Equal, whatever the library: numbers are compared as floats, and null is null."""
+    assert list(ours.columns) == list(theirs.columns) and len(ours) == len(theirs)
+    for column in theirs.columns:
+        one, other = (
+            frame[column].astype("float64").to_numpy(na_value=np.nan)
+            for frame in (ours.to_pandas(nullable=True), theirs)
+        )
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+@functools.cache
+def half_open(scale):
+    """Some edges open, and ids from 0 on without a gap."""
+    frame = with_costs(generators.rmat(scale))
+    ends, _ = pd.factorize(frame[["src", "dst"]].to_numpy().ravel())
+    frame = frame.assign(src=ends[::2], dst=ends[1::2])
+    return frame.assign(open=np.random.default_rng(3).random(len(frame)) < 0.5)
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_no_question_stands_in_the_way_of_another(cudf, directed):
+    """Searches fill the budget with rows, which go when a filter, a program or a direction needs the room."""
+    frame = half_open(14)
+    limit = a_quarter(frame, directed)
+    graph = cudf.from_pandas(frame).trav.graph(directed=directed, weight="cost", memory_limit=limit)
+    host = frame.trav.graph(directed=directed, weight="cost")
+    for first in ("bfs", "each", "pagerank"):
+        for question in ASKED.values():
+            for where in (None, "open"):
+                ASKED[first](graph, None)
+                alike(question(graph, where), question(host, where))
+                assert graph.budget.peak <= limit
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_limit_that_an_error_names_is_enough(cudf, asked, directed):
+    """Once for the build and once for the question."""
+    frame, named, limit = half_open(12), [], 20_000
+    device = cudf.from_pandas(frame)
+    while True:
+        try:
+            graph = device.trav.graph(directed=directed, weight="cost", memory_limit=limit)
+            answer = ASKED[asked](graph, "open")
+            break
+        except TravMemoryError as error:
+            limit = limit_in(error)
+            named.append(limit)
+            assert len(named) <= 2
+    assert named and graph.budget is not None and graph.budget.peak <= limit
+    alike(answer, ASKED[asked](frame.trav.graph(directed=directed, weight="cost"), "open"))
+
+
+def test_a_budget_counts_the_searches_themselves(cudf):
+    frame = half_open(14)
+    limit = a_quarter(frame, True)
+    graph = cudf.from_pandas(frame).trav.graph(directed=True, memory_limit=limit)
+    at_rest = graph.budget.used
+    graph.bfs(1)
+    assert graph.budget.used > at_rest and graph.budget.peak == pytest.approx(limit, rel=0.02)
+    sources = frame["src"].drop_duplicates().tolist()[:100]
+    host = frame.trav.graph(directed=True)
+    found = graph.bfs(sources, mode="each", predecessors=False)
+    alike(found, host.bfs(sources, mode="each", predecessors=False))
+    assert graph.budget.peak <= limit

@@ -9,12 +9,13 @@ from rapids_trav.errors import TravError
 from rapids_trav.program import Program
 from rapids_trav.structures import RunOptions
 
+from .plain_programs import PlainEdges, steps
 from .program_cases import CASES, gather_view, question, start
 from .small_graphs import Graph
 
 pytestmark = pytest.mark.gpu
 
-FACTORS = ("auto", "formula", 1, 2, 8, 32)
+FACTORS = ("formula", 1, 2, 8, 32)
 GRAPHS = {
     **{name: CASES[name] for name in ("nine", "multi", "one", "no edges", "directed rmat", "rmat", "wheel")},
     # One edge among vertices of several shards, of which most are empty.
@@ -40,75 +41,95 @@ def views(engine):
 def run(engine, view, program, values, active, options):
     done = engine.run(view, program, start(program, view.n_vertices, values, active, engine.xp), options)
     values = done.values if engine.xp is np else done.values.get()
-    return replace(done, values=values, active=None)
+    return replace(done, values=values)
 
 
-def ways(engine, views, program, values, active, options):
-    """By replicas, row by row, and on the CPU."""
+def by_replicas(engine, view, program, values, active, options):
+    return run(engine, view, program, values, active, replace(options, gather="replicas", mode="pull"))
+
+
+def by_rows(engine, views, program, values, active, options):
+    """Row by row, on the GPU and on the CPU."""
     from rapids_trav.engines.cpu import CpuEngine
 
     device, host = views
-    rows = replace(options, gather="rows", mode="pull")
-    return (
-        run(engine, device, program, values, active, replace(options, gather="replicas")),
-        run(engine, device, program, values, active, rows),
-        run(CpuEngine(), host, program, values, active, rows),
-    )
+    options = replace(options, mode="pull")
+    return [
+        run(engine, device, program, values, active, options),
+        run(CpuEngine(), host, program, values, active, options),
+    ]
 
 
-def agree(program, replicas, *others):
+def same_values(program, replicas, values, label=""):
+    assert replicas.values.dtype == values.dtype
+    if program.reducer == "sum" and program.dtype.startswith("float"):
+        rtol = 1e-9 if program.dtype == "float64" else 1e-4
+        np.testing.assert_allclose(replicas.values, values, rtol=rtol, atol=1e-12, err_msg=label)
+    else:
+        np.testing.assert_array_equal(replicas.values, values, err_msg=label)
+
+
+def agree(program, replicas, others, label=""):
+    tolerated = 2 if program.reducer == "sum" and program.dtype == "float32" else 0
     for other in others:
-        assert replicas.values.dtype == other.values.dtype
-        if program.reducer == "sum" and program.dtype.startswith("float"):
-            precise = program.dtype == "float64"
-            np.testing.assert_allclose(
-                replicas.values, other.values, rtol=1e-9 if precise else 1e-4, atol=1e-12
-            )
-            assert abs(replicas.iterations - other.iterations) <= (0 if precise else 2)
-        else:
-            np.testing.assert_array_equal(replicas.values, other.values)
-            assert replicas.iterations == other.iterations
+        same_values(program, replicas, other.values, label)
+        assert abs(replicas.iterations - other.iterations) <= tolerated, label
 
 
-@pytest.mark.parametrize("replication", FACTORS)
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("asked", ["bfs", "components", "sssp", "pagerank"])
-def test_shipped_programs(engine, views, asked, name, replication):
+def test_shipped_programs(engine, views, asked, name):
     program, values, active, options = question(asked, GRAPHS[name])
     view = views(name, "float32" if options.weighted else None)
-    options = replace(options, mode="pull", replication=replication)
-    agree(program, *ways(engine, view, program, values, active, options))
+    others = by_rows(engine, view, program, values, active, options)
+    for replication in FACTORS:
+        asking = replace(options, replication=replication)
+        replicas = by_replicas(engine, view[0], program, values, active, asking)
+        agree(program, replicas, others, f"replication={replication}")
 
 
-@pytest.mark.parametrize("replication", [1, 2, 8, 32])
+@pytest.mark.parametrize("name", ["directed rmat", "wheel", "nearly empty"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("reducer", ["min", "max", "sum"])
-@pytest.mark.parametrize("name", ["directed rmat", "wheel", "nearly empty"])
-def test_reducers_and_types(engine, views, name, reducer, dtype, replication):
+def test_reducers_and_types(engine, views, reducer, dtype, name):
     """Step by step, with values of both signs."""
     program = Program("any", dtype, reducer)
     values = np.random.default_rng(5).integers(-50, 50, GRAPHS[name].n).astype(dtype)
     if dtype.startswith("float"):
         values[:10] = -0.0
         values = np.abs(values) if reducer == "sum" else values  # sums that do not cancel
+    expected = steps(program, PlainEdges.of(GRAPHS[name]), values, 2)
+    device = views(name)[0]
     for limit in (1, 2):
-        options = RunOptions(mode="pull", max_iterations=limit, replication=replication)
-        agree(program, *ways(engine, views(name), program, values, True, options))
+        options = RunOptions(max_iterations=limit)
+        rows = run(engine, device, program, values, True, replace(options, mode="pull"))
+        same_values(program, rows, expected[limit], f"{limit} by rows")
+        for replication in (1, 2, 8, 32):
+            asking = replace(options, replication=replication)
+            replicas = by_replicas(engine, device, program, values, True, asking)
+            same_values(program, replicas, expected[limit], f"{limit} with replication={replication}")
+            assert replicas.iterations == rows.iterations
 
 
 @pytest.mark.parametrize("weight", ["int32", "int64", "float32", "float64"])
-@pytest.mark.parametrize("replication", ["formula", 4])
-def test_weights(engine, views, weight, replication):
+def test_weights(engine, views, weight):
     program, values, active, options = question("sssp", GRAPHS["rmat"], "float64")
-    options = replace(options, mode="pull", replication=replication)
-    agree(program, *ways(engine, views("rmat", weight), program, values, active, options))
+    view = views("rmat", weight)
+    others = by_rows(engine, view, program, values, active, options)
+    for replication in ("auto", 4):
+        asking = replace(options, replication=replication)
+        replicas = by_replicas(engine, view[0], program, values, active, asking)
+        agree(program, replicas, others, f"replication={replication}")
 
 
 @pytest.mark.parametrize("mode", ["auto", "notify", "push"])
 def test_other_modes_go_by_rows(engine, views, mode):
     for asked in ("bfs", "components"):
         program, values, active, options = question(asked, GRAPHS["rmat"])
-        agree(program, *ways(engine, views("rmat"), program, values, active, replace(options, mode=mode)))
+        view = views("rmat")
+        asking = replace(options, mode=mode, gather="replicas")
+        done = run(engine, view[0], program, values, active, asking)
+        agree(program, done, by_rows(engine, view, program, values, active, options), mode)
 
 
 @pytest.mark.parametrize("asked", ["bfs", "components", "sssp"])
@@ -127,8 +148,9 @@ def test_nan_is_not_gathered(engine, views):
         program = Program("any", "float32", reducer)
         values = np.random.default_rng(5).random(GRAPHS["rmat"].n)
         values[::7] = np.nan
-        options = RunOptions(mode="pull", max_iterations=2)
-        agree(program, *ways(engine, views("rmat"), program, values, True, options))
+        options = RunOptions(max_iterations=2)
+        replicas = by_replicas(engine, views("rmat")[0], program, values, True, options)
+        agree(program, replicas, by_rows(engine, views("rmat"), program, values, True, options))
 
 
 def test_minima_and_integers_are_the_same_in_every_run(engine, views):

@@ -13,17 +13,14 @@ import pytest
 
 from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.program import Program
-from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.pages import plan_pages
-from rapids_trav.structures import Pages
 
+from .paged_views import in_budget, in_pages, in_pinned_memory
 from .program_cases import CASES, gather_view, question, start
 
 pytestmark = pytest.mark.gpu
 
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 SHARED = ("rmat", "directed rmat", "wheel", "long path", "multi", "no edges")  # with the CPU
-PLENTY = 1 << 30
 
 
 @pytest.fixture(scope="session")
@@ -31,41 +28,6 @@ def cpu():
     from rapids_trav.engines.cpu import CpuEngine
 
     return CpuEngine()
-
-
-def in_pinned_memory(engine, view):
-    """The view with its edges where the GPU reaches them."""
-
-    def pinned(array):
-        copy = engine.empty_pinned(len(array), array.dtype)
-        copy[:] = array
-        return copy
-
-    into = replace(view.into, column_indices=pinned(view.into.column_indices))
-    out = into if view.out is view.into else replace(view.out, column_indices=pinned(view.out.column_indices))
-    weights = None if view.weights is None else pinned(view.weights)
-    return replace(view, into=into, out=out, weights=weights)
-
-
-def in_pages(view, n_pages, n_streams=3):
-    """The view cut at even distances."""
-    firsts = np.unique(np.linspace(0, view.n_vertices, n_pages + 1).astype(np.int64))
-    return replace(view, pages=Pages(firsts, Budget(PLENTY), n_streams))
-
-
-def in_budget(view, limit):
-    """The view cut by what a budget leaves, as the storage does it."""
-    budget, offsets = Budget(limit), view.into.row_offsets
-    edge_bytes = 4 + (0 if view.weights is None else view.weights.dtype.itemsize)
-
-    def cut(resident, n_streams, most_bytes=None):
-        plan = plan_pages(
-            offsets, budget.free - resident, edge_bytes=edge_bytes, row_bytes=8, n_streams=n_streams,
-            most_bytes=most_bytes,
-        )  # fmt: skip
-        return plan.firsts, plan.n_streams
-
-    return replace(view, pages=Pages(np.array([0, view.n_vertices]), budget, 3, cut))
 
 
 @pytest.fixture(scope="session")
@@ -235,12 +197,20 @@ def test_a_program_with_every_function(engine, cpu, answers):
     _, _, _, options = question("components", CASES["rmat"])
     options = replace(options, max_iterations=6, parameters=(1009.0,))
     first, active = np.arange(n) % 11, np.ones(n, bool)
-    theirs = cpu.run(view, program, start(program, n, first, active, np), options)
+
+    def done(run, view, xp):
+        """What it comes to, and who is active after the last iteration."""
+        flags = []
+        keep = lambda state: flags.append(state.active.copy())  # noqa: E731
+        state = start(program, n, first, active, xp)
+        return run(view, program, state, replace(options, checkpoint=keep)), flags[-1]
+
+    theirs, their_active = done(cpu.run, view, np)
     for run in (engine.run, engine.run_hybrid):
-        ours = run(in_pages(view, 6), program, start(program, n, first, active, engine.xp), options)
+        ours, our_active = done(run, in_pages(view, 6), engine.xp)
         np.testing.assert_array_equal(ours.values.get(), theirs.values)
         assert (ours.residual, ours.iterations) == (theirs.residual, theirs.iterations)
-        np.testing.assert_array_equal(ours.active.get(), theirs.active)
+        np.testing.assert_array_equal(our_active.get(), their_active)
 
 
 @pytest.mark.parametrize("hybrid", [False, True], ids=["gpu", "hybrid"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav import host_memory
-from rapids_trav.program import Program
+from rapids_trav.program import Program, Scalar
 from rapids_trav.structures import (
     Adjacency,
     Array,
@@ -114,11 +114,13 @@ class CpuEngine:
 
         return gas.run(view, program, state, options)
 
-    def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array) -> Array:
-        """For each vertex a nearer one that explains its distance by weight; -1 where none does."""
+    def tight_predecessors(
+        self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
+    ) -> Array:
+        """For each vertex the smallest nearer one that explains its distance by weight; -1 if none does."""
         from rapids_trav.engines.cpu.trees import tight_predecessors
 
-        return tight_predecessors(into, weights, distance)
+        return tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
         """Nothing to wait for."""

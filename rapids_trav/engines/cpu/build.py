@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from rapids_trav.engines.cpu.compile import Team, kernel
+from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.structures import Adjacency, Array
 
 Allocate = Callable[[int, np.dtype | type, str], np.ndarray]
@@ -79,12 +80,16 @@ def build_adjacency(
             counts[:] = 0
             team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
             ends = free + np.cumsum(counts, axis=0)
+            if (ends[-1] > starts[1:]).any():  # kernels look at no bounds
+                raise TravError(EDGES_CHANGED)
             places = ends - counts
             team.run(
                 _scatter, team.size, rows, columns, weights, shift, symmetric, places,
                 column_indices, edge_weights, low_bits, grain=1,
             )  # fmt: skip
             free = ends[-1]
+        if (free != starts[1:]).any():
+            raise TravError(EDGES_CHANGED)
 
         row_offsets = allocate(n_vertices + 1, np.int64, "row offsets")
         row_offsets[-1] = starts[-1]

@@ -52,9 +52,12 @@ def run(view: GatherView, program: Program, state: State, options: RunOptions) -
                 if options.checkpoint is not None:
                     gas_push.marked(work)
                     options.checkpoint(State(work.values, work.active, progress.iteration, work.used_total))
+                goes_on = work.n_active and not progress.converged
+                if options.between is not None and goes_on and progress.iteration >= options.between_from:
+                    active = gas_push.marked(work)
+                    work.restart(options.between(State(work.values, active, progress.iteration)))
     converged = progress.converged or not work.n_active
-    active = None if converged else gas_push.marked(work)
-    return Run(work.values, progress.iteration, converged, work.residual, active, progress.trace)
+    return Run(work.values, progress.iteration, converged, work.residual, progress.trace)
 
 
 def _edges_of(view: GatherView) -> AbstractContextManager:

@@ -12,6 +12,7 @@ from numba.core.errors import NumbaError
 
 from rapids_trav.errors import TravError
 from rapids_trav.program import ARGUMENTS, Program, n_arguments
+from rapids_trav.program_results import wrong_result
 from rapids_trav.structures import GatherView, RunOptions
 
 
@@ -41,9 +42,8 @@ def _reason(program: Program, view: GatherView, options: RunOptions) -> str | No
             compiled.compile(given)
         except NumbaError as error:
             return _sentence(what, str(error))
-        result = compiled.overloads[given].signature.return_type
-        if not isinstance(result, (types.Number, types.Boolean)):
-            return _sentence(what, f"it gives {result}, not a number")
+        if sentence := wrong_result(program, name, compiled.overloads[given].signature.return_type):
+            return sentence
     return None
 
 

@@ -30,7 +30,8 @@ class Kernels(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """The functions of a program, all given and of full width, for other compiled functions to call."""
+    """The functions of a program, all given and of full width, for other compiled functions to call; and
+    `cast`, which brings what they give to its dtype."""
 
     scatter: Callable
     gather: Callable
@@ -38,6 +39,7 @@ class Functions(NamedTuple):
     apply: Callable
     active: Callable
     total: Callable
+    cast: Callable
 
 
 kept = functools.lru_cache(maxsize=128)  # compiled programs in a process
@@ -90,15 +92,19 @@ def functions(program: Program, compiler: ProgramCompiler) -> Functions:
         name: compiler.widened(getattr(program, name) or default[name], len(arguments))
         for name, arguments in ARGUMENTS.items()
     }
-    return Functions(reduce=reduce, **own)
+    is_active, cast = own["active"], getattr(np, program.dtype)
+    # These operators are for integers and truth values alone: of others the compiler says that it is none.
+    own["active"] = compiler.inlined(lambda value, new: bool(is_active(value, new) | False))
+    if program.dtype.startswith("int"):
+        return Functions(reduce=reduce, cast=compiler.inlined(lambda given: cast(given | 0)), **own)
+    return Functions(reduce=reduce, cast=cast, **own)
 
 
 @kept
 def _kernels(source: Source) -> Kernels:
     program = source.program
     compiler = ProgramCompiler(source.digest)
-    scatter, gather, reduce, apply, active, total = functions(program, compiler)
-    cast = getattr(np, program.dtype)
+    scatter, gather, reduce, apply, active, total, cast = functions(program, compiler)
     has_scatter = program.scatter is not None
     has_tolerance = program.tolerance is not None
     has_total = program.total is not None
@@ -129,7 +135,7 @@ def _kernels(source: Source) -> Kernels:
     def settle(v, gathered, sum_of_totals, parameters, values, degrees, new_values, new_messages, changed):
         value = values[v]
         new = cast(apply(value, gathered, sum_of_totals, parameters))
-        has_changed = bool(active(value, new))
+        has_changed = active(value, new)
         new_values[v] = new
         changed[v] = has_changed
         if has_scatter:

@@ -53,8 +53,10 @@ def iterate(work: Work, progress: Progress) -> None:
     left = ROUNDS
     if work.options.trace or work.options.checkpoint is not None:
         left = 1
-    elif work.options.max_iterations is not None:
+    if work.options.max_iterations is not None:
         left = min(left, work.options.max_iterations - progress.iteration)
+    if work.options.between is not None:
+        left = min(left, max(work.options.between_from - progress.iteration, 1))
     out = work.view.out
     most_edges = work.n_edges // (NARROW * work.team.size) if work.options.mode == "auto" else work.n_edges
     n_rounds, lists.n_near, lists.n_edges, pushed = lists.kernels.rounds(

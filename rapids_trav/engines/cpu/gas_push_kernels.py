@@ -46,8 +46,7 @@ def push_kernels(program: Program) -> PushKernels:
 def _kernels(source: Source) -> PushKernels:
     program = source.program
     compiler = ProgramCompiler(source.digest)
-    scatter, gather, reduce, _, active, _ = functions(program, compiler)
-    cast = getattr(np, program.dtype)
+    scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
     has_scatter = program.scatter is not None
 
     @compiler.kernel

@@ -57,9 +57,19 @@ class Work:
         self.out_weights = view.weights if symmetric else view.out_weights
         self.lists: Any = None  # those of `gas_push`, once it has been used
 
+        self.used_total, self.residual = state.total, float("nan")
+        self._begin()
+
+    def restart(self, state: State) -> None:
+        """Go on from other values and active vertices, and choose anew how."""
+        self.values[:] = state.values
+        self.active[:] = state.active
+        self.lists = None
+        self._begin()
+
+    def _begin(self) -> None:
         self.n_active = int(np.count_nonzero(self.active))
         self.active_edges = int(self.out_degrees.sum(where=self.active))
-        self.used_total, self.residual = state.total, float("nan")
         self.next_total = self._offer()
 
     def _offer(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.engines.cpu.compile import Team, kernel
+from rapids_trav.program import Scalar
 from rapids_trav.structures import Adjacency, Array
 
 
@@ -59,8 +60,8 @@ def _first_in_order(row_offsets, column_indices, distance, predecessor, order, b
                     predecessor[v] = u
 
 
-def tight_predecessors(into: Adjacency, weights: Array, distance: Array) -> Array:
-    """For each vertex `v` the first `u` that is nearer and explains `distance[v]`, over an edge u -> v.
+def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreached: Scalar) -> Array:
+    """For each vertex `v` the smallest `u` that is nearer and explains `distance[v]`, over an edge u -> v.
 
     Parameters
     ----------
@@ -69,25 +70,30 @@ def tight_predecessors(into: Adjacency, weights: Array, distance: Array) -> Arra
     weights : array
         One for each of its columns.
     distance : array, (n,)
+    unreached : scalar
+        The distance of what was not reached.
 
     Returns
     -------
     vertex array, (n,)
-        -1 where `distance[u] < distance[v]` and `distance[u] + weight == distance[v]` for none.
+        -1 where unreached, and where `distance[u] < distance[v]` and `distance[u] + weight == distance[v]`
+        for none.
     """
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
     with Team() as team:
         team.run(
-            _tight, into.n_vertices, into.row_offsets, into.column_indices, weights, distance, predecessor,
-            grain=4096,
+            _tight, into.n_vertices, into.row_offsets, into.column_indices, weights, distance, unreached,
+            predecessor, grain=4096,
         )  # fmt: skip
     return predecessor
 
 
 @kernel
-def _tight(row_offsets, column_indices, weights, distance, predecessor, begin, end):
+def _tight(row_offsets, column_indices, weights, distance, unreached, predecessor, begin, end):
     for v in range(begin, end):
         predecessor[v] = -1
+        if distance[v] == unreached:
+            continue
         for e in range(row_offsets[v], row_offsets[v + 1]):
             u = column_indices[e]
             if distance[u] < distance[v] and distance[u] + weights[e] == distance[v]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.errors import TravError
 from rapids_trav.ids import IntegerTable
-from rapids_trav.program import Program
+from rapids_trav.program import Program, Scalar
 from rapids_trav.structures import (
     Adjacency,
     Array,
@@ -79,19 +79,13 @@ class CudaEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """The same in NumPy arrays that `outside.allocate` makes; see `external.py`."""
-        from rapids_trav.engines.cuda import external, memory
+        """The same in NumPy arrays that `outside.allocate` makes; see `external_build.py`."""
+        from rapids_trav.engines.cuda import external, external_build, memory
 
+        device = external_build.Device(self.xp, self.count_ids, external.place_edges, external.over_host)
         with memory.rapids_allocator():
-            return external.build_adjacency(
-                chunks,
-                n_vertices,
-                outside,
-                self.xp,
-                self.count_ids,
-                external.over_host,
-                symmetric=symmetric,
-                transpose=transpose,
+            return external_build.build_adjacency(
+                chunks, n_vertices, outside, device, symmetric=symmetric, transpose=transpose
             )
 
     def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
@@ -184,16 +178,25 @@ class CudaEngine:
         with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return tree.smallest_predecessors(into, distance, order)
 
+    def tight_predecessors(
+        self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
+    ) -> Array:
+        """For each vertex the smallest nearer one that explains its distance by weight; -1 if none does."""
+        from rapids_trav.engines.cuda import shortest_tree
+
+        with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
+            return shortest_tree.tight_predecessors(into, weights, distance, unreached)
+
     def synchronize(self) -> None:
         """Wait until what was launched on the current stream is done."""
         self.xp.cuda.get_current_stream().synchronize()
 
-    def answer_columns(self, found: Search, table: IntegerTable) -> dict[str, Any]:
-        """The columns of a joint search's answer, in the caller's ids and order; see `answer.py`."""
+    def answer_columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Any]:
+        """The columns of an answer of a joint search, in the caller's ids and order; see `answer.py`."""
         from rapids_trav.engines.cuda import answer
 
         with _device_memory("the answer", 16 * len(found.distance)):
-            return answer.columns(found, table)
+            return answer.columns(found, table, n_sources)
 
     def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array | None:
         """The internal id of one of the caller's, (1,); None if there is none."""

@@ -6,6 +6,7 @@ Array expressions take half a dozen launches for each, and most searches are ove
 from __future__ import annotations
 
 import cupy
+import cupyx
 import numpy as np
 
 from rapids_trav.engines.cuda import loader
@@ -17,12 +18,23 @@ from rapids_trav.structures import Array, Search
 _MASK_WORDS = 16  # Arrow wants masks in multiples of 64 bytes
 
 
-def columns(found: Search, table: IntegerTable) -> dict[str, Array | BitMasked]:
-    """`vertex`, `distance` and, if there is one, `predecessor`, in ascending order of the caller's ids."""
+def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
+    """`vertex`, `distance` and, if there is one, `predecessor`, in ascending order of the caller's ids.
+
+    The host waits for the search, which tells how many values are null, and not for the columns: the frame is
+    put together while they are written.
+    """
     distance, predecessor = found.distance, found.predecessor
     n, dtype = len(distance), table.dtype
+    n_unreached = found.n_unreached
+    if n_unreached is None:
+        n_unreached = cupy.count_nonzero(distance < 0).astype(np.uint64).reshape(1)
+    count = cupyx.empty_pinned(1, np.uint64)
+    n_unreached.get(out=count, blocking=False)
+    counted = cupy.cuda.Event(disable_timing=True)
+    counted.record()
+
     words = -(-n // (32 * _MASK_WORDS)) * _MASK_WORDS
-    valid = cupy.zeros(2, np.uint64)
     column, mask = (n, dtype), (words, np.uint32)
     led = led_bits = None
     if predecessor is None:
@@ -30,13 +42,16 @@ def columns(found: Search, table: IntegerTable) -> dict[str, Array | BitMasked]:
     else:
         vertex, out, bits, led, led_bits = together(column, (n, np.int32), mask, column, mask)
     _kernels(table, n).launch(
-        "answer", n, table.rank, table.order, table.ids, _first(table), n, distance, predecessor,
-        vertex, out, bits, led, led_bits, valid,
+        "answer", n, table.rank, table.order, table.ids, table.names, _first(table), n, distance, predecessor,
+        vertex, out, bits, led, led_bits,
     )  # fmt: skip
-    reached, n_led = (int(count) for count in valid.get())
-    answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n - reached)}
+    if cupy.cuda.get_current_stream().ptr:
+        counted.record()  # cuDF works on the default stream, and would not wait for this one
+    counted.synchronize()
+    n_null = int(count[0])
+    answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n_null)}
     if led is not None:
-        answer["predecessor"] = BitMasked(led, led_bits, n - n_led)
+        answer["predecessor"] = BitMasked(led, led_bits, n_null + n_sources)  # a source has none
     return answer
 
 

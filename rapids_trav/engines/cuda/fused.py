@@ -79,10 +79,9 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_w
     """
     out, into = view.out, view.into
     n_vertices, vertex = view.n_vertices, out.column_indices.dtype
-    if options.predecessors:
-        distance, predecessor = together((n_vertices, np.int32), (n_vertices, vertex))
-    else:
-        distance, predecessor = cupy.empty(n_vertices, np.int32), None
+    n_predecessors = n_vertices if options.predecessors else 0
+    distance, led, n_unreached = together((n_vertices, np.int32), (n_predecessors, vertex), (1, np.uint64))
+    predecessor = led if options.predecessors else None
     if n_vertices == 0:
         return Search(distance, predecessor)
     targets, n_targets = _bitmap(options.targets, n_vertices)
@@ -125,12 +124,13 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_w
             _pointer(predecessor),
             *pointers,
             control,
+            n_unreached,
             _pointer(trace),
             np.uint32(0 if trace is None else len(trace)),
         ),
     )
     rows = [] if trace is None else _levels(trace, out)
-    return Search(distance, predecessor, rows)
+    return Search(distance, predecessor, rows, n_unreached)
 
 
 def _rows(adjacency: Adjacency) -> tuple[Any, ...]:

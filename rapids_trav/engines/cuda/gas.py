@@ -77,6 +77,9 @@ def iterate(work: Work, program: Program, iteration: int, options: RunOptions) -
         if options.checkpoint is not None:
             work.settle()
             options.checkpoint(State(work.values, work.active, iteration, total))
+        goes_on = work.n_active and not converged
+        if options.between is not None and goes_on and iteration >= options.between_from:
+            work.settle()
+            work.restart(options.between(State(work.values, work.active, iteration, total)))
     work.settle()
-    done = converged or not work.n_active
-    return Run(work.values, iteration, done, residual, None if done else work.active, trace)
+    return Run(work.values, iteration, converged or not work.n_active, residual, trace)

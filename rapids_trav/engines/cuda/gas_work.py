@@ -16,7 +16,7 @@ import numpy as np
 from rapids_trav.engines.cuda.gas_lists import Hubs, Lists, RowLists, expansion_blocks
 from rapids_trav.engines.cuda.gas_shards import ShardGather
 from rapids_trav.engines.cuda.gas_tally import Tallies, Tally
-from rapids_trav.engines.cuda.link import load_program
+from rapids_trav.engines.cuda.link import Source, load_program
 from rapids_trav.engines.cuda.loader import PROGRAM_TUNABLES, Kernels
 from rapids_trav.errors import TravError
 from rapids_trav.program import Program
@@ -45,6 +45,7 @@ class Work:
         self._view, self._program = view, program
         self.n = view.n_vertices
         self._dtype = np.dtype(program.dtype)
+        self._source = Source(program)
         self._loaded: dict[str, Kernels] = {}
         self._tallies = Tallies(self.tally_rows)
         self.values = cupy.array(state.values, self._dtype)
@@ -59,6 +60,10 @@ class Work:
         self._claimed: Array = None
         self._queue: Array = None
         self._next_queue: Array = None
+        self._set_out()
+
+    def _set_out(self) -> None:
+        """The values and flags are those to start from."""
         self._queue_sizes: Array = None  # the row whose LIGHT and HEAVY are the queue's; None: see the flags
         self._before = self._tallies.fresh()
         self.tally = self._offer()
@@ -92,6 +97,12 @@ class Work:
         """One iteration; gives the mode in which it was run."""
         {"pull": self.pull, "notify": self.notify, "push": self.push}[mode]()
         return mode
+
+    def restart(self, state: State) -> None:
+        """Go on from other values and active vertices."""
+        self.values[...] = state.values
+        self._flags[...] = state.active
+        self._set_out()
 
     def settle(self) -> None:
         """Afterwards `values` and `active` are those of the last iteration."""
@@ -241,13 +252,13 @@ class Work:
         view = self._view
         if view.weights is None:
             return None
-        return view.weights if view.into is view.out else view.out.weights
+        return view.weights if view.into is view.out else view.out_weights
 
     def _kernels(self, file: str) -> Kernels:
         if file not in self._loaded:
             weights, out = self._view.weights, self._view.out
             self._loaded[file] = load_program(
-                self._program,
+                self._source,
                 file,
                 None if weights is None else weights.dtype.name,
                 8 * out.column_indices.dtype.itemsize,

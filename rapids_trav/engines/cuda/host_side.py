@@ -31,7 +31,7 @@ class HostSide:
     """
 
     def __init__(self, view: GatherView, program: Program, state: State, options: RunOptions) -> None:
-        self._team = Team().__enter__()
+        self._team = Team(max(Team().size - 1, 1)).__enter__()  # a core is left to launch the GPU's pages
         view = replace(view, pages=None)
         on_host = State(cupy.asnumpy(state.values), cupy.asnumpy(state.active), state.iteration, state.total)
         self.work = Work(view, program, on_host, options, self._team)
@@ -50,9 +50,15 @@ class HostSide:
         self.work.used_total = self.work.next_total
 
     def gather(self, first: int, after: int) -> tuple[np.ndarray, int]:
-        """Gather and apply the rows from `first` on; what the CPU engine counts, and the edges."""
+        """Gather and apply the rows from `first` on; what the CPU engine counts, and the edges.
+
+        A part for each thread, no more: to begin one takes the interpreter lock, for which the thread that
+        launches the GPU's pages would wait.
+        """
         piece = self._pieces.page(first, after)
-        return gas.gather(self.work, piece), int(piece.starts[-1] - piece.starts[0])
+        n_edges = int(piece.starts[-1] - piece.starts[0])
+        n_parts = min(self._team.size, 1 + n_edges // gas.EDGES_PER_PART)
+        return gas.gather(self.work, piece, n_parts), n_edges
 
     def alone(self, mode: str) -> int:
         """A whole iteration, "pull" or "notify"; its edges."""

@@ -66,6 +66,10 @@ class Hybrid(Stream):
             cupy.cuda.get_current_stream().synchronize()  # the CPU writes there in the next iteration
             self._behind = False
 
+    def restart(self, state: State) -> None:
+        super().restart(state)
+        self._side.work.restart(State(cupy.asnumpy(state.values), cupy.asnumpy(state.active)))
+
     def pull(self) -> None:
         """Every vertex gathers and is applied, on either side."""
         self.settle()

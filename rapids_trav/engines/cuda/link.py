@@ -60,6 +60,8 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
     from numba import cuda, types
     from numba.core.errors import NumbaError
 
+    from rapids_trav.program_results import wrong_result
+
     value = getattr(types, program.dtype)
     kinds = {
         "degree": types.int64 if weight is None else types.float64,
@@ -70,21 +72,20 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
     function = getattr(program, name)
     taken = [kinds.get(argument, value) for argument in ARGUMENTS[name][: n_arguments(function)]]
     result = getattr(types, _RESULTS.get(name, program.dtype))
+    how = {"device": True, "abi": "c", "abi_info": {"abi_name": f"trav_{name}"}, "output": "ltoir"}
+    how["cc"] = divmod(architecture, 10)
     try:
-        code, _ = cuda.compile(
-            function,
-            result(*taken),
-            device=True,
-            abi="c",
-            abi_info={"abi_name": f"trav_{name}"},
-            output="ltoir",
-            cc=divmod(architecture, 10),
-        )
+        code, given = cuda.compile(function, tuple(taken), **how)
+        wrong = wrong_result(program, name, given)
+        if given != result and wrong is None:  # compiled to be converted
+            code, _ = cuda.compile(function, result(*taken), **how)
     except (NumbaError, NotImplementedError, TypeError, ValueError) as error:
         raise TravError(
             f"{name} of program {program.name!r} cannot be compiled for the GPU ({_reason(error)}): "
             f"use arithmetic, comparisons, conditions and math over its arguments, or choose engine='cpu'."
         ) from error
+    if wrong is not None:
+        raise TravError(wrong)
     return bytes(code)
 
 
@@ -171,20 +172,18 @@ def compile_program(
     return link(parts, architecture, ptx)
 
 
-def load_program(
-    program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int
-) -> Kernels:
+def load_program(program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int) -> Kernels:
     """The kernels of `file` for a program, on CuPy's current device."""
     import cupy
 
     device = cupy.cuda.Device()
     architecture = int(device.compute_capability)
-    return _load(_Source(program), file, weight, vertex_bits, edge_bits, architecture, device.id)
+    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id)
 
 
 @functools.lru_cache(maxsize=128)
 def _load(
-    program: _Source,
+    program: Source,
     file: str,
     weight: str | None,
     vertex_bits: int,
@@ -200,7 +199,7 @@ def _load(
 
 
 def _compiled(
-    program: _Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int, architecture: int
+    program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int, architecture: int
 ) -> bytes:
     """As `compile_program`, from disk if possible."""
 
@@ -213,7 +212,7 @@ def _compiled(
     return kept((program.digest, text, str(weight), str(architecture)), compiled)
 
 
-class _Source:
+class Source:
     """A program as a key: two are the same if they compile to the same."""
 
     def __init__(self, program: Program) -> None:
@@ -225,4 +224,4 @@ class _Source:
         return hash(self._key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Source) and self._key == other._key
+        return isinstance(other, Source) and self._key == other._key

@@ -37,6 +37,9 @@ TUNABLES: dict[str, dict[str, int]] = {
     "pages.cu": {},
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
+    "external.cu": {},
+    "rmat.cu": {},
+    "shortest_tree.cu": {"WEIGHT": 3},
     "tree.cu": {},
 }
 # The same of the files that a vertex program is linked with (link.py).
@@ -62,6 +65,10 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
         for file, vertex_bits, edge_bits in product(TUNABLES, (32, 64), (32, 64))
     ),
     *(("answer.cu", defines_of("answer.cu", vertex_bits, 32, LABEL_BITS=32)) for vertex_bits in (32, 64)),
+    *(
+        ("shortest_tree.cu", defines_of("shortest_tree.cu", vertex_bits, edge_bits, WEIGHT=weight))
+        for vertex_bits, edge_bits, weight in product((32, 64), (32, 64), (1, 2, 4))
+    ),
 )
 
 

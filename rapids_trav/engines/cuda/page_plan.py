@@ -7,11 +7,12 @@ the first pages for good.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from rapids_trav.errors import TravMemoryError
 from rapids_trav.program import Program, n_arguments
 from rapids_trav.structures import GatherView, RunOptions
 
@@ -110,8 +111,40 @@ def plan_stream(
     Raises
     ------
     TravMemoryError
-        If the vertices and one page do not fit.
+        If the vertices and one page do not fit; the limit that it names is enough.
     """
+    try:
+        return _plan(view, program, options, offset, piece_edges, 0)
+    except TravMemoryError:
+        assert view.pages is not None
+        budget = view.pages.budget
+
+    def fits(more: int) -> bool:
+        try:
+            _plan(view, program, options, offset, piece_edges, more)
+        except TravMemoryError:
+            return False
+        return True
+
+    needed = budget.free + least_that(fits, budget.limit)
+    raise budget.refusal(needed, f"program {program.name!r} and a page of the edges")
+
+
+def least_that(fits: Callable[[int], bool], scale: int) -> int:
+    """About the least number for which `fits` is true, as it is for all larger ones; not for 0."""
+    low, high = 0, 1024
+    while not fits(high):
+        low, high = high, 2 * high
+    while high - low > (scale + high) >> 10:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _plan(
+    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int, more: int
+) -> StreamPlan:
+    """The plan for what the budget has left and `more` bytes."""
     assert view.pages is not None
     pages, into = view.pages, view.into
     column = vertex = into.column_indices.dtype.itemsize
@@ -125,7 +158,7 @@ def plan_stream(
         if pages.cut is None:
             firsts, n_slots = pages.firsts, min(asked, pages.n_streams)
         else:
-            firsts, n_slots = pages.cut(resident + gaps, asked, MOST_PAGE_BYTES)
+            firsts, n_slots = pages.cut(resident + gaps - more, asked, MOST_PAGE_BYTES)
         needed = base + TABLE_BYTES * len(firsts)
         if needed <= resident or pages.cut is None:
             break
@@ -134,7 +167,7 @@ def plan_stream(
     sizes = zip(np.diff(first_edges).tolist(), np.diff(firsts).tolist(), strict=True)
     layouts = [Layout.of(n_edges, n_rows, column, weight, vertex) for n_edges, n_rows in sizes]
     plan = StreamPlan(firsts, first_edges, layouts, min(n_slots, max(len(layouts), 1)), needed, 0)
-    left = pages.budget.free - plan.resident_bytes - plan.buffer_bytes
+    left = pages.budget.free + more - plan.resident_bytes - plan.buffer_bytes
     ends = np.cumsum([layout.rows for layout in layouts])
     n_kept = int(np.searchsorted(ends, left, side="right"))
     return StreamPlan(firsts, first_edges, layouts, plan.n_slots, needed, n_kept)

@@ -1,0 +1,4 @@
+"""What ci/sanitize.py runs: searches, builds and searches outside the GPU's memory, programs, Graph500.
+
+Each module raises an AssertionError where an answer is not NumPy's or SciPy's.
+"""

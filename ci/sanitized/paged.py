@@ -1,0 +1,65 @@
+"""Vertex programs over streamed pages, by the GPU alone and shared with the CPU."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.cuda.dispatcher import Dispatcher
+from rapids_trav.errors import TravMemoryError
+from tests.gpu.paged_views import in_budget, in_pages, in_pinned_memory
+
+from .cases import STEPS, Case, cases
+
+
+def check_pages(case: Case, engine: CudaEngine) -> None:
+    """Pages read where they lie, copied, and left out; many and few."""
+    pinned = in_pinned_memory(engine, case.host)
+    for mode in ("pull", "notify"):
+        case.run(engine.run, in_pages(pinned, 5), mode=mode)
+    case.run(engine.run, in_pages(pinned, 60, 2), mode="pull", max_iterations=1, n_streams=2)
+    if case.ends:
+        for mode in ("pull", "notify"):
+            case.run(engine.run, in_pages(pinned, 5), mode=mode, asynchronous=True)
+
+
+def check_staged(case: Case, engine: CudaEngine) -> None:
+    """Pages that threads read into pinned buffers, as from files; the CPU marks whom they notify."""
+    for mode in ("pull", "notify"):
+        case.run(engine.run, in_pages(case.host, 5), mode=mode, max_iterations=2)
+
+
+def check_budget(case: Case, engine: CudaEngine) -> None:
+    """From the smallest budget on that is not refused; what it leaves keeps pages."""
+    pinned = in_pinned_memory(engine, case.host)
+    limit, enough = 300_000, 0
+    while enough < 2:
+        view = in_budget(pinned, limit)
+        try:
+            case.run(engine.run, view, mode="pull")
+        except TravMemoryError:
+            assert not enough
+        else:
+            enough += 1
+        assert view.pages is not None and view.pages.budget.used == 0
+        limit = int(1.1 * limit)
+
+
+def check_hybrid(case: Case, engine: CudaEngine) -> None:
+    """Both processors take pages in every iteration; then the CPU alone in every second."""
+    pinned = in_pinned_memory(engine, case.host)
+    for alone in ([False] * STEPS, [False, True, False]):
+        with patch.object(Dispatcher, "alone", side_effect=alone):
+            case.run(engine.run_hybrid, in_pages(pinned, 7))
+
+
+def run() -> None:
+    engine = CudaEngine()
+    for name, case in cases().items():
+        print(f"program {name} over pages", flush=True)
+        check_pages(case, engine)
+    check_staged(cases()["breadth_first"], engine)
+    check_budget(cases()["shortest_paths"], engine)
+    for name in ("shortest_paths", "pagerank"):
+        print(f"program {name} on both processors", flush=True)
+        check_hybrid(cases()[name], engine)

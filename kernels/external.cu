@@ -1,0 +1,36 @@
+// Placing edges in compressed rows that are built one range of rows after another.
+//
+// Invariants: free[row] is the next place of the row, counted over all rows; every place is taken once, so
+// the entries of a row come in any order.  A place past the range, which only edges that differ from those
+// counted before could take, is left alone, and shows in `free`.
+//
+// rapids_trav/engines/cuda/external_build.py has the plain version that it must agree with (place_plainly).
+#include "common.cuh"
+
+template <class Word>
+__device__ __forceinline__ void copy(const void* from, i64 i, void* to, i64 place) {
+    static_cast<Word*>(to)[place] = static_cast<const Word*>(from)[i];
+}
+
+// The entries of the rows in [first, after), whose places begin at `begin`: the edges, with `both` their
+// mirror images too (a self-loop's is itself), and beside them their weights, of `weight_bytes` (0: none).
+extern "C" __global__ void place_edges(const vertex_t* __restrict__ rows,
+                                       const vertex_t* __restrict__ columns, const void* weights,
+                                       i32 weight_bytes, i64 n_edges, i32 both, i64 first, i64 after,
+                                       i64 begin, i64 n_places, u64* free, vertex_t* placed,
+                                       void* placed_weights) {
+    auto place_entry = [&](vertex_t row, vertex_t column, i64 i) {
+        if (row < first || row >= after) return;
+        const i64 place = static_cast<i64>(atomicAdd(&free[row], 1ull)) - begin;
+        if (place >= n_places) return;
+        placed[place] = column;
+        if (weight_bytes == 4) copy<u32>(weights, i, placed_weights, place);
+        if (weight_bytes == 8) copy<u64>(weights, i, placed_weights, place);
+    };
+    for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
+        const vertex_t row = rows[i];
+        const vertex_t column = columns[i];
+        place_entry(row, column, i);
+        if (both && row != column) place_entry(column, row, i);
+    }
+}

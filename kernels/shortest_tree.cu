@@ -1,0 +1,102 @@
+// Predecessors of shortest paths by weight, read off the distances.
+//
+// An edge u -> v is tight if distance[u] + weight == distance[v].  tight_predecessors: for every vertex v
+// that is reached, the smallest u that is nearer and has a tight edge to v; distances alone decide it, not
+// the order in which edges are met.
+//
+// Most vertices have one tight edge, so stopping at it would save half of the reads.  Instead edges are dealt
+// out in spans of as many each, whatever rows they are of: a hub keeps no block waiting, and reads are
+// coalesced.
+//
+// Invariant: predecessors are NONE before, which is the greatest id of all if read without its sign.
+#include "rows.cuh"
+
+#ifndef WEIGHT
+#define WEIGHT 3  // type of the weights: 1 int32, 2 int64, 3 float32, 4 float64
+#endif
+#if WEIGHT == 1
+using weight_t = i32;
+#elif WEIGHT == 2
+using weight_t = i64;
+#elif WEIGHT == 3
+using weight_t = float;
+#else
+using weight_t = double;
+#endif
+#if WEIGHT <= 2
+using distance_t = i64;
+#else
+using distance_t = double;
+#endif
+#if VERTEX_BITS == 64
+using unsigned_t = u64;
+#else
+using unsigned_t = u32;
+#endif
+
+constexpr i32 AT_ONCE = 4;       // loads in flight
+constexpr i64 SPAN = WARP * 32;  // edges that a warp takes at a time; the host starts a warp for each
+
+// The last of the rows [first, last] that begins at `edge` or before it.
+__device__ __forceinline__ i64 row_of(const edge_t* row_offsets, i64 first, i64 last, i64 edge) {
+    return first + lower_bound(row_offsets + first, last + 1 - first, static_cast<edge_t>(edge + 1)) - 1;
+}
+
+// The plain read spares latecomers the atomic.
+__device__ __forceinline__ void keep_smallest(vertex_t* address, vertex_t vertex) {
+    unsigned_t* kept = reinterpret_cast<unsigned_t*>(address);
+    if (static_cast<unsigned_t>(vertex) < *kept) atomicMin(kept, static_cast<unsigned_t>(vertex));
+}
+
+extern "C" __global__ void tight_predecessors(const edge_t* __restrict__ row_offsets,
+                                              const vertex_t* __restrict__ column_indices,
+                                              const weight_t* __restrict__ weights, i64 n_vertices,
+                                              i64 n_edges, const distance_t* __restrict__ distance,
+                                              distance_t unreached, vertex_t* predecessors) {
+    const i64 stride = SPAN * (global_threads() / WARP);
+    for (i64 begin = SPAN * (global_thread() / WARP); begin < n_edges; begin += stride) {
+        const i64 end = begin + SPAN < n_edges ? begin + SPAN : n_edges;
+        const i64 bound = row_of(row_offsets, 0, n_vertices - 1, lane_id() == 0 ? begin : end - 1);
+        const i64 first = __shfl_sync(FULL_WARP, bound, 0);
+        const i64 last = __shfl_sync(FULL_WARP, bound, 1);
+        for (i64 base = begin + lane_id(); base - lane_id() < end; base += AT_ONCE * WARP) {
+            i64 edge[AT_ONCE];
+            vertex_t from[AT_ONCE];
+            weight_t weight[AT_ONCE];
+            distance_t offered[AT_ONCE];
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) {
+                const i64 next = base + i * WARP;
+                edge[i] = next < end ? next : end - 1;  // to look at the last one twice does no harm
+                from[i] = column_indices[edge[i]];
+                weight[i] = weights[edge[i]];
+            }
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) offered[i] = distance[from[i]];
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) {
+                const i64 v = row_of(row_offsets, first, last, edge[i]);
+                const distance_t own = distance[v];
+                const bool nearer = offered[i] < own && own != unreached;
+                if (nearer && offered[i] + weight[i] == own) keep_smallest(&predecessors[v], from[i]);
+            }
+        }
+    }
+}
+
+// The same, a thread for each vertex.
+extern "C" __global__ void tight_predecessors_plain(const edge_t* __restrict__ row_offsets,
+                                                    const vertex_t* __restrict__ column_indices,
+                                                    const weight_t* __restrict__ weights, i64 n_vertices,
+                                                    const distance_t* __restrict__ distance,
+                                                    distance_t unreached, vertex_t* predecessors) {
+    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+        vertex_t smallest = NONE;
+        for (i64 edge = row_offsets[v]; edge < row_offsets[v + 1] && distance[v] != unreached; ++edge) {
+            const vertex_t u = column_indices[edge];
+            const bool tight = distance[u] < distance[v] && distance[u] + weights[edge] == distance[v];
+            if (tight && (smallest == NONE || u < smallest)) smallest = u;
+        }
+        predecessors[v] = smallest;
+    }
+}

@@ -1,0 +1,57 @@
+"""What the weights of a graph must be, for one question or another.
+
+Their smallest and largest are kept with them, so that only the first run reads them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.errors import TravError, written
+from rapids_trav.structures import GatherView
+
+if TYPE_CHECKING:
+    from rapids_trav.graph import Graph
+
+
+def weight_range(graph: Graph, where: Hashable | None, why: str) -> tuple[Any, Any]:
+    """Smallest and largest weight of the edges that `where` keeps, 0 without edges; refused if below 0."""
+    smallest, largest = graph.storage.weight_range(where) or (0, 0)
+    if smallest < 0:
+        raise TravError(
+            f"weight={graph.weight!r} holds {written(smallest)}, and {why}: leave out such edges with where= "
+            f"or shift the weights."
+        )
+    return smallest, largest
+
+
+def check_rank_weights(
+    graph: Graph, view: GatherView, where: Hashable | None, dtype: str, least: float
+) -> None:
+    """Refuse weights by whose sums at the vertices ranks of `dtype`, from `least` to 1, cannot be divided.
+
+    What comes of it would be infinite, or too small for its digits to be kept.
+    """
+    smallest, largest = weight_range(graph, where, "ranks are for weights from 0 on")
+    if largest == float("inf"):
+        raise TravError(
+            f"weight={graph.weight!r} holds inf, and ranks are for finite weights: leave out such edges with "
+            f"where=."
+        )
+    limits = np.finfo(dtype)
+    low, high = 1 / float(limits.max), least / float(limits.tiny)
+    if low <= smallest and largest * view.into.n_edges <= high:
+        return
+    positive = view.degrees[view.degrees > 0]
+    if len(positive) == 0:
+        return
+    smallest, largest = float(positive.min()), float(positive.max())
+    if smallest < low or largest > high:
+        raise TravError(
+            f"weight={graph.weight!r} adds up to between {smallest:.3g} and {largest:.3g} at a vertex, by "
+            f"which ranks of {dtype} cannot be divided: bring the weights nearer to 1, since their "
+            f"proportions alone decide, or use dtype='float64'."
+        )

@@ -1,0 +1,50 @@
+"""What the library says of its options, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+
+import click
+
+# Arguments of Python that are called otherwise on the command line.
+RENAMED = {"sources": "--source", "targets": "--target", "seeds": "--seed"}
+# Options whose name means something else in Python.
+OTHERS = {"vertices", "output", "quiet"}
+# Names that stand for the option without a `=` as well, like all with an underscore: they are no words.
+NO_WORDS = {"tol"}
+
+_VALUE = r"'[^']*'|\"[^\"]*\"|\[[^]]*\]|[\d.,]+ [kMGT]?B\b|\.\.\.|[\w/+-]+(?:\.\w+)*|"
+
+
+def options_of(commands: Iterable[click.Command]) -> dict[str, str]:
+    """How each option is written, by its name in Python."""
+    options = dict(RENAMED)
+    for command in commands:
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and parameter.name not in OTHERS:
+                options[str(parameter.name).rstrip("_")] = max(parameter.opts, key=len)
+    return options
+
+
+def on_command_line(message: str, options: dict[str, str]) -> str:
+    """The message with options as they are typed: `memory_limit='8GB'` is `--memory-limit 8GB`."""
+    names = "|".join(sorted(options, key=len, reverse=True))
+
+    def given(match: re.Match) -> str:
+        option, value = options[match["name"]], match["value"]
+        if value in ("", "...", "True"):
+            return option
+        if value == "False":
+            return f"no {option}"
+        quoted = value[0] in "'\""
+        return f"{option} {shlex.quote(value[1:-1]) if quoted else value.replace(' ', '')}"
+
+    assigned = rf"(?P<name>{names})=(?P<value>{_VALUE})"
+    message = re.sub(rf"\b(?:\w+\.)*\w+\({assigned}\)", given, message)
+    message = re.sub(rf"(?<![\w./-]){assigned}", given, message)
+    bare = [name for name in options if "_" in name or name in NO_WORDS]
+    words = "|".join(sorted(bare, key=len, reverse=True))
+    message = re.sub(rf"(?<![\w./'-])(?:{words})\b(?!=)", lambda match: options[match[0]], message)
+    return re.sub(rf"^(?:{'|'.join(RENAMED)})\b", lambda match: options[match[0]], message)

@@ -1,0 +1,32 @@
+"""Options that name a place on the disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from .errors import TravError, written
+
+
+def location(what: str, value: Any) -> Path:
+    """The path that an option called `what` names.
+
+    Raises
+    ------
+    TravError
+        If it is no path, or an empty one.
+    """
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str) or not path:
+        raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
+    return Path(path)
+
+
+def folder(what: str, value: Any) -> Path:
+    """The same of a folder that is there."""
+    path = location(what, value)
+    if not path.is_dir():
+        problem = "is a file" if path.exists() else "is not there"
+        raise TravError(f"{what}={written(str(path))} {problem}: name a folder, and make it first.")
+    return path

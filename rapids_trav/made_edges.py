@@ -1,0 +1,83 @@
+"""Edges that a function makes each time they are read, for edge lists that lie nowhere.
+
+One frame at a time is in memory.  A graph within a `memory_limit` is built in several readings, one without
+in one; `where` and `khop` read once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+from .errors import TravError, UnknownColumnError
+from .frames import Frame, library, library_of
+
+MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
+
+
+class MadeEdges:
+    """An `EdgeSource` over a function without arguments that gives a fresh iterable of frames at each call.
+
+    It must give the same edges every time: what is read again is checked against the graph.
+    """
+
+    def __init__(self, make: Callable[[], Iterable[Frame]]) -> None:
+        self._make = make
+        frames = self._frames()
+        if frames is self._frames():
+            raise TravError(
+                "edges is a function that gives one iterator twice: make a new one at each call, "
+                "for example by writing it with yield."
+            )
+        first = next(frames, None)
+        if first is None:
+            raise TravError(
+                "edges is a function that gives no frames: let it give at least one, or one without rows."
+            )
+        self.library = library(_library_of(first))
+        self.columns = list(first.columns)
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        for frame in self._frames():
+            if _library_of(frame) != self.library.name:
+                raise TravError(MIXED_LIBRARIES)
+            check_columns(frame, self.columns)
+            yield frame
+
+    def count_rows(self) -> int | None:
+        return None  # it takes as long as making them
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+    def _frames(self) -> Iterator[Frame]:
+        made = self._make()
+        if library_of(made) or not isinstance(made, Iterable):
+            raise TravError(
+                f"edges is a function that gives an object of type {_type(made)}: "
+                f"let it give an iterable of frames, for example by writing it with yield."
+            )
+        return iter(made)
+
+
+def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
+    """Refuse a frame that lacks a column of the first one."""
+    if missing := [name for name in columns if name not in frame.columns]:
+        raise UnknownColumnError(
+            f"Column {missing[0]!r} is in the first edge frame but not in a later one: "
+            f"give all of them the same columns."
+        )
+
+
+def _library_of(frame: Any) -> str:
+    kind = library_of(frame)
+    if kind not in ("pandas", "cudf"):
+        raise TravError(
+            f"edges is a function whose frames hold an object of type {_type(frame)}: "
+            f"let it give pandas or cuDF frames."
+        )
+    return kind
+
+
+def _type(made: Any) -> str:
+    return f"{type(made).__module__}.{type(made).__qualname__}".removeprefix("builtins.")

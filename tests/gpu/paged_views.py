@@ -1,0 +1,48 @@
+"""Gather views whose edges lie on the host, cut into pages by hand or by a budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.pages import plan_pages
+from rapids_trav.structures import GatherView, Pages
+
+PLENTY = 1 << 30
+
+
+def in_pinned_memory(engine, view: GatherView) -> GatherView:
+    """The view with its edges where the GPU reaches them."""
+
+    def pinned(array):
+        copy = engine.empty_pinned(len(array), array.dtype)
+        copy[:] = array
+        return copy
+
+    into = replace(view.into, column_indices=pinned(view.into.column_indices))
+    out = into if view.out is view.into else replace(view.out, column_indices=pinned(view.out.column_indices))
+    weights = None if view.weights is None else pinned(view.weights)
+    return replace(view, into=into, out=out, weights=weights)
+
+
+def in_pages(view: GatherView, n_pages: int, n_streams: int = 3) -> GatherView:
+    """The view cut at even distances."""
+    firsts = np.unique(np.linspace(0, view.n_vertices, n_pages + 1).astype(np.int64))
+    return replace(view, pages=Pages(firsts, Budget(PLENTY), n_streams))
+
+
+def in_budget(view: GatherView, limit: int) -> GatherView:
+    """The view cut by what a budget leaves, as the storage does it."""
+    budget, offsets = Budget(limit), view.into.row_offsets
+    edge_bytes = 4 + (0 if view.weights is None else view.weights.dtype.itemsize)
+
+    def cut(resident, n_streams, most_bytes=None):
+        plan = plan_pages(
+            offsets, budget.free - resident, edge_bytes=edge_bytes, row_bytes=8, n_streams=n_streams,
+            most_bytes=most_bytes,
+        )  # fmt: skip
+        return plan.firsts, plan.n_streams
+
+    return replace(view, pages=Pages(np.array([0, view.n_vertices]), budget, 3, cut))

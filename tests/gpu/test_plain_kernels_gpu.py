@@ -1,0 +1,47 @@
+"""The plain kernels of vertex programs do what the fast ones do, step by step."""
+
+import pytest
+
+from .program_cases import CASES, gather_view, question, start
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(params=["rmat", "wheel", "big star", "directed"])
+def works(request, engine):
+    """Two runs of one question at the same place, for any question."""
+    from rapids_trav.engines.cuda.gas_work import Work
+
+    def made(asked):
+        graph = CASES[request.param]
+        program, values, active, options = question(asked, graph)
+        view = gather_view(graph, engine)
+        state = start(program, graph.n, values, active, engine.xp)
+        return [Work(view, program, state, options) for _ in range(2)]
+
+    return made
+
+
+@pytest.mark.parametrize("asked", ["bfs", "components"])
+def test_gathering(works, asked):
+    from .plain_kernels import plain_pull
+
+    fast, plain = works(asked)
+    fast.pull()
+    tally = plain_pull(plain)
+    assert bool((fast.values == plain.values).all())
+    assert bool((fast.active == plain._flags).all())
+    assert tally[:3] == fast.tally[:3]
+
+
+@pytest.mark.parametrize("asked", ["bfs", "components"])
+def test_pushing(works, asked):
+    from .plain_kernels import plain_push, queued
+
+    fast, plain = works(asked)
+    fast.push()
+    tally, following = plain_push(plain)
+    assert bool((fast.values == plain.values).all())
+    assert (tally.light, tally.heavy, tally.edges) == (fast.tally.light, fast.tally.heavy, fast.tally.edges)
+    assert len(queued(following, tally)) == tally.light + tally.heavy
+    assert queued(following, tally) == queued(fast._queue, fast.tally)

@@ -1,0 +1,113 @@
+"""Edges that a function makes each time they are read."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import weakref
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rapids_trav import Graph, generators
+from rapids_trav.errors import TravError, UnknownColumnError
+
+EDGES = generators.rmat(7, 8).assign(open=lambda edges: (edges["src"] + edges["dst"]) % 3 > 0)
+PARTS = [EDGES[:300], EDGES[300:310], EDGES[310:]]
+
+
+def three_frames():
+    yield from PARTS
+
+
+@pytest.mark.parametrize("make", [three_frames, lambda: PARTS, lambda: map(pd.DataFrame.copy, PARTS)])
+@pytest.mark.parametrize("limit", [None, "12kB"])
+def test_a_function_is_as_its_frames(make, limit):
+    graph, whole = Graph.from_edges(make, memory_limit=limit), Graph.from_edges(EDGES)
+    assert (graph.budget is None) == (limit is None)
+    root = int(EDGES["src"][0])
+    for how in ({}, {"where": "open"}):
+        found, wanted = (
+            other.bfs(root, deterministic=True, predecessors=True, **how) for other in (graph, whole)
+        )
+        pd.testing.assert_frame_equal(found, wanted)
+    pd.testing.assert_frame_equal(graph.khop(root, 1).edges, whole.khop(root, 1).edges)
+
+
+def test_generated_edges_are_made_block_by_block():
+    make = functools.partial(generators.rmat_frames, 7, 8, rows=100)
+    assert [len(frame) for frame in make()] == [100] * 10 + [24]
+    assert pd.concat(make(), ignore_index=True).equals(EDGES[["src", "dst"]])
+    graph = Graph.from_edges(make, memory_limit="12kB")
+    assert graph.components().equals(EDGES.trav.graph().components())
+    assert pickle.loads(pickle.dumps(Graph.from_edges(make))).n_edges == len(EDGES)
+
+
+def test_few_frames_are_in_memory():
+    alive, most = [], []
+
+    def make():
+        for part in np.array_split(np.arange(len(EDGES)), 20):
+            frame = EDGES.iloc[part].copy()
+            alive.append(weakref.ref(frame))
+            most.append(sum(other() is not None for other in alive))
+            yield frame
+            del frame
+
+    Graph.from_edges(make, memory_limit="12kB")
+    assert len(most) > 40 and max(most) <= 3
+
+
+def empty():
+    yield EDGES[:0]
+
+
+def test_no_rows():
+    assert Graph.from_edges(empty, vertices=[3]).bfs(3)["vertex"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EDGES, "gives an object of type pandas.*DataFrame: let it give an iterable of frames"),
+        (lambda: 7, "gives an object of type int: let it give an iterable"),
+        (lambda: iter(()), "gives no frames: let it give at least one"),
+        (lambda: ["edges.parquet"], "frames hold an object of type str: let it give pandas or cuDF frames"),
+        (lambda: [EDGES, None], "frames hold an object of type NoneType"),
+        (functools.partial(lambda frames: frames, iter(PARTS)), "gives one iterator twice: make a new one"),
+    ],
+)
+def test_what_is_no_function_of_frames(make, message):
+    with pytest.raises(TravError, match=message):
+        Graph.from_edges(make)
+
+
+def test_columns_of_later_frames():
+    with pytest.raises(UnknownColumnError, match="Column 'open' is in the first edge frame but not"):
+        Graph.from_edges(lambda: [EDGES, EDGES[["src", "dst"]]])
+
+
+@pytest.mark.parametrize(
+    ("limit", "change"),
+    [(limit, change) for limit in (None, "12kB") for change in ("more", "fewer", "other ids")]
+    + [("12kB", "other ends")],
+)
+def test_edges_that_change_are_noticed(change, limit):
+    """Between the readings of a build, or when a filter reads them again."""
+    readings = []
+
+    def make():
+        readings.append(1)
+        if len(readings) < (4 if limit is None else 5):
+            return [EDGES]
+        swapped = EDGES.assign(src=EDGES["dst"].where(EDGES.index > 500, EDGES["src"][0]))
+        return {
+            "more": [EDGES, EDGES[:1]],
+            "fewer": [EDGES[1:]],
+            "other ends": [swapped],
+            "other ids": [EDGES.assign(dst=EDGES["dst"] + 1000)],
+        }[change]
+
+    with pytest.raises(TravError, match="The edges changed since the graph was built"):
+        Graph.from_edges(make, memory_limit=limit).bfs(int(EDGES["src"][0]), where="open")
