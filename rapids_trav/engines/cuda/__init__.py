@@ -97,9 +97,9 @@ class CudaEngine:
 
     def empty_pinned(self, n: int, dtype: Any) -> Array:
         """A NumPy array of n entries in host memory that the GPU reaches."""
-        from rapids_trav.engines.cuda import external
+        from rapids_trav.engines.cuda import pinned
 
-        return external.empty_pinned(n, dtype)
+        return pinned.empty_pinned(n, dtype)
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
         """An adjacency of NumPy arrays on the device."""

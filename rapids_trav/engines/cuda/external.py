@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -40,23 +39,6 @@ def place_edges(
         "place_edges", len(rows), *ends, weights, np.int32(weight_bytes), len(rows), np.int32(both),
         first, after, begin, len(placed), free, placed, placed_weights,
     )  # fmt: skip
-
-
-def empty_pinned(n: int, dtype: Any) -> np.ndarray:
-    """An array of n entries in host memory that stays in place, and that the GPU reaches.
-
-    It goes back to the system when it is no longer used: CuPy's pool would keep it.
-    """
-    import cupy
-
-    n_bytes = n * np.dtype(dtype).itemsize
-    if n_bytes == 0:
-        return np.empty(0, dtype)
-    try:
-        memory = cupy.cuda.PinnedMemoryPointer(cupy.cuda.PinnedMemory(n_bytes), 0)
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise MemoryError(f"{readable(n_bytes)} of host memory cannot be pinned: {error}") from error
-    return np.ndarray(n, dtype, memory)
 
 
 def over_host(array: np.ndarray) -> Array | None:

@@ -14,7 +14,7 @@ from rapids_trav.engines.cpu import gas
 from rapids_trav.engines.cpu.compile import Team
 from rapids_trav.engines.cpu.gas_pages import InMemory
 from rapids_trav.engines.cpu.gas_state import Progress, Work
-from rapids_trav.engines.cuda.external import empty_pinned
+from rapids_trav.engines.cuda.pinned import empty_pinned
 from rapids_trav.program import Program
 from rapids_trav.structures import GatherView, RunOptions, State
 

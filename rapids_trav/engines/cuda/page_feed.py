@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda.external import empty_pinned, over_host
+from rapids_trav.engines.cuda.external import over_host
 from rapids_trav.engines.cuda.page_plan import StreamPlan
+from rapids_trav.engines.cuda.pinned import empty_pinned
 from rapids_trav.structures import Array
 
 
