@@ -120,11 +120,16 @@ __device__ __forceinline__ value_t identity() {
 #endif
 }
 
+// Whether a value or message says nothing, and is passed on as it is: arithmetic on it could overflow.
+__device__ __forceinline__ bool says_nothing(value_t value) {
+    return REDUCER != 2 && value == identity();
+}
+
 __device__ __forceinline__ value_t scatter(value_t value, degree_t degree) {
 #if SCATTER_ARGUMENTS == 2
-    return trav_scatter(value, degree);
+    return says_nothing(value) ? value : trav_scatter(value, degree);
 #elif SCATTER_ARGUMENTS == 1
-    return trav_scatter(value);
+    return says_nothing(value) ? value : trav_scatter(value);
 #else
     return value;
 #endif
@@ -132,9 +137,9 @@ __device__ __forceinline__ value_t scatter(value_t value, degree_t degree) {
 
 __device__ __forceinline__ value_t gather(value_t message, weight_t weight) {
 #if GATHER_ARGUMENTS == 2
-    return trav_gather(message, weight);
+    return says_nothing(message) ? message : trav_gather(message, weight);
 #elif GATHER_ARGUMENTS == 1
-    return trav_gather(message);
+    return says_nothing(message) ? message : trav_gather(message);
 #else
     return message;
 #endif

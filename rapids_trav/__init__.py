@@ -9,8 +9,8 @@ Importing this package registers `.trav` for pandas, and for cuDF and Dask where
 GPU and none of the GPU packages.
 """
 
+from . import programs
 from .accessor import register
-from .algorithms import programs
 from .algorithms.bfs import Traced
 from .algorithms.khop import Neighborhood
 from .errors import EdgeColumnsError, TravError, TravMemoryError, UnknownColumnError, UnknownVertexError

@@ -17,6 +17,7 @@ import json
 import os
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from .structures import Adjacency, State
 NAME = "checkpoint.trav"
 VERSION = 1
 DTYPES = ("int32", "int64", "float32", "float64")
+HEADER = {"iteration": int, "total": str, "vertices": int, "dtype": str, "fingerprint": dict}
 Fingerprint = Mapping[str, Any]  # of what JSON can hold; keys are what an error calls the parts
 
 
@@ -54,6 +56,8 @@ class Writer:
     def __init__(self, folder: str | os.PathLike, fingerprint: Fingerprint) -> None:
         self._path = location("checkpoint", folder) / NAME
         self._fingerprint = fingerprint
+        folders = (self._path.parent, *self._path.parent.parents)
+        self._made = [folder for folder in folders if not folder.exists()]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -82,10 +86,14 @@ class Writer:
             partial.replace(self._path)
             sync_folder(self._path.parent)
         except OSError as error:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+                for folder in self._made:  # those that are empty
+                    folder.rmdir()
+            before = "the one before is intact: make room and run again with resume=True."
             raise TravError(
-                f"Checkpoint {self._path} cannot be written: {error.strerror or error}; the one before, if "
-                f"there was any, is intact: make room and run again with resume=True."
+                f"Checkpoint {self._path} cannot be written: {error.strerror or error}; "
+                f"{before if self._path.exists() else 'there is none before it: make room and run again.'}"
             ) from error
 
 
@@ -108,17 +116,35 @@ def load(folder: str | os.PathLike, fingerprint: Fingerprint) -> State | None:
     if len(content) < 4 or zlib.crc32(body) != checksum:
         raise _refused(path, "is damaged (its checksum does not fit)")
     line, end, _ = bytes(body[: 1 << 20]).partition(b"\n")
-    header = json.loads(line) if end else {}
-    if header.get("version") != VERSION:
-        raise _refused(path, f"has format version {header.get('version')}, and this release reads {VERSION}")
+    header = _header(line if end else b"")
+    if header is None:
+        raise _refused(path, "is damaged (its first line is no header)")
+    if header["version"] != VERSION:
+        raise _refused(path, f"has format version {header['version']}, and this release reads {VERSION}")
+    if not all(isinstance(header.get(name), kind) for name, kind in HEADER.items()):
+        raise _refused(path, "is damaged (its header is not whole)")
     for name, value in _plain(fingerprint).items():
         if (stored := header["fingerprint"].get(name)) != value:
             raise _refused(path, f"is of another {name} ({stored}; this is {value})")
-    n, dtype = header["vertices"], np.dtype(header["dtype"])
     rest = body[len(line) + 1 :]
+    try:
+        n, dtype, total = header["vertices"], np.dtype(header["dtype"]), float.fromhex(header["total"])
+    except (TypeError, ValueError):
+        raise _refused(path, "is damaged (its header tells no state)") from None
+    if n < 0 or dtype.name not in DTYPES or len(rest) != n * dtype.itemsize + -(-n // 8):
+        raise _refused(path, "is damaged (its header does not fit its size)")
     values = np.frombuffer(rest, dtype, n).copy()
     active = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes), count=n).astype(bool)
-    return State(values, active, header["iteration"], float.fromhex(header["total"]))
+    return State(values, active, header["iteration"], total)
+
+
+def _header(line: bytes) -> dict[str, Any] | None:
+    """What the first line of a checkpoint tells; None if it is none."""
+    try:
+        header = json.loads(line)
+    except ValueError:
+        return None
+    return header if isinstance(header, dict) and "version" in header else None
 
 
 def _parts(state: State, fingerprint: Fingerprint) -> list[bytes | memoryview]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .frames import move
 from .id_columns import IdColumn, read
 from .ids import Column, IdMap, Library
 from .other_ids import TupleIds, pair_keys, same_categories
 from .renumber import Renumbering, renumber_integers
+from .storage.rows import known_again
 
 Lists = Iterable[Sequence[tuple[Hashable, Column]]]
 FEW = 1 << 20  # ids that are collected before they are looked through for repeated ones
@@ -44,12 +44,13 @@ def renumber_distinct(lists: Lists, width: int, library: Library, xp: Any) -> Id
 
 def _combined(first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: Any) -> TupleIds:
     """The map of the pairs of ids that stand side by side in columns 0 to i - 1 and in column i."""
-    encode = first.encoder(known=True), second.encoder(known=True)
+    encode = first.encoder(many=True), second.encoder(many=True)
     found: list = []
     for columns in lists:
         values = [column for _, column in columns]
-        internal = (move(encode[0](values[:i]), xp), move(encode[1](values[i : i + 1]), xp))
-        found.append(xp.unique(pair_keys(*internal, second.n)))
+        one = known_again(encode[0], values[:i], library, xp)
+        other = known_again(encode[1], values[i : i + 1], library, xp)
+        found.append(xp.unique(pair_keys(one, other, second.n)))
         if sum(map(len, found[1:])) > max(len(found[0]), FEW):
             found = [xp.unique(xp.concatenate(found))]
     keys, _ = renumber_integers([xp.unique(xp.concatenate(found))], np.dtype(np.int64), library, xp)

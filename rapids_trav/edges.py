@@ -114,7 +114,7 @@ class ParquetEdges:
         except FileNotFoundError as error:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
         except (OSError, ValueError) as error:
-            raise TravError(f"Edges {', '.join(names)} cannot be read as Parquet: {error}") from error
+            raise _unreadable(", ".join(names), error) from error
         self.columns = self._dataset.schema.names
         self._stamps = self._current_stamps()
 
@@ -124,19 +124,28 @@ class ParquetEdges:
         return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
 
     def count_rows(self) -> int | None:
-        return sum(group.num_rows for part in self._dataset.get_fragments() for group in part.row_groups)
+        return sum(group.num_rows for part in self._fragments() for group in part.row_groups)
+
+    def _fragments(self) -> Iterator[Any]:
+        """The files, each known to be Parquet."""
+        for fragment in self._dataset.get_fragments():
+            try:
+                fragment.ensure_complete_metadata()
+            except (OSError, ValueError) as error:
+                raise _unreadable(fragment.path, error) from error
+            yield fragment
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         if self._current_stamps() != self._stamps:
             raise TravError(EDGES_CHANGED)
         columns = list(columns or self.columns)
         start = 0
-        for fragment in self._dataset.get_fragments():
+        for fragment in self._fragments():
             for groups in _batches(fragment, rows or ROWS_PER_READ):
                 try:
                     frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
                 except (OSError, ValueError) as error:
-                    raise TravError(f"Edges {fragment.path} cannot be read as Parquet: {error}") from error
+                    raise _unreadable(fragment.path, error) from error
                 frame.index = range(start, start + len(frame))
                 start += len(frame)
                 yield frame
@@ -159,6 +168,11 @@ class ParquetEdges:
 
     def deliver(self, frame: Frame) -> Frame:
         return frame
+
+
+def _unreadable(name: str, error: Exception) -> TravError:
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return TravError(f"Edges {name} cannot be read as Parquet: {said}.")
 
 
 def _batches(fragment: Any, most_rows: int) -> Iterator[list[int]]:

@@ -15,10 +15,10 @@ def location(what: str, value: Any) -> Path:
     Raises
     ------
     TravError
-        If it is no path, or an empty one.
+        If it is no path, an empty one, or one that no system knows, with a null character in it.
     """
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    if not isinstance(path, str) or not path:
+    if not isinstance(path, str) or not path or "\0" in path:
         raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
     return Path(path)
 

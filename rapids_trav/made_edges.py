@@ -18,7 +18,8 @@ MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to on
 class MadeEdges:
     """An `EdgeSource` over a function without arguments that gives a fresh iterable of frames at each call.
 
-    It must give the same edges every time: what is read again is checked against the graph.
+    It must give the same edges every time.  Each reading must have as many rows, ends that are vertices of
+    the graph, and its weights; other edges between the same vertices are not told from the first.
     """
 
     def __init__(self, make: Callable[[], Iterable[Frame]]) -> None:

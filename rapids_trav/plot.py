@@ -3,6 +3,7 @@ program, what its iterations cost."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,15 @@ def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
     matplotlib.figure.Figure
         Not tied to any window; `save` writes it.
     """
+    levels = _table("levels", levels, ("distance", "vertices"), "the frame of graph.levels(...)")
+    if trace is not None:
+        columns = ("level", "direction", "edges", "milliseconds")
+        trace = _table("trace", trace, columns, "the .trace of graph.bfs(..., trace=True)")
     rows = 1 if trace is None else 3
     figure = Figure(figsize=(7, 1 + 2.5 * rows), layout="constrained")
     axes = figure.subplots(rows, 1, squeeze=False)[:, 0]
-    _draw_levels(axes[0], to_pandas(levels))
+    _draw_levels(axes[0], levels)
     if trace is not None:
-        trace = to_pandas(trace)
         _draw_trace(axes[1], trace, "edges", "edges examined")
         _draw_trace(axes[2], trace, "milliseconds", "milliseconds")
     figure.suptitle(title, parse_math=False)  # a $ in the name of a file is a $
@@ -61,7 +65,9 @@ def run(trace: Any, *, title: str = "") -> Figure:
     matplotlib.figure.Figure
         Not tied to any window; `save` writes it.
     """
-    trace = to_pandas(trace).rename(columns={"mode": "direction"})
+    columns = ("iteration", "mode", "milliseconds", "bytes", "overlap")
+    trace = _table("trace", trace, columns, "the .trace of graph.run(..., trace=True)")
+    trace = trace.rename(columns={"mode": "direction"})
     panels = {"milliseconds": "milliseconds"}
     if trace["bytes"].any():
         trace["megabytes"] = trace["bytes"] / 1e6
@@ -75,6 +81,15 @@ def run(trace: Any, *, title: str = "") -> Figure:
             axes.set_ylim(0, 1)
     figure.suptitle(title, parse_math=False)
     return figure
+
+
+def _table(what: str, frame: Any, columns: Sequence[str], source: str) -> pd.DataFrame:
+    """The frame in pandas, if it has the columns that are drawn; `source` tells where one comes from."""
+    if not hasattr(frame, "columns"):
+        raise TravError(f"{what} is a {type(frame).__name__}, not a frame: give {source}.")
+    if missing := [name for name in columns if name not in frame.columns]:
+        raise TravError(f"{what} has no column {missing[0]!r}: give {source}.")
+    return to_pandas(frame)
 
 
 def save(figure: Figure, path: str | Path) -> None:
@@ -118,7 +133,8 @@ def _draw_trace(
         if rows.any():
             _bars(axes, levels, np.where(rows, heights, 0), color, direction)
     _finish(axes, by, label)
-    axes.legend(title=legend, fontsize="small")
+    if axes.get_legend_handles_labels()[0]:  # a search or a run may have ended before its first
+        axes.legend(title=legend, fontsize="small")
 
 
 def _bars(axes: Axes, x: np.ndarray, heights: np.ndarray, color: str, label: str | None = None) -> None:

@@ -8,6 +8,10 @@ reduces what comes in over its edges, `gather(message, weight)`, with min, max o
 `apply(value, gathered, total, parameters)` as its new value.  It is active if `active(value, new)`; a run
 ends when no vertex is.
 
+With min and max, a vertex whose value is the reducer's identity has nothing to say: its message is the
+identity, and so is what arrives of an identity.  Neither `scatter` nor `gather` is called with it, so that
+`message + 1` never overflows.  The 0 of a sum is a number like others.
+
 Which vertices do so is the engine's choice, and the same values come of each (SYSTEMS G13):
 
 - pull: all of them.
@@ -22,7 +26,7 @@ A vertex without edges in gathers the reducer's identity.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 from types import FunctionType, NoneType
@@ -58,14 +62,16 @@ class Program:
     ----------
     name : str
         What errors and traces call it.
-    dtype : {"int32", "int64", "float32", "float64"}
+    dtype : {"int32", "int64", "float32", "float64"}, or NumPy's dtype or type of that name
         Type of values and messages, to which results are converted; of integers, functions that give floats
         are refused when they are compiled.
     reducer : {"min", "max", "sum"}
         How a vertex combines what it gathers; the identity (largest, smallest, 0) if it has no edges in.
     scatter : callable(value, degree) -> message, optional
         What a vertex offers over its out-edges; `degree` is its number of out-edges, or in a weighted run the
-        sum of their weights.  By default its value.
+        sum of their weights.  By default its value.  For min and max, a vertex whose value is the reducer's
+        identity has nothing to say: its message is the identity, and neither `scatter` nor `gather` is
+        called with it.
     gather : callable(message, weight) -> value, optional
         What arrives over one edge; `weight` is 1 in an unweighted run.  By default the message.
     apply : callable(value, gathered, total, parameters) -> value, optional
@@ -95,10 +101,16 @@ class Program:
 
     def __post_init__(self) -> None:
         if self.reducer not in REDUCERS:
-            raise TravError(f"reducer={self.reducer!r} of a program is not known: choose one of {REDUCERS}.")
-        if str(self.dtype) not in DTYPES:
-            raise TravError(f"dtype={self.dtype!r} of a program is not known: choose one of {DTYPES}.")
-        object.__setattr__(self, "dtype", str(self.dtype))
+            raise TravError(
+                f"reducer={written(self.reducer)} of a program is not known: choose one of "
+                f"{listed(REDUCERS)}."
+            )
+        dtype = getattr(self.dtype, "__name__", str(self.dtype))  # np.float32 as well
+        if dtype not in DTYPES:
+            raise TravError(
+                f"dtype={self.dtype!r} of a program is not known: choose one of {listed(DTYPES)}."
+            )
+        object.__setattr__(self, "dtype", dtype)
         for name, known in ARGUMENTS.items():
             function = getattr(self, name)
             if function is None:
@@ -106,7 +118,7 @@ class Program:
             function = getattr(function, "py_func", function)
             if not isinstance(function, FunctionType):
                 raise TravError(
-                    f"{name} of program {self.name!r} is a {type(function).__name__}: "
+                    f"{name} of program {self.name!r} is {kind_of(function)}: "
                     f"give a Python function, which may be a lambda around it."
                 )
             object.__setattr__(self, name, function)
@@ -152,6 +164,17 @@ class Program:
 
 def _is_tolerance(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
+
+
+def listed(choices: Iterable[Any]) -> str:
+    """What may be chosen, as messages list it."""
+    return ", ".join(map(repr, choices))
+
+
+def kind_of(value: Any) -> str:
+    """The type of a value with its article: "an int"."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def n_arguments(function: Callable) -> int:

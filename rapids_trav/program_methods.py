@@ -49,7 +49,10 @@ class ProgramMethods:
             1, ... is one value for each vertex, like a column of an answer.
         sources : as in `bfs`, optional
             Vertices that are active at first: those whose initial value says something to their neighbours.
-            By default those that `initial` names, else all.
+            By default those that `initial` names, else all.  For min and max without `apply`, all others must
+            start from the reducer's identity.  For other programs, `mode` leaves the values as they are only
+            if a vertex outside `sources` that gathers, while its neighbours have not changed, keeps its
+            value; else give no sources.
         direction : {"out", "in", "both"}
             Values travel from source to destination, backwards, or both ways, which are one if undirected.
         where : str, optional
@@ -66,7 +69,8 @@ class ProgramMethods:
         mode : {"auto", "pull", "notify", "push"}
             All vertices gather in each iteration; or those that an active vertex notifies; or (min and max
             without `apply`) active vertices hand out their values.  "auto" chooses for each iteration; the
-            values are the same.
+            values are the same, if `sources` (see there) and the program's `active` leave out nothing that
+            would change a value.  Programs with `total` always pull.
         processor : {"auto", "cpu", "gpu", "hybrid"}
             Where to run: "auto" is the graph's engine.  "hybrid": the CPU and the GPU share the pages of a
             graph that is larger than the GPU; one that is in its memory it runs alone.
@@ -78,6 +82,7 @@ class ProgramMethods:
         checkpoint : path, optional
             Folder in which to keep the state of the run every `checkpoint_every` iterations.
         checkpoint_every : int, default 10
+            Only with `checkpoint`.
         resume : bool, default False
             Go on from the checkpoint in that folder, if there is one; one of another graph, program or choice
             of options is refused.
@@ -85,8 +90,8 @@ class ProgramMethods:
             On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do
             in shared memory, with copies of each against contention (Garaph).  Rows measured no slower.
         replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-            How many copies replicas have: one number for all, or by Garaph's formula from the edges and
-            vertices of each block, which is what "auto" takes.
+            How many copies replicas have, and only with them: one number for all, or by Garaph's formula from
+            the edges and vertices of each block, which is what "auto" takes.
 
         Returns
         -------
@@ -224,7 +229,8 @@ class ProgramMethods:
         UnknownVertexError
             If a source is not in the graph.
         TravError
-            If the graph has no weights, or a negative one.  An edge of infinite weight leads nowhere.
+            If the graph has no weights, or a negative one, or weights whose sums along paths pass the type of
+            distances.  An edge of infinite weight leads nowhere.
 
         References
         ----------

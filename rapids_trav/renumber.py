@@ -79,6 +79,11 @@ class Renumbering:
         return read(part.name, part.data.astype(part.dtype.categories.dtype), self.library, self.xp)
 
     def _refuse_mixture(self, one: IdColumn, other: IdColumn) -> None:
+        if one.name == other.name:
+            raise TravError(
+                f"Column {one.name!r} is {one.dtype} in one edge frame and {other.dtype} in a later one, "
+                f"which are different kinds of id: convert one, for example with astype(str)."
+            )
         raise TravError(
             f"Columns {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}) hold different kinds of "
             f"id: convert one, for example with astype(str)."

@@ -10,14 +10,15 @@ import numpy as np
 
 from .errors import TravError, written
 
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgt])(i?)b?|b)?\s*", re.IGNORECASE)
-_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE)
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
     """Bytes of an amount: an integer, or a number with a unit.
 
-    Units are decimal (kB, MB, GB, TB; the B may be left out) or, with an i, powers of 1024 (MiB, GiB, ...).
+    Units are decimal (kB, MB, GB, TB, PB; the B may be left out) or, with an i, powers of 1024 (MiB, GiB,
+    ...).
 
     Raises
     ------

@@ -254,7 +254,7 @@ class RunOptions:
         Handed to the program's `apply`.
     mode : {"auto", "pull", "notify", "push"}
         "pull": all vertices gather; "notify": those that an active vertex leads to; "push": active vertices
-        hand out their values, in memory and for min and max alone.
+        hand out their values, for min and max alone; on a GPU in its memory alone.
     gather : {"rows", "replicas"}
         How the CUDA engine pulls in memory: each row by as many threads as it is long, or by shards in shared
         memory, with copies of each vertex.

@@ -15,6 +15,12 @@ def call(function, default, *arguments):
     return function(*arguments[: n_arguments(function)])
 
 
+def offer(program: Program, function, given, other):
+    """What `scatter` or `gather` makes of what is given; min and max pass on their identity."""
+    nothing = program.reducer != "sum" and given == program.identity
+    return given if nothing else call(function, given, given, other)
+
+
 def iterate(program: Program, edges, values, parameters=()):
     """Values after one iteration of Jacobi's method, and who is active; `edges` are (u, v, weight)."""
     cast = np.dtype(program.dtype).type
@@ -22,10 +28,10 @@ def iterate(program: Program, edges, values, parameters=()):
     for u, _, w in edges:
         degrees[u] += w
     total = sum(call(program.total, 0.0, x, d) for x, d in zip(values, degrees, strict=True))
-    messages = [cast(call(program.scatter, x, x, d)) for x, d in zip(values, degrees, strict=True)]
+    messages = [cast(offer(program, program.scatter, x, d)) for x, d in zip(values, degrees, strict=True)]
     gathered = [program.identity] * len(values)
     for u, v, w in edges:
-        arrived = cast(call(program.gather, messages[u], messages[u], w))
+        arrived = cast(offer(program, program.gather, messages[u], w))
         gathered[v] = cast(REDUCE[program.reducer](gathered[v], arrived))
     new = np.empty_like(values)
     for v, (value, g) in enumerate(zip(values, gathered, strict=True)):

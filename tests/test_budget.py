@@ -26,6 +26,7 @@ common = settings(max_examples=200, deadline=None, derandomize=True)
         ("1.5 gib", 3 * 2**29),
         (".5k", 500),
         ("2T", 2 * 10**12),
+        ("1PB", 10**15),
         ("100", 100),
         ("7 B", 7),
         ("9007199254740993", 2**53 + 1),
@@ -111,6 +112,18 @@ def test_threads_together_stay_within_the_limit():
     for thread in threads:
         thread.join()
     assert budget.used == 0 and 20 <= budget.peak <= 60 and not budget.held()
+
+
+def test_holders_of_nothing_leave_each_other_alone():
+    budget = Budget(10)
+    with budget.hold(0, "rows"), budget.hold(0, "rows"):
+        pass
+    first, second = budget.hold(0, "rows"), budget.hold(3, "rows")
+    with first:
+        with second:
+            assert budget.held() == {"rows": 3}
+        assert budget.used == 0
+    assert not budget.held()
 
 
 @st.composite

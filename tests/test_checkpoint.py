@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import json
 import os
+import zlib
 
 import numpy as np
 import pytest
@@ -102,11 +104,24 @@ def test_a_full_disk_leaves_the_one_before(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(
-        TravError, match="No space left on device; the one before, if there was any, is intact"
+        TravError, match=r"No space left on device; the one before is intact: make room .* resume=True"
     ):
         writer.write(state(iteration=2))
     assert same(load(tmp_path, RUN), state(iteration=1))
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_a_full_disk_at_the_first_leaves_nothing(tmp_path, monkeypatch):
+    writers = [Writer(folder, RUN) for folder in (tmp_path, tmp_path / "new" / "folder")]
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    for writer in writers:
+        with pytest.raises(TravError, match=r"No space left on device; there is none before it: make room"):
+            writer.write(state())
+    assert tmp_path.is_dir() and not list(tmp_path.iterdir())
 
 
 def test_a_limit_on_the_size_of_files(tmp_path):
@@ -161,3 +176,33 @@ def test_fingerprints_of_graphs():
 
 def test_a_state_is_all_that_a_run_needs():
     assert [field.name for field in dataclasses.fields(State)] == ["values", "active", "iteration", "total"]
+
+
+def header(**changed):
+    kept = {"version": 1, "iteration": 3, "total": "0x0p+0", "vertices": 1, "dtype": "int32"}
+    return json.dumps(kept | {"fingerprint": RUN} | changed)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 1}', "no end"]
+    + [header(**{name: None}) for name in ("iteration", "total", "vertices", "dtype", "fingerprint")]
+    + [header(total="one"), header(dtype="O"), header(dtype="what"), header(vertices=2), header(vertices=-1)],
+)
+def test_a_checkpoint_that_somebody_else_wrote(tmp_path, line):
+    """Its checksum is right, and its header is not."""
+    body = line.encode("latin1") + (b"" if line == "no end" else b"\n") + b"\0" * 5
+    (tmp_path / NAME).write_bytes(body + zlib.crc32(body).to_bytes(4, "little"))
+    with pytest.raises(TravError, match=r"is damaged \(its .*\) and is not used: run without resume"):
+        load(tmp_path, json.loads(json.dumps(RUN)))
+
+
+def test_a_header_as_it_should_be(tmp_path):
+    body = header().encode() + b"\n" + b"\0" * 5
+    (tmp_path / NAME).write_bytes(body + zlib.crc32(body).to_bytes(4, "little"))
+    assert load(tmp_path, RUN).iteration == 3
+
+
+def test_a_null_character_is_in_no_path():
+    with pytest.raises(TravError, match=r"checkpoint='a.x00b' is no path"):
+        Writer("a\0b", RUN)

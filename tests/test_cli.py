@@ -194,6 +194,13 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "-o", "tests"], 2, "no extension of a result"),
         (["khop", "facebook", "-s", "0", "-k", "1", "--vertices", "r.json"], 2, "no extension of a result"),
         (["bfs", "-", "-s", "0"], 2, "--format"),
+        (["bfs", "facebook", "-s", "0", "--delimiter", "xx"], 2, "--delimiter xx cannot stand"),
+        (["bfs", "facebook", "-s", "0", "--delimiter", ""], 2, "--delimiter"),
+        (["bfs", "facebook", "-s", "0", "--spill", "/no/such"], 2, "--spill /no/such is not there"),
+        (["bfs", "facebook", "-s", "99999"], 1, "if an edge holds it."),
+        (["components", "facebook", "--resume"], 2, "name its folder with --checkpoint"),
+        (["pagerank", "facebook", "--alpha", "2"], 2, "--alpha 2.0 is not"),
+        (["graph500", "--scale", "6", "--seed", "99999999999999999999"], 2, "99999999999999999999"),
         (["graph500", "--scale", "-1"], 2, "-1"),
         (["graph500", "--scale", "99"], 2, "99"),
         (["graph500", "--scale", "5", "--roots", "0"], 2, "0"),
@@ -219,6 +226,55 @@ def test_cuda_without_its_packages(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert run(["bfs", "facebook", "-s", "0", "--engine", "cuda"]) == 2
     assert "--engine cuda needs cupy" in capsys.readouterr().err
+    assert run(["graph500", "--scale", "5", "--engine", "cuda"]) == 2
+    assert "--engine cuda needs cupy" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--output", "--plot"])
+def test_edges_are_not_written_over(tmp_path, capsys, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    name = "edges.csv" if option == "--output" else "edges.png"
+    (tmp_path / name).write_text("src,dst\n1,2\n")
+    asked = ["components", str(tmp_path / name), "--format", "csv", option, name]
+    assert run(asked) == 2
+    assert f"{name} is where the edges are" in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "src,dst\n1,2\n"
+
+
+def test_results_do_not_go_among_the_edges(tmp_path, capsys):
+    pd.DataFrame({"src": [1], "dst": [2]}).to_parquet(tmp_path / "0.parquet")
+    assert run(["components", str(tmp_path), "-o", str(tmp_path / "1.parquet")]) == 2
+    assert "is where the edges are" in capsys.readouterr().err
+    asked = ["khop", str(tmp_path), "-s", "1", "-k", "1", "--vertices", str(tmp_path / "1.parquet")]
+    assert run(asked) == 2
+
+
+@pytest.mark.parametrize("option", [["--delimiter", ";"], ["--header"], ["--no-header"], ["--string-ids"]])
+@pytest.mark.parametrize("name", ["a.parquet", "a.mtx"])
+def test_options_of_text_are_for_text(tmp_path, capsys, name, option):
+    path = tmp_path / name
+    if name == "a.mtx":
+        path.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+    else:
+        pd.DataFrame({"src": [1], "dst": [2]}).to_parquet(path)
+    assert run(["bfs", str(path), "-s", "1", *option]) == 2
+    error = capsys.readouterr().err
+    assert "is for text" in error and "leave it out" in error
+    assert run(["bfs", str(path), "-s", "1"]) == 0
+
+
+def test_rows_that_are_all_too_long(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst\n1,2,3\n2,3,9\n")
+    assert run(["components", str(path), "-q", "-o", "-"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and "Line 2 of" in captured.err and "2 fields are expected" in captured.err
+
+
+def test_empty_standard_input(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert run(["components", "-", "--format", "csv"]) == 1
+    assert capsys.readouterr().err == "rapids-trav: the standard input holds no edges.\n"
 
 
 def test_malformed_file(tmp_path, capsys):
@@ -292,7 +348,13 @@ def test_whole_floats_beside_integers_are_the_same_ids(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("rows", "problem"),
-    [("1,a\n", "numbers in one and words"), ("1.5,2\n", "fractions"), ("True,False\n", "true and false")],
+    [
+        ("1,a\n", "numbers in one and words in the other"),
+        ("1,2\n3,a\n", "numbers in one and numbers and words in the other"),
+        ("1,99999999999999999999\n", "numbers that 64 bits do not hold"),
+        ("1.5,2\n", "fractions"),
+        ("True,False\n", "true and false"),
+    ],
 )
 def test_text_that_is_no_id_names_the_option_that_helps(tmp_path, capsys, rows, problem):
     path = tmp_path / "edges.csv"

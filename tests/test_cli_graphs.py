@@ -76,7 +76,7 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
     assert "exists already: remove it first" in capsys.readouterr().err
     assert run(["save", edges, edges]) == 2
     assert "is a file: name a folder" in capsys.readouterr().err
-    assert run(["bfs", edges, "-s", "a", "--memory-limit", "lots"]) == 1
+    assert run(["bfs", edges, "-s", "a", "--memory-limit", "lots"]) == 2
     assert "--memory-limit lots is no amount of memory" in capsys.readouterr().err
     column = tmp_path / "graph" / "column_indices.npy"
     column.write_bytes(column.read_bytes()[:-1])
@@ -106,7 +106,17 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
         ("tol=0.5 is too", "--tol 0.5 is too"),
         ("checkpoint_every=0 writes none, max_iter=3.", "--checkpoint-every 0 writes none, --max-iter 3."),
         ("sources names 2 unknown vertices", "--source names 2 unknown vertices"),
-        ("if an edge or graph(vertices=...) holds it.", "if an edge or graph(vertices=...) holds it."),
+        ("if an edge or graph(vertices=...) holds it.", "if an edge holds it."),
+        ("name a boolean one, for example after edges['w'] = edges['w'] > 0.", "name a boolean one."),
+        ("decide them first, for example with fillna.", "decide them first."),
+        ("name a numeric one, or convert it with astype.", "name a numeric one."),
+        ("there are 'a'; after adding a column, build the graph again.", "there are 'a'."),
+        ("The edges changed: build the graph again.", "The edges changed: run the command again."),
+        (
+            "say header=True or header=False (--header or --no-header on the command line).",
+            "say --header or --no-header.",
+        ),
+        ("/tmp/x1/standard-input holds no edges.", "the standard input holds no edges."),
         ("It is where the source directed the weight.", "It is where the source directed the weight."),
         ("raise max_iter or tol", "raise --max-iter or --tol"),
         ("/data/where=1/part.parquet", "/data/where=1/part.parquet"),
@@ -174,7 +184,7 @@ def test_a_run_goes_on_from_its_checkpoint(edges, tmp_path, capsys):
     first = answer(["pagerank", edges, *options], capsys)
     again = answer(["pagerank", edges, *options, "--resume"], capsys)
     assert [rank for _, rank in again] == pytest.approx([rank for _, rank in first], abs=1e-5)
-    assert run(["pagerank", edges, "--resume"]) == 1
+    assert run(["pagerank", edges, "--resume"]) == 2
     assert "name its folder" in capsys.readouterr().err
     assert run(["pagerank", edges, *options, "--resume", "--alpha", "0.5"]) == 1
     assert "is of another" in capsys.readouterr().err

@@ -235,6 +235,8 @@ def test_one_search_has_no_deviation():
         ({"scale": 5, "roots": 0}, "roots=0 is too small"),
         ({"scale": 5, "edge_factor": 0}, "edge_factor=0 is too small"),
         ({"scale": 5, "seed": -1}, "seed=-1 is negative"),
+        ({"scale": 5, "edge_factor": 2**60}, "is too large: choose at most 1048576"),
+        ({"scale": 5, "seed": 2**63}, "seed=9223372036854775808 is past 63 bits"),
         ({"scale": 5, "engine": "abacus"}, "'abacus' is not known"),
     ],
 )

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from rapids_trav import Graph
 from rapids_trav.errors import TravError
 from rapids_trav.io import read_edges, write_frame
 from rapids_trav.io.write import to_pandas
@@ -120,6 +121,12 @@ def test_delimiter_and_format_by_name(write):
     pd.testing.assert_frame_equal(read_edges(path, format="text", delimiter="|"), EDGES)
 
 
+@pytest.mark.parametrize("delimiter", ["xx", "", '"', "\n", "\0", "→", 7])
+def test_delimiters_that_are_none(write, delimiter):
+    with pytest.raises(TravError, match="cannot stand between two fields: give one ASCII character"):
+        read_edges(write("a.csv", "src,dst\n1,2\n"), delimiter=delimiter)
+
+
 def test_parquet_file_folder_and_columns(tmp_path):
     folder = tmp_path / "edges"
     folder.mkdir()
@@ -160,6 +167,14 @@ def matrix(first, *lines):
         ("a.csv", "src,dst\n", "holds no edges"),
         ("a.txt", "# only\n# comments\n", "holds no edges"),
         ("a.csv", "src,dst\n1,2\n3,4,5\n", "Line 3 of"),
+        ("a.csv", "src,dst\n1,2,3\n2,3,9\n", "Line 2 of"),
+        ("a.csv", "src,dst\n0,2,3\n1,3,9\n", "Line 2 of"),
+        ("a.csv", "src,dst\n1,2,\n2,3,\n", "Line 2 of"),
+        ("a.csv", "src,dst\n1,2,\n2,3,9\n", "Line 2 of"),
+        ("a.csv", "src,dst\n1,2,,\n2,3,,\n", "Line 2 of"),
+        ("a.csv", "src,dst\n1,2,NA\n2,3,NA\n", "Line 2 of"),
+        ("a.csv", "src,dst\n1,2,3,4\n2,3,9,9\n", "2 fields are expected"),
+        ("a.tsv", "src\tdst\n1\t2\t3\n2\t3\t9\n", "Line 2 of"),
         ("a.csv", "src,dst\n1,2\n\n3,\n", "Line 4 of"),
         ("a.txt", "# c\n1 2\n3\n", "Line 3 of"),
         ("a.txt.gz", "# c\n1 2\n3 4 5\n", "Line 3 of"),
@@ -189,6 +204,21 @@ def test_cut_compressed_file(tmp_path):
     path.write_bytes(gzip.compress(b"1,2\n" * 10_000)[:-12])
     with pytest.raises(TravError, match="cannot be read"):
         read_edges(path)
+
+
+@pytest.mark.parametrize("name", ["0.csv", "9.csv"])
+def test_folder_with_a_file_that_is_no_parquet(tmp_path, name):
+    EDGES.to_parquet(tmp_path / "5.parquet")
+    (tmp_path / name).write_text("src,dst\n1,2\n")
+    with pytest.raises(TravError, match=r"cannot be read as Parquet: [^\n]*[^.]\.$") as caught:
+        Graph.from_edges(tmp_path)
+    assert name in str(caught.value)
+
+
+def test_frames_of_different_ids_are_told_apart():
+    frames = [pd.DataFrame({"src": [1], "dst": [2]}), pd.DataFrame({"src": ["a"], "dst": ["b"]})]
+    with pytest.raises(TravError, match=r"Column 'src' is int64 in one edge frame and .* in a later one"):
+        Graph.from_edges(frames)
 
 
 def test_wrong_questions(write, tmp_path):

@@ -111,3 +111,36 @@ def test_edges_that_change_are_noticed(change, limit):
 
     with pytest.raises(TravError, match="The edges changed since the graph was built"):
         Graph.from_edges(make, memory_limit=limit).bfs(int(EDGES["src"][0]), where="open")
+
+
+OTHERS = {
+    "strings": lambda edges: edges.assign(src=edges["src"].astype(str)),
+    "nulls": lambda edges: edges.assign(dst=edges["dst"].astype("Int64").mask(edges.index == 700)),
+    "NaN": lambda edges: edges.assign(dst=edges["dst"].astype("float64").mask(edges.index == 700)),
+    "fractions": lambda edges: edges.assign(src=edges["src"] + 0.5),
+    "dates": lambda edges: edges.assign(src=pd.to_datetime(edges["src"], unit="D")),
+    "weights without a value": lambda edges: edges.assign(cost=edges["cost"].mask(edges.index == 700)),
+    "weights as text": lambda edges: edges.assign(cost="1"),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS)
+@pytest.mark.parametrize("limit", [None, "20kB"])
+@pytest.mark.parametrize("ends", [{}, {"src": ["src", "of"], "dst": ["dst", "of"]}], ids=["one", "two"])
+def test_columns_of_another_kind_are_noticed(change, limit, ends):
+    """From each reading on, until one that a build or a filter no longer has."""
+    edges = EDGES.assign(cost=1.5, of=EDGES["src"] % 2)
+    root = int(EDGES["src"][0]) if not ends else tuple(edges[["src", "of"]].iloc[0].tolist())
+
+    def ask(first):
+        readings = iter(range(100))
+        make = lambda: [OTHERS[change](edges) if next(readings) >= first else edges]  # noqa: E731
+        graph = Graph.from_edges(make, weight="cost", memory_limit=limit, **ends)
+        graph.sssp(root)
+        graph.sssp(root, where="open")
+        return next(readings)
+
+    usual = ask(100)
+    for first in range(3, usual):
+        with pytest.raises(TravError, match=r"The edges changed since the graph was built|weight=.cost. "):
+            ask(first)

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav import plot  # registers .trav
+from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.errors import TravError
 
 
@@ -82,6 +83,27 @@ def test_a_run_that_streams_is_drawn_as_it_was():
 def test_bar_heights_are_the_counts():
     axes = plot.search(levels(4)).axes[0]
     assert [bar.get_height() for bar in axes.patches] == [1, 2, 3, 4]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_run_without_iterations():
+    assert len(plot.run(iterations(0, 0)).axes) == 1
+    assert len(plot.search(levels(0), trace(1)[:0]).axes) == 3
+
+
+@pytest.mark.parametrize(
+    ("draw", "arguments", "sentence"),
+    [
+        (plot.run, (None,), r"trace is a NoneType, not a frame: give the \.trace of graph\.run"),
+        (plot.run, (Traced(levels(1), iterations(1, 0)),), r"trace is a Traced, not a frame"),
+        (plot.run, (trace(3),), r"trace has no column 'iteration': give the \.trace of graph\.run"),
+        (plot.search, (levels(3), iterations(3, 0)), r"trace has no column 'level': .* graph\.bfs"),
+        (plot.search, (trace(3),), r"levels has no column 'distance': give the frame of graph\.levels"),
+    ],
+)
+def test_what_is_no_such_frame(draw, arguments, sentence):
+    with pytest.raises(TravError, match=sentence):
+        draw(*arguments)
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf"])

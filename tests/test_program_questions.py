@@ -349,12 +349,19 @@ def test_wrong_questions(case):
     ],
 )
 def test_the_command_line_refuses_the_same_before_it_reads(option, sentence, capsys):
-    assert command_line(["pagerank", "no such file.csv", *option]) == 1
+    assert command_line(["pagerank", "no such file.csv", *option]) == 2
     assert sentence in capsys.readouterr().err
 
 
-def test_ranks_that_do_not_converge():
+def test_ranks_that_do_not_converge(tmp_path):
     graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(directed=True)
+    saved = {"checkpoint": tmp_path / "ranks", "checkpoint_every": 1}
+    for sentence, how in (
+        ("the ranks still change by", {}),
+        ("the checkpoint had done them", {"resume": True}),
+    ):
+        with pytest.raises(TravError, match=sentence):
+            graph.pagerank(max_iter=2, **saved, **how)
     with pytest.raises(
         TravError, match=r"^pagerank has not converged in max_iter=2 iterations: the ranks still"
     ):
@@ -404,6 +411,20 @@ def test_weights_that_cannot_be_used(weights, question, sentence):
 def test_infinite_weights_lead_nowhere():
     frame = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "w": [1.0, np.inf]})
     assert frame.trav.sssp(1, weight="w")["distance"].isna().tolist() == [False, False, True]
+
+
+@pytest.mark.filterwarnings("error")
+def test_sums_past_every_float_are_refused_where_they_count():
+    frame = pd.DataFrame({"src": [1, 2, 3], "dst": [2, 3, 4], "w": [1e308, 1e308, 1.0]})
+    with pytest.raises(TravError) as caught:
+        frame.trav.sssp(1, weight="w", directed=True)
+    sentence = "weight='w' holds 1e+308, and the sum along a path passes float64: scale the weights down."
+    assert str(caught.value) == sentence
+    assert frame.trav.sssp(2, weight="w", directed=True)["distance"].tolist()[1:] == [0, 1e308, 1e308]
+    frame.loc[3] = [1, 3, 5.0]  # a way around
+    found = frame.trav.sssp(1, weight="w", directed=True)
+    assert found["distance"].tolist() == [0, 1e308, 5, 6]
+    assert found["predecessor"].tolist()[1:] == [1, 1, 3]
 
 
 def test_vertices_that_initial_does_not_name_are_not_active():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import rows, to_pandas
 from gas_reference import history
 
+import rapids_trav
 from rapids_trav import Program, Traced, TravError, UnknownVertexError
 from rapids_trav.algorithms import programs
 from rapids_trav.engines.cpu import gas_push
@@ -69,7 +72,9 @@ def test_synchronous_runs_are_jacobis_step_by_step(program, weighted, parameters
     steps = history(program, triples(frame, directed, weighted), first(n), parameters, most=8)
     options = {"initial": first(n), "weighted": weighted, "parameters": parameters}
     # With a threshold for activity, a vertex may rest in another mode than pull.
-    modes = ["pull"] if program is DAMPED else ["auto", "pull", "notify"] + ["push"] * program.may_push
+    modes = ["pull"]
+    if program is not DAMPED:
+        modes += ["auto"] + ["notify"] * program.may_notify + ["push"] * program.may_push
     for mode in modes:
         for i, wanted in enumerate(steps):
             got = graph.run(program, max_iterations=i, mode=mode, **options)
@@ -252,9 +257,90 @@ def test_one_line_form():
     )
 
 
+MODES = ("auto", "pull", "notify", "push")
+
+
+@pytest.mark.parametrize("function", ["scatter", "gather"])
+@pytest.mark.parametrize("reducer", ["min", "max"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_an_identity_says_nothing(dtype, reducer, function):
+    """Arithmetic on it would overflow to the other end of the integers, or be passed on from nowhere."""
+    step = 1 if reducer == "min" else -1
+    program = Program("hops", dtype, reducer, **{function: lambda value: value + step})
+    frame = pd.DataFrame({"src": [0, 0, 1, 3, 3, 5], "dst": [1, 2, 3, 4, 3, 4]})
+    graph = frame.trav.graph(directed=True)
+    wanted = np.array([0, step, step, 2 * step, 3 * step, program.identity], dtype)
+    for mode in MODES:
+        for asynchronous in (False, True):
+            got = graph.run(program, initial={0: 0}, mode=mode, asynchronous=asynchronous)
+            np.testing.assert_array_equal(got["value"].to_numpy(), wanted, err_msg=f"{mode}, {asynchronous}")
+
+
+@pytest.mark.parametrize("function", ["scatter", "gather"])
+def test_functions_are_not_called_with_an_identity(function):
+    program = Program("three", "int64", "min", **{function: lambda value: 3})
+    graph = pd.DataFrame({"src": [0, 1, 4], "dst": [1, 2, 5]}).trav.graph(directed=True)
+    nothing = program.identity
+    for mode in MODES:
+        got = graph.run(program, initial={0: 9}, mode=mode)["value"].tolist()
+        assert got == [9, 3, 3, nothing, nothing], mode
+
+
+def test_the_zero_of_a_sum_is_a_number():
+    program = Program("more", "int64", "sum", scatter=lambda value: value + 1, gather=lambda value: value + 1)
+    graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph(directed=True)
+    for mode in ("pull", "notify"):
+        assert graph.run(program, initial=0, max_iterations=1, mode=mode)["value"].tolist() == [0, 2, 2]
+
+
+def test_sources_with_values_of_their_own_alone():
+    graph = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).trav.graph(directed=True)
+    program = Program("least", "int64", "min")
+    with pytest.raises(TravError, match="initial gives vertex 0 the value 0, and sources leaves it out"):
+        graph.run(program, initial=[0, 5, 3, 9], sources=[2])
+    nothing = program.identity
+    for mode in MODES:
+        got = graph.run(program, initial=[nothing, nothing, 3, nothing], sources=[2], mode=mode)
+        assert got["value"].tolist() == [nothing, nothing, 3, 3]
+    names = pd.DataFrame({"a": ["x"], "b": [1], "c": ["y"], "d": [2]}).trav.graph(["a", "b"], ["c", "d"])
+    with pytest.raises(TravError, match=r"initial gives vertex \('x', 1\) the value 4"):
+        names.run(program, initial=4, sources=[("y", 2)])
+
+
+def test_dtypes_of_numpy():
+    for dtype in (np.int64, np.dtype("int64"), "int64"):
+        assert Program("p", dtype, "min").dtype == "int64"
+
+
+def test_initial_values_past_int64_are_of_floats():
+    graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph(directed=True)
+    answer = graph.run(programs.shortest_paths(), initial=[2**70, 1], max_iterations=0)
+    assert answer["value"].tolist() == [2.0**70, 1.0]
+    integers = pd.Series([3, 1], dtype=object).tolist()
+    assert graph.run(LABELS, initial=np.array(integers, object), max_iterations=0)["value"].tolist() == [3, 1]
+
+
+def test_too_few_parameters_are_counted():
+    program = Program("p", "float64", "sum", apply=lambda value, gathered, total, given: value + given[1])
+    with pytest.raises(TravError, match="apply of program 'p', where parameters has 1 numbers, cannot be co"):
+        EDGES.trav.graph().run(program, initial=0, parameters=[2])
+
+
+def test_the_shipped_programs_can_be_imported_by_their_name():
+    import rapids_trav.programs as named
+
+    assert named is rapids_trav.programs
+    assert named.shortest_paths() is programs.shortest_paths()
+
+
 EDGES = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "open": [True, False]})
 LABELS = programs.connected_components()
+MOST = 2**31 - 1
 WRONG = {
+    "a number for a program": (
+        {"program": 3},
+        "program is an int: give a rapids_trav.Program, or one of rapids_trav.programs.",
+    ),
     "no program": (
         {"program": "bfs"},
         "program is a str: give a rapids_trav.Program, or one of rapids_trav.programs.",
@@ -290,13 +376,56 @@ WRONG = {
     ),
     "words": (
         {"initial": ["a", "b", "c"]},
-        "initial holds values of <U1 or nulls, and program 'connected_components' computes with int32: give "
-        "numbers without nulls.",
+        "initial holds 'a', and program 'connected_components' computes with int32: give numbers without "
+        "nulls.",
     ),
     "nulls": (
         {"initial": [1, None, float("nan")]},
-        "initial holds values of object or nulls, and program 'connected_components' computes with int32: "
-        "give numbers without nulls.",
+        "initial holds None, and program 'connected_components' computes with int32: give numbers without "
+        "nulls.",
+    ),
+    "a word for all": (
+        {"initial": "3"},
+        "initial holds '3', and program 'connected_components' computes with int32: give numbers without "
+        "nulls.",
+    ),
+    "a decimal": (
+        {"initial": {1: Decimal(2)}},
+        "initial holds Decimal('2'), and program 'connected_components' computes with int32: give numbers "
+        "without nulls.",
+    ),
+    "too large for any dtype": (
+        {"initial": [1, 2**70, 3]},
+        "initial holds 1180591620717411303424, which is no int32 of program 'connected_components': give "
+        "values of that type, or the program another dtype.",
+    ),
+    "a value outside the sources": (
+        {"initial": [MOST, 3, 2], "sources": 3},
+        "initial gives vertex 2 the value 3, and sources leaves it out: leave out sources, or give only the "
+        "sources a value.",
+    ),
+    "notify with a total": (
+        {"program": COUNT, "mode": "notify", "parameters": [3]},
+        "mode='notify' is not for program 'count', whose total may change what every vertex makes of its "
+        "neighbours: use mode='pull' or 'auto'.",
+    ),
+    "no parameters": (
+        {"program": COUNT},
+        "apply of program 'count' takes parameters, and parameters has 0 numbers: give them with "
+        "parameters=, or leave out the argument.",
+    ),
+    "unknown replication": (
+        {"replication": 3, "gather": "replicas"},
+        "replication=3 is not known: choose one of 'auto', 'formula', 1, 2, 4, 8, 16, 32.",
+    ),
+    "replication of rows": (
+        {"replication": 4},
+        "replication=4 is how many copies replicas have: leave it out, or give gather='replicas' as well.",
+    ),
+    "how often, but no checkpoint": (
+        {"checkpoint_every": 3},
+        "checkpoint_every=3 says how often, and there is no checkpoint to write: name its folder with "
+        "checkpoint=.",
     ),
     "unknown vertex": (
         {"initial": {9: 1}},
@@ -319,8 +448,8 @@ WRONG = {
     ),
     "push of sums": (
         {"program": COUNT, "mode": "push", "parameters": [3]},
-        "mode='push' is for min and max without apply and total, in memory, which program 'count' is not "
-        "here: use mode='auto'.",
+        "mode='push' is for min and max without apply and total, where there is room, which program 'count' "
+        "is not here: use mode='auto'.",
     ),
     "processor that is not there": (
         {"processor": "gpu"},
@@ -376,9 +505,12 @@ def test_wrong_runs(case):
     [
         (
             {"reducer": "mean"},
-            "reducer='mean' of a program is not known: choose one of ('min', 'max', 'sum').",
+            "reducer='mean' of a program is not known: choose one of 'min', 'max', 'sum'.",
         ),
-        ({"dtype": "int8"}, "dtype='int8' of a program is not known: choose one of "),
+        ({"dtype": "int8"}, "dtype='int8' of a program is not known: choose one of 'int32', 'int64', "),
+        ({"dtype": np.int8}, "of a program is not known: choose one of 'int32', 'int64', "),
+        ({"dtype": None}, "dtype=None of a program is not known: choose one of 'int32', 'int64', "),
+        ({"gather": 3}, "gather of program 'p' is an int: give a Python function"),
         (
             {"gather": lambda a, b, c: a},
             "gather of program 'p' takes 3 arguments: it may take message, weight, or fewer from the left.",

@@ -128,3 +128,15 @@ def test_a_checkpoint_goes_on_in_other_storage(tmp_path):
     opened = type(graph).open(tmp_path / "graph", engine="cpu")
     found = opened.run(HALVE, max_iterations=150, resume=True, **options)
     pd.testing.assert_frame_equal(to_pandas(found), wanted, check_exact=True)
+
+
+def test_a_checkpoint_past_the_limit_is_refused(tmp_path):
+    graph = ring().trav.graph()
+    initial = np.arange(graph.n_vertices)
+    options = {"initial": initial, "checkpoint": tmp_path, "checkpoint_every": 1}
+    program = connected_components("int32")
+    done = graph.run(program, max_iterations=8, **options)
+    same = graph.run(program, max_iterations=8, resume=True, **options)
+    pd.testing.assert_frame_equal(to_pandas(same), to_pandas(done))
+    with pytest.raises(TravError, match=r"is of iteration 8, past the limit of 5 iterations: give a larger"):
+        graph.run(program, max_iterations=5, resume=True, **options)

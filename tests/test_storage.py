@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,14 @@ from hypothesis import strategies as st
 from test_properties import common, graphs
 
 from rapids_trav import Graph, TravError, UnknownVertexError
+from rapids_trav.algorithms.programs import shortest_paths
 from rapids_trav.algorithms.validate import check_tree
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.errors import TravMemoryError
 from rapids_trav.storage import paged
+from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.placement import Placement, in_memory_bytes
+from rapids_trav.structures import RunOptions, State
 
 VARIANTS = CpuEngine.variants
 
@@ -216,6 +222,101 @@ def test_a_graph_that_does_not_fit_what_is_free_is_kept_outside(monkeypatch, n_e
     if n_edges:
         monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: needed - 1)
         assert edges.trav.graph(directed=directed, vertices=[1]).budget.limit == int(0.9 * (needed - 1))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_weighted_questions_where_no_edge_is_left(tmp_path, directed):
+    edges = random_edges().assign(none=False)
+    graph = edges.trav.graph(weight="cost", directed=directed)
+    other = edges.trav.graph(weight="cost", directed=directed, memory_limit="30kB")
+    assert other.budget is not None
+    for direction in ("out", "in", "both"):
+        options = {"direction": direction, "where": "none"}
+        assert_same(other.sssp(edges["src"][0], **options), graph.sssp(edges["src"][0], **options))
+    assert_same(other.pagerank(where="none"), graph.pagerank(where="none"))
+    empty = edges.head(0).trav.graph(weight="cost", directed=directed, vertices=[1, 70_000])
+    empty.save(tmp_path / "graph")
+    opened = Graph.open(tmp_path / "graph", engine="cpu")
+    outside = Graph.open(tmp_path / "graph", engine="cpu", memory_limit="170B")
+    assert (outside.budget is not None) == directed  # one structure would fit beside what it takes to run
+    for graph in (empty, opened, outside):
+        for direction in ("out", "in", "both"):
+            assert rows(graph.sssp(1, predecessors=False, direction=direction))[0] == (1, 0.0)
+        assert rows(graph.pagerank()) == [(1, 0.5), (70_000, 0.5)]
+
+
+@pytest.mark.parametrize("limit", [None, "30kB"])
+def test_weighted_graphs_are_pickled(limit):
+    edges = random_edges()
+    graph = edges.trav.graph(weight="cost", directed=True, memory_limit=limit)
+    if limit is not None:
+        with pytest.raises(TypeError, match="kept in files cannot be pickled"):
+            pickle.dumps(graph)
+        return
+    source = edges["src"][0]
+    wanted = graph.sssp(source), graph.sssp(source, where="open")  # and what the filter made stays
+    other = pickle.loads(pickle.dumps(graph))
+    assert_same(other.sssp(source), wanted[0])
+    assert_same(other.sssp(source, where="open"), wanted[1])
+    assert_same(other.bfs(source, where="open"), graph.bfs(source, where="open"))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_long_thin_graphs_are_pushed_along_outside_memory(directed):
+    """A path, and a ladder of it: to read all edges at each of its levels would take n^2."""
+    vertex = np.arange(20_000)
+    path = pd.DataFrame({"src": vertex, "dst": vertex + 1, "cost": vertex % 7})
+    ladder = pd.concat([path, path.assign(dst=(vertex * 7 + 13) % 50)], ignore_index=True)
+    for edges in (path, ladder):
+        graph = edges.trav.graph(weight="cost", directed=directed)
+        other = edges.trav.graph(weight="cost", directed=directed, memory_limit="1.5MB")
+        assert other.budget is not None
+        found = other.sssp(0, trace=True)
+        assert_same(found.result, graph.sssp(0))
+        assert "push" in set(found.trace["mode"]) and found.trace["edges"].sum() < 10 * len(edges)
+        for direction in ("in", "both"):
+            assert_same(other.sssp(9, direction=direction), graph.sssp(9, direction=direction))
+        assert_same(other.components(), graph.components())
+        assert other.budget.peak <= other.budget.limit
+
+
+def test_two_threads_find_room_under_one_budget():
+    ends = np.random.default_rng(0).integers(0, 20_000, (150_000, 2))
+    edges = pd.DataFrame(ends, columns=["src", "dst"])
+    graph = edges.trav.graph(directed=True, memory_limit="3MB")
+    assert graph.budget is not None
+    wanted = graph.components()
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(lambda _: graph.components(), range(30)):
+            assert_same(found, wanted)
+    assert graph.budget.used == 0
+
+
+def test_a_push_that_does_not_fit_is_left_out():
+    """Its lists take 29 bytes a vertex beside the 33 of the values and a page."""
+    vertex = np.arange(3000)
+    edges = pd.DataFrame({"src": vertex, "dst": (vertex + 1) % 3000, "cost": 1.0})
+    graph = edges.trav.graph(weight="cost", directed=True, memory_limit="200kB")
+    held = graph.budget.limit - 50 * 3000
+    wanted = graph.sssp(0, predecessors=False, trace=True)
+    assert "push" in set(wanted.trace["mode"])
+    view = graph.storage.gather_view("out", weighted=True, pushed=True)
+    assert graph.budget.free >= held
+    tight = replace(view, pages=replace(view.pages, budget=Budget(50 * 3000)))
+    program, initial = shortest_paths("float64"), np.where(vertex == 0, 0.0, np.inf)
+    state = State(initial, vertex == 0)
+    options = RunOptions(weighted=True, trace=True)
+    done = graph.engine.run(tight, program, state, options)
+    assert done.values.tolist() == wanted.result["distance"].tolist()
+    assert "push" not in {step.mode for step in done.trace} and tight.pages.budget.used == 0
+    with pytest.raises(TravMemoryError, match="needed for the lists of a push"):
+        graph.engine.run(tight, program, state, replace(options, mode="push"))
+
+
+def test_a_limit_of_nothing():
+    for amount in (0, "0", "0 GB"):
+        with pytest.raises(TravMemoryError, match=r"memory_limit=.*0.* leaves no memory to search in"):
+            random_edges().trav.graph(memory_limit=amount)
 
 
 def test_a_build_that_runs_out_of_memory_is_tried_outside(monkeypatch):

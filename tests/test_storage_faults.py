@@ -135,6 +135,41 @@ def test_what_is_read_whole_is_always_verified(saved, file):
         Graph.open(saved, engine="cpu", verify=False)
 
 
+@pytest.mark.parametrize("file", ["column_indices.npy", "weights.npy"])
+def test_headers_of_arrays_that_are_not_verified(saved, file):
+    """Bytes changed one by one: each is refused in a sentence, or changes nothing."""
+    path = saved / file
+    content = path.read_bytes()
+    wanted = Graph.open(saved, engine="cpu").sssp(1)
+    refused = 0
+    for position in range(content.index(b"\n") + 1):
+        for byte in (b"'", b"\0", b"(", b"9", b"\xff", b" "):
+            path.write_bytes(content[:position] + byte + content[position + 1 :])
+            try:
+                found = Graph.open(saved, engine="cpu", verify=False).sssp(1)
+            except TravError as error:
+                assert type(error) is TravError and "\n" not in str(error) and "\\x" not in str(error)
+                refused += 1
+            else:
+                pd.testing.assert_frame_equal(found, wanted)
+    assert refused > 200
+
+
+@pytest.mark.parametrize(
+    ("file", "was", "other"),
+    [
+        ("weights.npy", b"<f8", b">f8"),
+        ("weights.npy", b"<f8", b"<i8"),
+        ("column_indices.npy", b"<i4", b"<u4"),
+    ],
+)
+def test_arrays_of_another_type_than_was_saved(saved, file, was, other):
+    path = saved / file
+    path.write_bytes(path.read_bytes().replace(was, other, 1))
+    with pytest.raises(TravError, match=f"{file} holds {other.decode()}, and was saved as {was.decode()}: "):
+        Graph.open(saved, engine="cpu", verify=False)
+
+
 @pytest.mark.parametrize("offsets", [[0, 3, 2, 6, 8], [0, 9, 9, 9, 8], [1, 2, 3, 6, 8]])
 def test_offsets_that_do_not_ascend(saved, offsets):
     """As no graph has them, by a file that fits its checksum."""

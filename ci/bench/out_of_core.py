@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rapids_trav import engines
-from rapids_trav.algorithms.programs import MOST, breadth_first, pagerank
+from rapids_trav.algorithms.programs import breadth_first, pagerank
 from rapids_trav.storage.placement import Placement
 from rapids_trav.structures import IterationTrace, RunOptions, State
 
@@ -132,7 +132,7 @@ def searches(lab: Lab, graph: Graph, edges: Any, directed: bool) -> Iterator[Row
         for root in few:
             values, seconds = lab.timed(lambda root=root: search(root))
             ms.append(1e3 * seconds)
-            distance = lab.xp.where(values == MOST["int32"], -1, values)
+            distance = lab.xp.where(values == breadth_first().identity, -1, values)
             if not bool((distance == expected[root]).all()):
                 faults.append(f"root {root}: other distances than the search")
         row |= of_times(ms) | of_rates(ms, checker.traversed(few)) | verdict(len(few), faults)
@@ -149,7 +149,7 @@ def full_search(lab: Lab, graph: Graph) -> Callable[[int], Any]:
     options = RunOptions(mode="pull")
 
     def search(root: int) -> Any:
-        values, active = xp.full(n, MOST["int32"], np.int32), xp.zeros(n, bool)
+        values, active = xp.full(n, breadth_first().identity, np.int32), xp.zeros(n, bool)
         source = prepare(root)
         values[source], active[source] = 0, True
         return graph.engine.run(view, breadth_first(), State(values, active), options).values

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Number
+from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, plain, written
 from rapids_trav.frames import library_of, move
 from rapids_trav.program import Program
 from rapids_trav.structures import Array, State
@@ -27,11 +27,29 @@ def starting_state(graph: Graph, program: Program, initial: Any, sources: Any) -
     values, active = initial_values(graph, program, initial)
     if sources is not None:
         active = on_engine(graph, vertices(graph, "sources", sources))
+        if program.reducer != "sum" and program.apply is None:
+            _refuse_silent(graph, program, values, active)
     if active is None:
         return State(values, xp.ones(n, dtype=bool))
     flags = xp.zeros(n, dtype=bool)
     flags[active] = True
     return State(values, flags)
+
+
+def _refuse_silent(graph: Graph, program: Program, values: Array, sources: Array) -> None:
+    """Refuse values outside the sources: their vertices would offer them in some modes and not in others."""
+    silent = values != program.identity
+    silent[sources] = False
+    found = graph.engine.xp.flatnonzero(silent)[:1]
+    if len(found) == 0:
+        return
+    row = graph.frame(graph.id_columns("id", found))
+    ids = [plain(value) for value in (row.to_pandas() if hasattr(row, "to_pandas") else row).iloc[0]]
+    vertex = written(ids[0] if len(ids) == 1 else tuple(ids))
+    raise TravError(
+        f"initial gives vertex {vertex} the value {written(values[found][0])}, and sources leaves it out: "
+        f"leave out sources, or give only the sources a value."
+    )
 
 
 def initial_values(graph: Graph, program: Program, initial: Any) -> tuple[Array, Array | None]:
@@ -49,7 +67,7 @@ def initial_values(graph: Graph, program: Program, initial: Any) -> tuple[Array,
         return _placed(graph, program, initial.index.to_frame(index=False), initial)
     if isinstance(initial, Mapping):
         return _placed(graph, program, list(initial), list(initial.values()))
-    if isinstance(initial, Number) or getattr(initial, "ndim", 1) == 0:
+    if isinstance(initial, (Number, str, bytes)) or getattr(initial, "ndim", 1) == 0:
         return xp.full(n, _values(program, [initial], np)[0]), None
     values = _values(program, initial, xp)
     if values.ndim != 1:
@@ -104,17 +122,45 @@ def _values(program: Program, given: Any, xp: Any) -> Array:
         given = given.to_cupy()
     on_device = type(given).__module__.partition(".")[0] == "cupy"
     values = given if on_device else np.asarray(given)
-    if values.dtype.kind not in "iuf" or (values.dtype.kind == "f" and bool((values != values).any())):
-        raise TravError(
-            f"initial holds values of {values.dtype} or nulls, and program {program.name!r} computes with "
-            f"{program.dtype}: give numbers without nulls."
-        )
+    if values.dtype.kind == "O":
+        values = _of_objects(program, values)
+    if values.dtype.kind not in "iuf" and values.size:
+        raise _no_number(program, values.ravel()[0])
+    if values.dtype.kind == "f" and bool((values != values).any()):
+        raise _no_number(program, values[values != values][0])
     with np.errstate(invalid="ignore", over="ignore"):
         cast = values.astype(program.dtype)
         lost = cast != values if program.dtype not in ("float32", "float64") else cast != cast
     if bool(lost.any()):
-        raise TravError(
-            f"initial holds {written(values[lost][0])}, which is no {program.dtype} of program "
-            f"{program.name!r}: give values of that type, or the program another dtype."
-        )
+        raise _of_other_type(program, values[lost][0])
     return move(cast, xp)
+
+
+def _of_objects(program: Program, values: Array) -> Array:
+    """Python's numbers, some of which may be past every integer type."""
+    for value in values.ravel():
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value != value:
+            raise _no_number(program, value)
+    plain = np.asarray(values.tolist())
+    if plain.dtype.kind in "iuf":
+        return plain
+    try:
+        if program.dtype.startswith("float"):
+            return values.astype("float64")
+    except OverflowError:
+        pass
+    raise _of_other_type(program, max(values.ravel(), key=abs))
+
+
+def _no_number(program: Program, value: Any) -> TravError:
+    return TravError(
+        f"initial holds {written(value)}, and program {program.name!r} computes with {program.dtype}: give "
+        f"numbers without nulls."
+    )
+
+
+def _of_other_type(program: Program, value: Any) -> TravError:
+    return TravError(
+        f"initial holds {written(value)}, which is no {program.dtype} of program {program.name!r}: give "
+        f"values of that type, or the program another dtype."
+    )

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from rapids_trav.program import Program
-
-MOST = {name: int(np.iinfo(name).max) for name in ("int32", "int64")}
 
 
 @functools.cache
 def breadth_first() -> Program:
     """Distance from the sources in edges: they start from 0, all others from the largest int32."""
-    unreached = MOST["int32"]
-
-    def gather(message):
-        return message if message == unreached else message + 1
-
-    return Program("breadth_first", "int32", "min", gather=gather)
+    return Program("breadth_first", "int32", "min", gather=lambda message: message + 1)
 
 
 @functools.cache
@@ -41,14 +32,7 @@ def shortest_paths(dtype: str = "float64") -> Program:
 
     R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
     """
-    if dtype not in MOST:
-        return Program("shortest_paths", dtype, "min", gather=lambda message, weight: message + weight)
-    unreached = MOST[dtype]
-
-    def gather(message, weight):
-        return message if message == unreached else message + weight
-
-    return Program("shortest_paths", dtype, "min", gather=gather)
+    return Program("shortest_paths", dtype, "min", gather=lambda message, weight: message + weight)
 
 
 @functools.cache

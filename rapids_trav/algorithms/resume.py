@@ -37,7 +37,7 @@ class Checkpoints:
             )
         weights = None if view.weights is None else array_checksum(view.weights)
         self._xp = graph.engine.xp
-        self._every = question.checkpoint_every
+        self._every, self._most = question.checkpoint_every, question.max_iterations
         self._folder = question.checkpoint
         self._fingerprint = {
             "graph": checkpoint.graph_fingerprint(view.into, graph.n_edges, graph.directed),
@@ -55,6 +55,11 @@ class Checkpoints:
         found = checkpoint.load(self._folder, self._fingerprint)
         if found is None:
             return state
+        if self._most is not None and found.iteration > self._most:
+            raise TravError(
+                f"The checkpoint in {self._folder} is of iteration {found.iteration}, past the limit of "
+                f"{self._most} iterations: give a larger one, or run without resume=True."
+            )
         values, active = (self._xp.asarray(part) for part in (found.values, found.active))
         return State(values, active, found.iteration, found.total)
 

@@ -15,7 +15,7 @@ import numpy as np
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import Masked, move
 from rapids_trav.locations import location
-from rapids_trav.program import Program
+from rapids_trav.program import ARGUMENTS, Program, kind_of, listed, n_arguments
 from rapids_trav.storage.rows import check_where
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 RUN_MODES = ("auto", "pull", "notify", "push")
 PROCESSORS = ("auto", "cpu", "gpu", "hybrid")
 GATHERS = ("rows", "replicas")
+EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
 REPLICATIONS = ("auto", "formula", 1, 2, 4, 8, 16, 32)
 
 
@@ -52,7 +53,7 @@ class RunQuestion:
     processor: str = "auto"
     trace: bool = False
     checkpoint: Any = None
-    checkpoint_every: int = 10
+    checkpoint_every: int = EVERY
     resume: bool = False
     gather: str = "rows"
     replication: int | str = "auto"
@@ -65,7 +66,12 @@ class RunQuestion:
         one_of("gather", self.gather, GATHERS)
         if self.replication not in REPLICATIONS:
             raise TravError(
-                f"replication={written(self.replication)} is not known: choose one of {REPLICATIONS}."
+                f"replication={written(self.replication)} is not known: choose one of {listed(REPLICATIONS)}."
+            )
+        if self.replication != "auto" and self.gather != "replicas":
+            raise TravError(
+                f"replication={written(self.replication)} is how many copies replicas have: leave it out, or "
+                f"give gather='replicas' as well."
             )
         if self.checkpoint is not None:
             location("checkpoint", self.checkpoint)
@@ -77,6 +83,11 @@ class RunQuestion:
             whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
         if whole_number("checkpoint_every", self.checkpoint_every, of="iterations") == 0:
             raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
+        if self.checkpoint is None and self.checkpoint_every != EVERY:
+            raise TravError(
+                f"checkpoint_every={self.checkpoint_every} says how often, and there is no checkpoint to "
+                f"write: name its folder with checkpoint=."
+            )
         if self.resume and self.checkpoint is None:
             raise TravError("resume=True goes on from a checkpoint: name its folder with checkpoint=.")
 
@@ -93,8 +104,7 @@ def run(
     """Frame of the values that `Graph.run` documents."""
     if not isinstance(program, Program):
         raise TravError(
-            f"program is a {type(program).__name__}: give a rapids_trav.Program, or one of "
-            f"rapids_trav.programs."
+            f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
     question = RunQuestion(parameters=_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
@@ -126,6 +136,7 @@ def execute(
 
     `own` are options of the engine that no caller is asked for.
     """
+    _check_fit(program, question)
     if question.gather == "replicas" and graph.engine.name != "cuda":
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
     asynchronous = question.asynchronous
@@ -154,6 +165,21 @@ def execute(
             state = checkpoints.resumed(state)
         options = replace(options, checkpoint=checkpoints.write)
     return _on_processor(graph.engine, question.processor)(view, program, state, options)
+
+
+def _check_fit(program: Program, question: RunQuestion) -> None:
+    """Refuse what the program leaves no choice about, or takes and is not given."""
+    if question.mode == "notify" and not program.may_notify:
+        raise TravError(
+            f"mode='notify' is not for program {program.name!r}, whose total may change what every vertex "
+            f"makes of its neighbours: use mode='pull' or 'auto'."
+        )
+    takes = program.apply is not None and n_arguments(program.apply) == len(ARGUMENTS["apply"])
+    if takes and not question.parameters:
+        raise TravError(
+            f"apply of program {program.name!r} takes parameters, and parameters has 0 numbers: give them "
+            f"with parameters=, or leave out the argument."
+        )
 
 
 def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, State, RunOptions], Run]:

@@ -19,14 +19,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rapids_trav.edge_blocks import edge_blocks
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.storage.adjacencies import MemoryView, Structures
 from rapids_trav.structures import Array, BfsOptions, GatherView, State
 
-from .programs import MOST, shortest_paths
+from .programs import shortest_paths
 from .question import flag, unique, vertices
 from .run import RunQuestion, answer, execute, gather_view
 from .weights import weight_range
@@ -34,6 +36,7 @@ from .weights import weight_range
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
 
+INFINITE = float("inf")
 BLOCK = 1 << 22  # edges looked at at once for predecessors
 
 
@@ -60,13 +63,15 @@ def sssp(
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     view = gather_view(graph, program, question)
     _, largest = weight_range(graph, where, "shortest paths are for weights from 0 on")
-    if program.dtype in MOST:
+    if program.dtype == "int64":
         _refuse_overflow(graph, largest)
     xp, n = graph.engine.xp, graph.n_vertices
     state = State(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
     state.values[roots] = 0
     state.active[roots] = True
     done = execute(graph, view, program, state, question)
+    if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
+        _refuse_lost(graph, view, done.values)
     distance, unreached = done.values, program.identity
     predecessor = shortest_tree(graph.engine, view, distance, unreached, roots) if predecessors else None
     columns = _columns(graph, distance, distance != unreached, predecessor, reached_only)
@@ -75,11 +80,22 @@ def sssp(
 
 def _refuse_overflow(graph: Graph, largest: int) -> None:
     """A path has at most n - 1 edges; its sum has to stay below the largest int64."""
-    if largest * (graph.n_vertices - 1) >= MOST["int64"]:
+    if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
             f"weight={graph.weight!r} holds {largest}, and sums along paths of "
             f"{graph.n_vertices} vertices could pass int64: convert it, for example with astype('float64')."
         )
+
+
+def _refuse_lost(graph: Graph, view: GatherView, distance: Array) -> None:
+    """Refuse sums past float64, by which vertices that have a path would count as unreached."""
+    for u, v, weight in _blocks(view, graph.engine.xp):
+        ends = (distance[u] < INFINITE) & (weight < INFINITE) & (distance[v] == INFINITE)
+        if bool(ends.any()):
+            raise TravError(
+                f"weight={graph.weight!r} holds {written(weight[ends][0])}, and the sum along a path passes "
+                f"float64: scale the weights down."
+            )
 
 
 def _columns(
@@ -121,7 +137,7 @@ def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any
         return predecessor
     kept = []
     for u, v, weight in _blocks(view, xp):
-        tight = (distance[u] + weight == distance[v]) & (distance[u] == distance[v])
+        tight = (distance[u] == distance[v]) & _is_tight(distance, u, v, weight)
         level = xp.flatnonzero(left[v] & tight)
         kept.append((u[level], v[level]))
     return _among_equals(engine, predecessor, kept, xp.flatnonzero(settled))
@@ -132,11 +148,17 @@ def _tight_predecessors(view: GatherView, distance: Array, unreached: Any, xp: A
     predecessor = xp.full(view.n_vertices, -1, dtype=vertex_dtype(view.n_vertices))
     for u, v, weight in _blocks(view, xp):
         nearer = (distance[u] < distance[v]) & (distance[v] != unreached)
-        tight = xp.flatnonzero((distance[u] + weight == distance[v]) & nearer)
+        tight = xp.flatnonzero(_is_tight(distance, u, v, weight) & nearer)
         u, v = u[tight], v[tight]
         first = xp.flatnonzero((xp.diff(v, prepend=-1) != 0) & (predecessor[v] < 0))  # rows ascend
         predecessor[v[first]] = u[first]
     return predecessor
+
+
+def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
+    """Whether the way over each edge is as long as the shortest; a sum past the largest float is not."""
+    with np.errstate(over="ignore"):
+        return distance[u] + weight == distance[v]
 
 
 def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) -> Array:

@@ -20,6 +20,8 @@ def app() -> None:
     EDGES is a Parquet file or folder, a CSV or TSV file, SNAP text or a Matrix Market file, plain or
     compressed (.gz, .bz2, .zst, .lz4); - for the standard input, with --format; a folder that "save" wrote;
     or a graph that comes with the package: facebook, twitter-ego or citations-hepph.
+
+    Vertices are what the edges name: an empty row and column of a matrix are none.
     """
 
 

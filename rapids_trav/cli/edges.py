@@ -24,8 +24,10 @@ from ..io import FORMATS, read_edges
 from ..io.formats import guess_format
 from ..io.parquet import read_schema
 from ..storage.files import is_saved_graph
+from .checks import OF_TEXT, check_edge_options, refuse_given
 from .ids import IdReader, check_ids, check_types, id_readers
 from .report import progress
+from .wording import rephrased
 
 EDGE_OPTIONS = (
     click.argument("edges"),
@@ -127,6 +129,7 @@ def open_graph(
     """Read the edges and build the graph, or open a saved one, on an engine that has the variant."""
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
+    check_edge_options(delimiter, memory_limit, spill)
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
     start = time.perf_counter()
     path = Path(edges)
@@ -140,9 +143,13 @@ def open_graph(
     if not path.exists():
         raise TravError(f"There is no file {path}, and the shipped graphs are {', '.join(datasets.names())}.")
     directed = bool(directed)
+    format_ = guess_format(path) if format_ == "auto" else format_
+    if format_ in ("parquet", "mtx"):
+        kind = "Parquet" if format_ == "parquet" else "a Matrix Market file"
+        refuse_given(OF_TEXT, f"text, and {edges} is {kind}")
     with progress("Reading the edges and building the graph"):
         source: Any = path
-        if (guess_format(path) if format_ == "auto" else format_) == "parquet":
+        if format_ == "parquet":
             check_types(path, *_ends(path, src, dst))
         else:
             source = _read(
@@ -172,13 +179,7 @@ def _open_saved(
     path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float
 ) -> OpenGraph:
     """A saved graph; options that describe a file have no meaning for it."""
-    asked = click.get_current_context()
-    default = click.core.ParameterSource.DEFAULT
-    for option in asked.command.params:
-        if option.name in OF_FILES and asked.get_parameter_source(option.name) is not default:
-            raise click.UsageError(
-                f"{option.opts[0]} is for edges, and {path} is a saved graph: leave it out."
-            )
+    refuse_given(OF_FILES, f"edges, and {path} is a saved graph")
     with progress("Opening the graph"):
         graph = Graph.open(path, engine=engine, memory_limit=memory_limit, spill=spill)
     return OpenGraph(graph, str(path), engine, id_readers(graph), time.perf_counter() - start)
@@ -225,5 +226,5 @@ def _read(path: Path, **options: Any) -> Any:
         warnings.simplefilter("always", UserWarning)
         frame = read_edges(path, **options)
     for note in notes:
-        click.echo(f"rapids-trav: {note.message}", err=True)
+        click.echo(f"rapids-trav: {rephrased(str(note.message))}", err=True)
     return frame

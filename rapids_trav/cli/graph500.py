@@ -16,17 +16,22 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from ..errors import TravError
+from ..engines import select
 from ..graph500 import Report, run
-from ..graph500.harness import MOST_SCALE
+from ..graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
 from ..io import check_writable
+from .checks import wrong_option
 from .report import console, seconds
 
 
 @click.command()
 @click.option("--scale", type=click.IntRange(1, MOST_SCALE), required=True, help="Of up to 2^SCALE vertices.")
 @click.option(
-    "--edge-factor", type=click.IntRange(1), default=16, show_default=True, help="Edges for each of them."
+    "--edge-factor",
+    type=click.IntRange(1, MOST_EDGE_FACTOR),
+    default=16,
+    show_default=True,
+    help="Edges for each of them.",
 )
 @click.option(
     "--roots",
@@ -36,7 +41,11 @@ from .report import console, seconds
     help="Searches, each from a random root.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the graph and of the roots."
+    "--seed",
+    type=click.IntRange(0, MOST_SEED),
+    default=1,
+    show_default=True,
+    help="Of the graph and of the roots.",
 )
 @click.option(
     "--engine",
@@ -59,10 +68,11 @@ def graph500(
     rapids-trav graph500 --scale 20
     """
     if json_file:
-        try:
+        with wrong_option():
             check_writable(json_file)
-        except TravError as error:
-            raise click.UsageError(str(error)) from error
+    if engine != "auto":
+        with wrong_option():
+            select(engine, "pandas")
     bar = _progress()
     task = bar.add_task("", total=None)
     with bar:

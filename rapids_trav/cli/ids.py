@@ -85,12 +85,20 @@ def check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
         kinds = {_kind(frame[name]) for name in pair}
         problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
         if problem is None and len(kinds) == 2:
-            problem = "hold numbers in one and words in the other"
+            problem = _mixture(*(frame[name] for name in pair if _kind(frame[name]) == "words"))
         if problem:
             raise TravError(
                 f"Columns {pair[0]!r} and {pair[1]!r} {problem}: "
                 "add --string-ids to take them as words, or name other columns with --src and --dst."
             )
+
+
+def _mixture(words: Any) -> str:
+    """What stands in a column that is read as words, beside a column of numbers."""
+    whole = words.astype(str).str.match(r"[+-]?[0-9]+$")
+    if bool(whole.all()):
+        return "hold numbers that 64 bits do not hold"
+    return f"hold numbers in one and {'numbers and ' if bool(whole.any()) else ''}words in the other"
 
 
 def _kind(column: Any) -> str:

@@ -16,8 +16,9 @@ from ..algorithms import sssp as sssp_
 from ..io.write import to_pandas
 from ..progress import PageProgress
 from ..sizes import readable
+from .checks import check_files, wrong_option
 from .edges import OpenGraph, edge_options, open_graph
-from .questions import check_files, head, names, screen_beside, write
+from .questions import head, names, screen_beside, write
 from .report import console, count, trace_table
 
 SHOWN = 10  # components, or vertices, that a summary lists
@@ -27,7 +28,7 @@ _where = click.option("--where", help="Boolean column: use only edges where it i
 _weight = click.option("--weight", help="Column of the edges' weights.")
 _trace = click.option("--trace", is_flag=True, help="Show what each iteration did.")
 _plot = click.option(
-    "--plot", "picture", help="Draw time, bytes and overlap by iteration to .png, .svg or .pdf."
+    "--plot", "picture", help="Draw time, bytes and overlap by iteration to .png, .svg, .pdf, ..."
 )
 _checkpoint = click.option("--checkpoint", help="Folder in which to keep the state of the run.")
 _every = click.option(
@@ -90,7 +91,8 @@ def pagerank(output: str | None, picture: str | None, quiet: bool, **options: An
     \b
     rapids-trav pagerank twitter-ego --output ranks.parquet
     """
-    pagerank_.check_settings(options["alpha"], options["tol"], options["max_iter"])
+    with wrong_option():
+        pagerank_.check_settings(options["alpha"], options["tol"], options["max_iter"])
     _run(pagerank_.pagerank, output, picture, quiet, options, _top)
 
 
@@ -103,7 +105,9 @@ def _run(
     summary: Callable[[pd.DataFrame], list[str]],
 ) -> None:
     """Ask, show and write, with the pages that are streamed on the way."""
-    check_files(output, picture)
+    check_files(options["edges"], output, picture)
+    if options["resume"] and options["checkpoint"] is None:
+        raise click.UsageError("--resume goes on from a checkpoint: name its folder with --checkpoint.")
     asked = (
         "where",
         "trace",

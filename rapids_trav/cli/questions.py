@@ -11,9 +11,9 @@ import click
 from rich.console import Console
 
 from .. import plot
-from ..errors import TravError
-from ..io import check_output, write_frame
+from ..io import write_frame
 from ..io.write import to_pandas
+from .checks import check_files
 from .edges import OpenGraph, edge_options, open_graph
 from .report import console, count, level_counts, level_table, progress, seconds, trace_table
 
@@ -53,7 +53,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @click.option("--reached-only", is_flag=True, help="Leave out vertices that were not reached.")
 @click.option("--trace", is_flag=True, help="Show what each level did, in a second search.")
 @_output
-@click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg or .pdf.")
+@click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg, .pdf, ...")
 @_quiet
 def bfs(
     source: tuple[str, ...],
@@ -79,7 +79,7 @@ def bfs(
     rapids-trav bfs facebook --source 0
     rapids-trav bfs edges.csv --src from --dst to -s alice -o distances.parquet --plot levels.png
     """
-    check_files(output, picture)
+    check_files(edges["edges"], output, picture)
     opened = open_graph(variant=variant, **edges)
     options = {
         "mode": mode,
@@ -136,7 +136,7 @@ def paths(
     \b
     rapids-trav paths facebook --source 0 --target 4038
     """
-    check_files(output)
+    check_files(edges["edges"], output)
     opened = open_graph(**edges)
     sources, targets = opened.ids(source, "--source"), opened.ids(target, "--target")
     options = {"direction": direction, "where": where, "depth_limit": depth_limit}
@@ -174,8 +174,8 @@ def khop(
     \b
     rapids-trav khop facebook --seed 0 --k 1 --output neighbourhood.csv
     """
-    check_files(output)
-    check_files(vertices)
+    check_files(edges["edges"], output)
+    check_files(edges["edges"], vertices)
     opened = open_graph(**edges)
     options = {"direction": direction, "where": where}
     answer, took = _ask(opened.graph.khop, opened.ids(seed, "--seed"), k, **options)
@@ -186,17 +186,6 @@ def khop(
         screen.print(f"{found} within {count(k, 'step')}")
     write(answer.vertices, vertices)
     write(answer.edges, output)
-
-
-def check_files(output: str | None, picture: str | None = None) -> None:
-    """Refuse a name that cannot be written before the work, not after it."""
-    try:
-        if output not in (None, "-"):
-            check_output(output)
-        if picture:
-            plot.check_picture(picture)
-    except TravError as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, float]:

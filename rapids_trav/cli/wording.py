@@ -15,6 +15,17 @@ OTHERS = {"vertices", "output", "quiet"}
 # Names that stand for the option without a `=` as well, like all with an underscore: they are no words.
 NO_WORDS = {"tol"}
 
+# What helps in Python alone, and what to say instead.
+REPHRASED = (
+    (r"\ban edge or graph\(vertices=\.\.\.\) holds it", "an edge holds it"),
+    (r"[,:] for example (?:with|after) [^;]*(?=\.$)", ""),
+    (r", or (?:convert it with|use) astype.*(?=\.$)", ""),
+    (r"; after adding a column, build the graph again(?=\.$)", ""),
+    (r"\bbuild the graph again\b", "run the command again"),
+    (r"\bsay header=True or header=False \(([^)]*?) on the command line\)", r"say \1"),
+    (r"(?:\S*/)?\bstandard-input\b", "the standard input"),
+)
+
 _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^]]*\]|[\d.,]+ [kMGT]?B\b|\.\.\.|[\w/+-]+(?:\.\w+)*|"
 
 
@@ -28,8 +39,16 @@ def options_of(commands: Iterable[click.Command]) -> dict[str, str]:
     return options
 
 
+def rephrased(message: str) -> str:
+    """The message without advice that only a Python program can follow."""
+    for said, instead in REPHRASED:
+        message = re.sub(said, instead, message)
+    return message
+
+
 def on_command_line(message: str, options: dict[str, str]) -> str:
     """The message with options as they are typed: `memory_limit='8GB'` is `--memory-limit 8GB`."""
+    message = rephrased(message)
     names = "|".join(sorted(options, key=len, reverse=True))
 
     def given(match: re.Match) -> str:

@@ -29,6 +29,8 @@ from rapids_trav.graph500.report import Report
 from rapids_trav.structures import Array, BfsOptions, Search
 
 MOST_SCALE = 30  # labels are 32-bit
+MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within what NumPy counts
+MOST_SEED = 2**63 - 1
 CUDF_ROWS = 2**31 - 1
 WARM_UP_SCALE = 6
 
@@ -116,8 +118,12 @@ def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
     for name, value in (("edge_factor", edge_factor), ("roots", roots)):
         if value < 1:
             raise TravError(f"{name}={value} is too small: choose 1 or more.")
-    if seed < 0:
-        raise TravError(f"seed={seed} is negative: choose 0 or more.")
+    if edge_factor > MOST_EDGE_FACTOR:
+        raise TravError(f"edge_factor={edge_factor} is too large: choose at most {MOST_EDGE_FACTOR}.")
+    if not 0 <= seed <= MOST_SEED:
+        raise TravError(
+            f"seed={seed} is {'negative' if seed < 0 else 'past 63 bits'}: choose 0 to {MOST_SEED}."
+        )
 
 
 def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:

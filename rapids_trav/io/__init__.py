@@ -67,7 +67,8 @@ def read_edges(
     -------
     pandas.DataFrame or cudf.DataFrame
         One row for each edge.  Matrix Market ids count from 1, as in the file; row `i`, column `j` is the
-        edge from `i` to `j`, and its value, if it has one, is in `weight`.
+        edge from `i` to `j`, and its value, if it has one, is in `weight`.  An id without an entry in its row
+        and column is in no edge, and so no vertex of a graph of these edges.
 
     Raises
     ------

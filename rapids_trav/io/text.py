@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from ..errors import TravError
+from ..errors import TravError, written
 from .formats import check_columns, open_bytes, reading_error
 
 COMMENTS = ("#", "%")
@@ -57,6 +57,7 @@ def read_text(
 ) -> pd.DataFrame:
     """Frame of a text file; `id_columns` hold the ids, the first two columns if not given."""
     try:
+        check_delimiter(delimiter)
         layout = find_layout(path, format, delimiter, header, id_columns or ())
         ids = _id_columns(path, layout, id_columns)
         frame = _parse(path, layout, ids, string_ids)
@@ -67,6 +68,18 @@ def read_text(
     return frame
 
 
+def check_delimiter(delimiter: str | None) -> None:
+    """Refuse what cannot stand between two fields."""
+    if delimiter is None:
+        return
+    known = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
+    if not known or not (delimiter == "\t" or delimiter.isprintable()) or delimiter == '"':
+        raise TravError(
+            f"delimiter={written(delimiter)} cannot stand between two fields: give one ASCII character, "
+            "a comma, a tab or a blank for example."
+        )
+
+
 def _id_columns(path: Path, layout: Layout, id_columns: Sequence[str] | None) -> list[str]:
     names = list(id_columns or layout.names[:2])
     check_columns(path, layout.names, names)
@@ -75,11 +88,13 @@ def _id_columns(path: Path, layout: Layout, id_columns: Sequence[str] | None) ->
 
 def _parse(path: Path, layout: Layout, ids: list[str], string_ids: bool) -> pd.DataFrame:
     try:
-        with closing(open_bytes(path)) as stream:
+        with closing(open_bytes(path)) as stream, warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # of surplus fields in all rows
             return pd.read_csv(
                 stream,
                 sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
                 header=None,
+                index_col=False,  # surplus fields are an error, and no index
                 names=list(layout.names),
                 skiprows=layout.skip,
                 comment=layout.comment,
@@ -91,7 +106,7 @@ def _parse(path: Path, layout: Layout, ids: list[str], string_ids: bool) -> pd.D
                 skipinitialspace=True,
                 low_memory=False,
             )
-    except pd.errors.ParserError as error:
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise _malformed(path, layout, ids) from error
 
 

@@ -27,9 +27,7 @@ def open_array(path: Path) -> np.ndarray:
     It may be written because kernels are compiled for such arrays, and is then a copy of the page written to.
     """
     with path.open("rb") as file:
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError("its header is not of version 1.0")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        shape, dtype = _header(file)
         start = file.tell()
         size = os.fstat(file.fileno()).st_size
         if len(shape) != 1 or dtype.hasobject or size != start + shape[0] * dtype.itemsize:
@@ -38,6 +36,16 @@ def open_array(path: Path) -> np.ndarray:
             return np.empty(0, dtype)
         how = {"flags": mmap.MAP_PRIVATE | _NO_RESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
         return np.frombuffer(mmap.mmap(file.fileno(), size, **how), dtype, shape[0], start)
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    try:
+        if np.lib.format.read_magic(file) == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            return shape, dtype
+    except Exception:  # it is parsed as Python: whatever that raises quotes the bytes
+        raise ValueError("its header cannot be read") from None
+    raise ValueError("its header is not of version 1.0")
 
 
 def preallocate(file: IO[bytes], n_bytes: int) -> None:

@@ -91,9 +91,8 @@ class Budget:
             if not 0 <= n_bytes <= self._held.get(what, 0):
                 raise ValueError(f"{what} gives back {n_bytes} bytes but holds {self._held.get(what, 0)}")
             self._used -= n_bytes
-            self._held[what] -= n_bytes
-            if not self._held[what]:
-                del self._held[what]
+            if left := self._held.pop(what, 0) - n_bytes:
+                self._held[what] = left
 
     def allocate_for(self, owner: Any, n_bytes: int, what: str) -> None:
         """Take `n_bytes` for `what` as long as `owner` lives."""

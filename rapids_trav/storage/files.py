@@ -1,7 +1,7 @@
 """A graph as a folder of files: `Graph.save` and `Graph.open`.
 
-- `graph.json`: format version, counts, names of the columns, what the ids are, and the size and CRC-32 of
-  each other file.
+- `graph.json`: format version, counts, names of the columns, what the ids are, the size and CRC-32 of each
+  other file, and the dtype of each array.
 - `row_offsets.npy`, `column_indices.npy`: the adjacency, of an undirected graph with each edge both ways.
 - `weights.npy`, if the graph has weights: one for each of the column indices.
 - `ids.parquet`: the vertex ids in ascending order, unless they are consecutive integers, which
@@ -118,7 +118,7 @@ def _write_array(path: Path, array: Any) -> dict[str, Any]:
         size = file.tell()
         file.flush()
         os.fsync(file.fileno())
-    return {"bytes": size, "crc32": f"{checksum:08x}"}
+    return {"bytes": size, "crc32": f"{checksum:08x}", "dtype": array.dtype.str}
 
 
 def _write_table(path: Path, table: pa.Table) -> dict[str, Any]:

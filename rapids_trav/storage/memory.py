@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rapids_trav.storage.adjacencies import Chunks, MemoryView, Structures
@@ -72,8 +73,7 @@ class InMemory:
         return self._structures(where).weight_range
 
     def _with_weights(self, where: Hashable | None) -> Chunks | None:
-        weighted = self._weighted
-        return None if weighted is None else lambda: weighted(where)
+        return None if self._weighted is None else partial(self._weighted, where)
 
     def _structures(self, where: Hashable | None) -> Structures:
         if where is None:
@@ -89,7 +89,7 @@ class InMemory:
 
     def _pairs(self, where: Hashable) -> Chunks:
         pairs = list(self._filtered(where))  # read once: the build goes over them twice
-        return lambda: iter(pairs)
+        return partial(iter, pairs)
 
     def _built(
         self,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from .strengths import strengths
 
 VERTEX_BYTES = 64  # what a vertex program holds for each vertex, at most
 STREAMS = 3
+PAGE_SHARE = 4  # of what is free a page on the CPU takes one part: the rest is for pushing, and other threads
 OFFSET_BYTES = 8  # of a page for each row, and one
 FEWEST_READ = 1 << 12  # edges that are read back at once in any case: fewer take too long
 PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
@@ -99,8 +101,9 @@ class PagedStructures(Structures):
         return most
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
-        """What a vertex program needs; it never pushes along edges that are streamed."""
+        """What a vertex program needs; on the CPU it may push, along mapped edges that are read anywhere."""
         into, out = self._into_and_out(direction)
+        on_gpu = self._outside.engine.name != "cpu"
         weights = self.weights(into) if weighted else None
         rows, transposed = getattr(self, into), getattr(self, out)
         if (into, weighted) not in self._degrees:
@@ -111,16 +114,16 @@ class PagedStructures(Structures):
             )
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
         self._outside.search_rows.give_up()  # a run needs their room
-        return GatherView(
-            rows, transposed, weights, self._degrees[into, weighted], self._pages(rows, weights)
-        )
+        degrees, pages = self._degrees[into, weighted], self._pages(rows, weights)
+        out_weights = self.weights(out) if weighted and pushed and not on_gpu else None
+        return GatherView(rows, transposed, weights, degrees, pages, out_weights)
 
     def _pages(self, rows: Adjacency, weights: Array | None) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
         cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
         if self._outside.engine.name == "cpu":
-            firsts, streams = cut(VERTEX_BYTES * self.n_vertices, 1)
+            firsts, streams = cut(VERTEX_BYTES * self.n_vertices, 1, budget.free // PAGE_SHARE)
         else:  # what a vertex takes there depends on the program: the engine cuts
             firsts, streams = np.array([0, rows.n_vertices]), STREAMS
         return Pages(firsts, budget, streams, cut)
@@ -143,8 +146,9 @@ class PagedStructures(Structures):
                 first = last
 
         built = self._outside.build_adjacency(chunks, self.n_vertices, **how)
-        if built.weights is not None:
-            self._weights["backward" if "transpose" in how else "symmetric"] = built.weights
+        if weights is not None:  # without edges a build has seen none
+            name = "backward" if "transpose" in how else "symmetric"
+            self._weights[name] = weights[:0] if built.weights is None else built.weights
         return replace(built, weights=None)
 
     def held(self) -> Iterator[tuple[str, Array]]:
@@ -173,4 +177,4 @@ class Paged(InMemory):
         return PagedStructures(self._outside, *arguments)
 
     def _pairs(self, where: Hashable) -> Chunks:
-        return lambda: self._filtered(where)
+        return partial(self._filtered, where)

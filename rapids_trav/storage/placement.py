@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rapids_trav.errors import TravMemoryError
 from rapids_trav.ids import IdMap
 from rapids_trav.locations import folder
 
@@ -65,7 +66,12 @@ class Placement:
         if spill is not None:
             spill = folder("spill", spill)
         if memory_limit is not None:
-            return cls(parse_bytes(memory_limit), spill)
+            limit = parse_bytes(memory_limit)
+            if limit == 0:
+                raise TravMemoryError(
+                    f"memory_limit={memory_limit!r} leaves no memory to search in: give more or leave it out."
+                )
+            return cls(limit, spill)
         if n_edges is not None:
             needed = in_memory_bytes(engine.name, 0, n_edges, directed=directed)
             if needed > engine.free_bytes():

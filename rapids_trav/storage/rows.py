@@ -1,7 +1,8 @@
 """The caller's edges, read once more as pairs of internal ids.
 
 They may have changed since the graph was built, and no compiled kernel looks at the bounds of its arrays: so
-every id read again must be one of the graph's, and the rows as many.
+every id read again must be one of the graph's, and the rows as many; and weights must be what fits the
+graph's.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from rapids_trav.edges import EdgeSource, listed, require_column
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError
 from rapids_trav.frames import Frame, move
-from rapids_trav.ids import IdMap, Portable
+from rapids_trav.ids import Encoder, IdMap, Library, Portable
 from rapids_trav.storage.saved_rows import SavedEdges
 
 Array = Any
@@ -58,7 +59,11 @@ class EdgeRows(Portable):
         assert self.weight is not None
         name, dtype = self.weight
         for frame, u, v, kept in self._read([name], where):
-            weight = move(self.source.library.array(frame[name]), self.xp).astype(dtype, copy=False)
+            column = frame[name]
+            kinds = "iuf" if dtype.kind == "f" else "iu"
+            if column.dtype.kind not in kinds or self.source.library.null_count(column):
+                raise TravError(EDGES_CHANGED)
+            weight = move(self.source.library.array(column), self.xp).astype(dtype, copy=False)
             yield u, v, weight if kept is None else weight[kept]
 
     def inside(self, chosen: Array, where: Hashable | None = None) -> Frame:
@@ -86,9 +91,8 @@ class EdgeRows(Portable):
             rows += len(frame)
             if rows > self._n_edges:
                 raise TravError(EDGES_CHANGED)
-            u, v = (move(encode([frame[name] for name in side]), self.xp) for side in (self.src, self.dst))
-            if len(frame) and min(int(u.min()), int(v.min())) < 0:
-                raise TravError(EDGES_CHANGED)
+            sides = ([frame[name] for name in side] for side in (self.src, self.dst))
+            u, v = (known_again(encode, columns, self.source.library, self.xp) for columns in sides)
             kept = None
             if where is not None:
                 kept = self.xp.flatnonzero(move(self._mask(frame, where), self.xp))
@@ -111,6 +115,24 @@ class EdgeRows(Portable):
                 f"decide them first, for example with edges[{where!r}].fillna(False)."
             )
         return library.array(column)
+
+
+def known_again(encode: Encoder, columns: Sequence[Any], library: Library, xp: Any) -> Array:
+    """The internal ids of one end of the edges, all of which an earlier reading has seen."""
+    for column in columns:
+        if library.null_count(column):
+            raise TravError(EDGES_CHANGED)
+        if column.dtype.kind == "f":
+            values = library.array(column)
+            if (values != library.xp.floor(values)).any():
+                raise TravError(EDGES_CHANGED)
+    try:
+        internal = move(encode(columns), xp)
+    except (TypeError, ValueError, OverflowError) as error:  # ids of another kind
+        raise TravError(EDGES_CHANGED) from error
+    if len(internal) and int(internal.min()) < 0:
+        raise TravError(EDGES_CHANGED)
+    return internal
 
 
 def check_where(source: EdgeSource | SavedEdges, where: Any) -> None:

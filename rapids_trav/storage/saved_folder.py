@@ -49,9 +49,13 @@ class GraphFolder:
         """One of the arrays, mapped."""
         path = self.path / f"{name}.npy"
         try:
-            return open_array(path)
+            array = open_array(path)
         except (OSError, ValueError) as error:
             raise damaged(path, f"cannot be mapped ({error})") from error
+        saved = self.head["files"][path.name].get("dtype", array.dtype.newbyteorder("=").str)
+        if array.dtype.str != saved:
+            raise damaged(path, f"holds {array.dtype.str}, and was saved as {saved}")
+        return array
 
     def edges(self) -> Adjacency:
         """The adjacency, of mapped arrays, in which no kernel can go astray.

@@ -14,7 +14,7 @@ import numpy as np
 from rapids_trav.edge_blocks import BLOCK, edge_blocks
 from rapids_trav.frames import Frame, move
 from rapids_trav.ids import IdMap, Library
-from rapids_trav.structures import Adjacency, Array
+from rapids_trav.structures import Adjacency, Array, EdgeList
 
 if TYPE_CHECKING:
     from .rows import Weight
@@ -95,7 +95,13 @@ class SavedRows:
         return None if self._ids.order is None else move(self._ids.order, np)
 
     def _blocks(self) -> Iterator[tuple[Any, Array]]:
-        """Blocks of edges, and which of them count: of an undirected edge one direction."""
+        """Blocks of edges, and which of them count: of an undirected edge one direction.
+
+        Without edges one block all the same: the types of its arrays count.
+        """
+        if self._adjacency.n_edges == 0:
+            none = self.xp.asarray(self._adjacency.column_indices)
+            yield EdgeList(none, none), slice(None)
         for edges in edge_blocks(self._adjacency, self.xp):
             kept = slice(None) if self._directed else edges.src <= edges.dst
             yield edges, kept

@@ -1,6 +1,7 @@
 """Vertex programs over whole NumPy arrays, all vertices in each step: the oracle of those on the GPU.
 
-A function of a program is called for each vertex or edge by Python; sums of floats are in float64.
+A function of a program is called for each vertex or edge by Python; sums of floats are in float64.  For min
+and max, neither `scatter` nor `gather` is called with the reducer's identity, which is passed on.
 """
 
 from __future__ import annotations
@@ -44,9 +45,8 @@ def step(
     """Values after one more iteration of Jacobi's method, in which every vertex gathers."""
     dtype = np.dtype(program.dtype)
     total = float(_call(program.total, np.float64, values, edges.degrees, default=np.zeros(1)).sum())
-    messages = _call(program.scatter, dtype, values, edges.degrees, default=values)
-    arriving = messages[edges.u]
-    arriving = _call(program.gather, dtype, arriving, edges.weights, default=arriving)
+    messages = _offered(program, program.scatter, values, edges.degrees)
+    arriving = _offered(program, program.gather, messages[edges.u], edges.weights)
     floating_sum = program.reducer == "sum" and dtype.kind == "f"
     gathered = np.full(len(values), program.identity, np.float64 if floating_sum else dtype)
     _REDUCE[program.reducer].at(gathered, edges.v, arriving)
@@ -78,6 +78,14 @@ def fixed_point(program: Program, edges: PlainEdges, values: Any, most: int = 10
         if np.array_equal(last, before):
             return last
     raise AssertionError(f"{program.name} has no end after {most} iterations")
+
+
+def _offered(program: Program, function: Callable | None, given: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """What `scatter` or `gather` makes of what is given; min and max pass on their identity."""
+    offered = given.copy()
+    calls = np.full(len(given), True) if program.reducer == "sum" else given != program.identity
+    offered[calls] = _call(function, given.dtype, given[calls], other[calls], default=given[calls])
+    return offered
 
 
 def _call(

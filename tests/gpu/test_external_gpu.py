@@ -129,3 +129,30 @@ def test_trees_of_a_graph_outside_are_checked(cupy):
 def joined(view, u, v):
     rows = view.stored
     return v in rows.column_indices[int(rows.row_offsets[u]) : int(rows.row_offsets[u + 1])]
+
+
+def test_much_pinned_memory(engine, monkeypatch):
+    """Taken page by page: both sides read and write it, and it goes when no array over it is left."""
+    from rapids_trav.engines.cuda import external, pinned
+
+    monkeypatch.setattr(pinned, "_MUCH", 1)
+    host = engine.empty_pinned(100_000, np.int32)
+    host[:] = np.arange(100_000)
+    device = external.over_host(host[10:])
+    assert int(device.sum()) == int(host[10:].sum())
+    device[:5] = -1
+    engine.xp.cuda.Device().synchronize()
+    assert host[8:16].tolist() == [8, 9, -1, -1, -1, -1, -1, 15]
+    released, release = [], pinned._release
+
+    def noted(pointer):
+        release(pointer)
+        released.append(pointer)
+
+    monkeypatch.setattr(pinned, "_release", noted)  # bound when memory is taken
+    other = engine.empty_pinned(7, np.float64)
+    pointer, part = other.ctypes.data, other[2:5]
+    del other
+    assert released == []
+    del part
+    assert released == [pointer]

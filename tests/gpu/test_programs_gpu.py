@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rapids_trav.program import Program
@@ -117,6 +118,38 @@ def test_both_ends_with_signs(engine, cpu, views, reducer, dtype, mode):
         values[:10] = -0.0
     options = RunOptions(mode=mode)
     agree(program, *both(engine, cpu, views("rmat"), program, values, np.ones(n, bool), options))
+
+
+@pytest.mark.parametrize("function", ["scatter", "gather"])
+@pytest.mark.parametrize("reducer", ["min", "max"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
+def test_an_identity_says_nothing(engine, cpu, views, name, dtype, reducer, function):
+    """Arithmetic on it would overflow to the other end of the integers."""
+    step = 1 if reducer == "min" else -1
+    program = Program("hops", dtype, reducer, **{function: lambda value: value + step})
+    n = CASES[name].n
+    active = np.arange(n) == root(CASES[name])
+    values = np.where(active, np.zeros(n, dtype), program.identity)
+    for mode in ("auto", "pull", "notify", "push"):
+        for asynchronous in (False, True):
+            options = RunOptions(mode=mode, asynchronous=asynchronous)
+            ours, theirs = both(engine, cpu, views(name), program, values, active, options)
+            np.testing.assert_array_equal(ours.values, theirs.values)
+            # A hop adds a step, so any value past n steps has come of an identity.
+            hops = step * ours.values.astype(np.float64)
+            assert bool(((ours.values == program.identity) | ((hops >= 0) & (hops < n))).all())
+
+
+@pytest.mark.parametrize("gather", ["rows", "replicas"])
+@pytest.mark.parametrize("mode", ["auto", "pull", "notify", "push"])
+def test_hops_of_a_small_graph(mode, gather):
+    hops = Program("hops", "int64", "min", gather=lambda message: message + 1)
+    frame = pd.DataFrame({"src": [0, 0, 1, 3, 3], "dst": [1, 2, 3, 4, 3]})
+    graph = frame.trav.graph(directed=True, engine="cuda")
+    for asynchronous in (False, True) if gather == "rows" else (False,):
+        asked = {"mode": mode, "gather": gather, "asynchronous": asynchronous}
+        assert graph.run(hops, initial={0: 0}, **asked)["value"].tolist() == [0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("mode", ["auto", "pull", "notify"])

@@ -3,8 +3,8 @@
 L. Ma et al., "Garaph", USENIX ATC 2017, sections 4 and 5.
 
 1. Each vertex's message is computed once, when its value changes, and read over all its out-edges.
-2. An iteration pulls (all vertices gather), notifies (those that an active vertex leads to gather) or, in
-   memory and where the program allows it, pushes (`gas_push`).
+2. An iteration pulls (all vertices gather), notifies (those that an active vertex leads to gather) or,
+   where the program allows it and there is room, pushes (`gas_push`).
 3. What gathers is cut into parts of as many edges each, which threads take one after another
    (`gas_kernels`).  Streamed edges are read page by page into one buffer (`gas_pages`).
 4. A synchronous run writes new values beside the old ones: every vertex sees its neighbours as they were
@@ -36,7 +36,7 @@ def run(view: GatherView, program: Program, state: State, options: RunOptions) -
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     with explained(program, view, options), Team() as team, _edges_of(view) as edges:
         work = Work(view, program, state, options, team)
-        with _charged(view, work.nbytes, "the vertices' values"):
+        with _charged(view, work.nbytes, "the vertices' values"), gas_push.room(work):
             progress = Progress(state.iteration, options.trace)
             while work.n_active and not progress.converged:
                 if options.max_iterations is not None and progress.iteration >= options.max_iterations:
@@ -73,7 +73,7 @@ def choose(work: Work) -> str:
     program, asked, paged = work.program, work.options.mode, work.view.pages is not None
     if asked == "push" and not work.may_push:
         raise TravError(
-            f"mode='push' is for min and max without apply and total, in memory, which program "
+            f"mode='push' is for min and max without apply and total, where there is room, which program "
             f"{program.name!r} is not here: use mode='auto'."
         )
     if not program.may_notify:

@@ -41,6 +41,8 @@ def _reason(program: Program, view: GatherView, options: RunOptions) -> str | No
         try:
             compiled.compile(given)
         except NumbaError as error:
+            if "parameters" in arguments[: len(given)]:
+                what += f", where parameters has {len(options.parameters)} numbers,"
             return _sentence(what, str(error))
         if sentence := wrong_result(program, name, compiled.overloads[given].signature.return_type):
             return sentence

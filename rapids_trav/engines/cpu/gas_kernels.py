@@ -31,7 +31,8 @@ class Kernels(NamedTuple):
 
 class Functions(NamedTuple):
     """The functions of a program, all given and of full width, for other compiled functions to call; and
-    `cast`, which brings what they give to its dtype."""
+    `cast`, which brings what `apply` gives to its dtype.  `scatter` and `gather` give that dtype, and pass on
+    the identity of min and max as it is."""
 
     scatter: Callable
     gather: Callable
@@ -92,12 +93,25 @@ def functions(program: Program, compiler: ProgramCompiler) -> Functions:
         name: compiler.widened(getattr(program, name) or default[name], len(arguments))
         for name, arguments in ARGUMENTS.items()
     }
-    is_active, cast = own["active"], getattr(np, program.dtype)
+    is_active, to_dtype = own["active"], getattr(np, program.dtype)
     # These operators are for integers and truth values alone: of others the compiler says that it is none.
     own["active"] = compiler.inlined(lambda value, new: bool(is_active(value, new) | False))
+    cast = to_dtype
     if program.dtype.startswith("int"):
-        return Functions(reduce=reduce, cast=compiler.inlined(lambda given: cast(given | 0)), **own)
+        cast = compiler.inlined(lambda given: to_dtype(given | 0))
+    for name in ("scatter", "gather"):
+        own[name] = compiler.inlined(_offering(program, name, own[name], cast))
     return Functions(reduce=reduce, cast=cast, **own)
+
+
+def _offering(program: Program, name: str, function: Callable, cast: Callable) -> Callable:
+    """`scatter` or `gather` in the program's dtype, not called with what says nothing."""
+    if getattr(program, name) is None:
+        return lambda given, other: given
+    if program.reducer == "sum":
+        return lambda given, other: cast(function(given, other))
+    nothing = program.identity
+    return lambda given, other: nothing if given == nothing else cast(function(given, other))
 
 
 @kept
@@ -117,7 +131,7 @@ def _kernels(source: Source) -> Kernels:
             in_total = 0.0
             for v in range(len(values) * part // parts, len(values) * (part + 1) // parts):
                 if has_scatter:
-                    messages[v] = cast(scatter(values[v], degrees[v]))
+                    messages[v] = scatter(values[v], degrees[v])
                 if has_total:
                     in_total += total(values[v], degrees[v])
             sums[part] = in_total
@@ -128,7 +142,7 @@ def _kernels(source: Source) -> Kernels:
         for e in range(first, first + length):
             message = messages[np.uintp(columns[e])]
             weight = cast(1) if weights is None else weights[e]
-            reduced = reduce(reduced, cast(gather(message, weight)))
+            reduced = reduce(reduced, gather(message, weight))
         return reduced
 
     @compiler.inlined
@@ -139,7 +153,7 @@ def _kernels(source: Source) -> Kernels:
         new_values[v] = new
         changed[v] = has_changed
         if has_scatter:
-            new_messages[v] = cast(scatter(new, degrees[v]))
+            new_messages[v] = scatter(new, degrees[v])
         residual = abs(np.float64(new) - np.float64(value)) if has_tolerance else 0.0
         return has_changed, residual, (total(new, degrees[v]) if has_total else 0.0)
 

@@ -1,4 +1,4 @@
-"""Pushing iterations, for min and max in memory: active vertices hand their values to their neighbours.
+"""Pushing iterations, for min and max: active vertices hand their values to their neighbours.
 
 A synchronous round costs the edges of the active vertices, where a pull costs all edges and a notified one
 all edges into the active vertices' neighbours.  It runs on one thread, and so is for narrow rounds.
@@ -6,10 +6,15 @@ all edges into the active vertices' neighbours.  It runs on one thread, and so i
 An asynchronous push has no rounds: it works off the near list (see `gas_push_kernels`), and when that is
 empty moves the threshold so that a part of the far list becomes near.  What is counted as an iteration is as
 much work as a pull: as many edges as there are.
+
+Edges outside memory are mapped, and so can be pushed along like others; what a push holds for each vertex
+counts in their budget.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,6 +32,8 @@ NEAR_PART = 32  # one vertex of the far list in so many becomes near
 NEAR_LEAST = 32
 LITTLE = 1 << 14  # edges of a near list, below which the next takes in more
 SAMPLE = 1 << 14
+LISTS = "the lists of a push"
+NOTIFIED_BYTES = 8  # what an iteration that notifies takes for each vertex instead
 
 
 def pays(work: Work) -> bool:
@@ -34,8 +41,29 @@ def pays(work: Work) -> bool:
     if not work.may_push:
         return False
     if work.options.asynchronous:
-        return work.lists is not None or NARROW * work.active_edges <= work.n_edges
+        begun = work.lists is not None and work.view.pages is None  # streamed pages are read faster than rows
+        return begun or NARROW * work.active_edges <= work.n_edges
     return NARROW * work.team.size * work.active_edges <= work.n_edges
+
+
+@contextmanager
+def room(work: Work) -> Iterator[None]:
+    """Hold what pushing takes of the budget, if edges are outside memory; without it the run never pushes."""
+    if work.view.pages is None or not work.may_push:
+        yield
+        return
+    n, budget = len(work.values), work.view.pages.budget
+    buffers = 0 if work.options.asynchronous else 2 * work.values.itemsize
+    n_bytes = n * (3 * work.view.out.column_indices.itemsize + 1 + buffers)
+    there = budget.free >= n_bytes + NOTIFIED_BYTES * n
+    work.has_room_to_push = there and budget.try_allocate(n_bytes, LISTS)
+    if work.options.mode == "push" and not work.has_room_to_push:
+        raise budget.refusal(n_bytes, LISTS, beside=NOTIFIED_BYTES * n)
+    try:
+        yield
+    finally:
+        if work.has_room_to_push:
+            budget.release(n_bytes, LISTS)
 
 
 def iterate(work: Work, progress: Progress) -> None:
@@ -142,7 +170,8 @@ def _beyond(value: Array, step: float, descending: bool) -> Array:
         limits = np.iinfo(kind)
         further = int(value) - int(step) if descending else int(value) + int(step)
         return kind(min(max(further, limits.min), limits.max))
-    return kind(value - step if descending else value + step)
+    with np.errstate(over="ignore"):  # infinite is as far as it goes
+        return kind(value - step if descending else value + step)
 
 
 def _passed(values: Array, descending: bool) -> Array:

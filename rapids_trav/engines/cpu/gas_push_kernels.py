@@ -61,7 +61,7 @@ def _kernels(source: Source) -> PushKernels:
         while n_rounds < most_rounds and n_queue > 0:
             for i in range(n_queue):
                 u = np.int64(queue[i])
-                offers[i] = cast(scatter(values[u], degrees[u]))
+                offers[i] = scatter(values[u], degrees[u])
             n_touched = 0
             for i in range(n_queue):
                 u = np.int64(queue[i])
@@ -70,7 +70,7 @@ def _kernels(source: Source) -> PushKernels:
                     v = np.uintp(columns[e])
                     weight = cast(1) if weights is None else weights[e]
                     value = values[v]
-                    new = reduce(value, cast(gather(offers[i], weight)))
+                    new = reduce(value, gather(offers[i], weight))
                     if new != value:
                         if flags[v] == IDLE:
                             flags[v] = NEAR
@@ -84,7 +84,7 @@ def _kernels(source: Source) -> PushKernels:
                 v = np.int64(touched[i])
                 flags[v] = IDLE
                 if has_scatter:
-                    messages[v] = cast(scatter(values[v], degrees[v]))
+                    messages[v] = scatter(values[v], degrees[v])
                 if active(before[i], values[v]):
                     queue[n_queue] = v
                     n_queue += 1
@@ -109,13 +109,13 @@ def _kernels(source: Source) -> PushKernels:
             for i in range(n_near):
                 u = np.int64(near[i])
                 flags[u] = IDLE
-                message = cast(scatter(values[u], degrees[u]))
+                message = scatter(values[u], degrees[u])
                 pushed += row_offsets[u + 1] - row_offsets[u]
                 for e in range(row_offsets[u], row_offsets[u + 1]):
                     v = np.uintp(columns[e])
                     weight = cast(1) if weights is None else weights[e]
                     value = values[v]
-                    new = reduce(value, cast(gather(message, weight)))
+                    new = reduce(value, gather(message, weight))
                     if new == value:
                         continue
                     values[v] = new
@@ -148,12 +148,12 @@ def _kernels(source: Source) -> PushKernels:
         pushed = 0
         for i in range(begin, end):
             u = np.int64(near[i])
-            message = cast(scatter(values[u], degrees[u]))
+            message = scatter(values[u], degrees[u])
             pushed += row_offsets[u + 1] - row_offsets[u]
             for e in range(row_offsets[u], row_offsets[u + 1]):
                 v = np.uintp(columns[e])
                 weight = cast(1) if weights is None else weights[e]
-                offered = cast(gather(message, weight))
+                offered = gather(message, weight)
                 while True:
                     value = values[v]
                     new = reduce(value, offered)

@@ -56,6 +56,7 @@ class Work:
         symmetric = view.out is view.into
         self.out_weights = view.weights if symmetric else view.out_weights
         self.lists: Any = None  # those of `gas_push`, once it has been used
+        self.has_room_to_push = True
 
         self.used_total, self.residual = state.total, float("nan")
         self._begin()
@@ -83,7 +84,7 @@ class Work:
     @property
     def may_push(self) -> bool:
         weights_are_there = self.view.weights is None or self.out_weights is not None
-        return self.program.may_push and self.view.pages is None and weights_are_there
+        return self.program.may_push and self.has_room_to_push and weights_are_there
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,60 @@
+"""What is refused before the work: options that mean nothing, files that cannot or must not be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from .. import plot
+from ..errors import TravError
+from ..io import check_output
+from ..io.text import check_delimiter
+from ..locations import folder
+from ..sizes import parse_bytes
+
+OF_TEXT = ("delimiter", "header", "string_ids")
+
+
+@contextmanager
+def wrong_option() -> Iterator[None]:
+    """What the library refuses within is an option that was put wrongly."""
+    try:
+        yield
+    except TravError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def check_files(edges: str, output: str | None, picture: str | None = None) -> None:
+    """Refuse a name that cannot be written, or that is a file of the edges."""
+    with wrong_option():
+        if output not in (None, "-"):
+            check_output(output)
+        if picture:
+            plot.check_picture(picture)
+    source = Path(edges).resolve()
+    for name in (output, picture):
+        path = Path(name).resolve() if name and name != "-" else None
+        if path is not None and (path == source or (source.is_dir() and source in path.parents)):
+            raise click.UsageError(f"{name} is where the edges are, in {edges}: write to another place.")
+
+
+def check_edge_options(delimiter: str | None, memory_limit: str | None, spill: str | None) -> None:
+    """Refuse options of the edges that mean nothing, whatever the edges are."""
+    with wrong_option():
+        check_delimiter(delimiter)
+        if memory_limit is not None:
+            parse_bytes(memory_limit)
+        if spill is not None:
+            folder("spill", spill)
+
+
+def refuse_given(names: tuple[str, ...], reason: str) -> None:
+    """Refuse these options of the command if they were given."""
+    asked = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    for option in asked.command.params:
+        if option.name in names and asked.get_parameter_source(option.name) is not default:
+            raise click.UsageError(f"{option.opts[0]} is for {reason}: leave it out.")
