@@ -18,13 +18,14 @@ from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, lasso, muta
 
 
 def check_generator() -> None:
-    """Edges 300 to 999 of 512 vertices, of some stream and shares."""
-    stream, shares = np.uint64(0x9E3779B97F4A7C15), np.array([3 << 30, 2 << 30, 1 << 30], np.uint64)
-    expected = generators._rmat_edges(np.arange(300, 1000, dtype=np.uint64), 9, stream, *shares)
+    """Edges 300 to 999 of 512 vertices, of some seed and shares."""
+    stream, *labels = generators._streams(5)
+    drawn = (stream, *np.array([3 << 30, 2 << 30, 1 << 30], np.uint64), *labels)
+    expected = generators._rmat_edges(np.arange(300, 1000, dtype=np.uint64), 9, *drawn)
     for dtype in (np.int32, np.int64):
         src, dst = cupy.empty(700, dtype), cupy.empty(700, dtype)
         kernels = load("rmat.cu", vertex_bits=8 * np.dtype(dtype).itemsize)
-        kernels.launch("rmat_edges", 700, 300, 700, 9, stream, *shares, src, dst)
+        kernels.launch("rmat_edges", 700, 300, 700, 9, *drawn, src, dst)
         assert np.array_equal(src.get(), expected[0]) and np.array_equal(dst.get(), expected[1])
 
 

@@ -14,11 +14,6 @@ from rapids_trav.structures import BfsOptions
 pytestmark = pytest.mark.gpu
 
 
-@pytest.fixture(scope="module")
-def cupy():
-    return pytest.importorskip("cupy")
-
-
 @pytest.mark.parametrize(("scale", "factor", "seed"), [(1, 40, 2), (11, 5, 1), (16, 16, 3)])
 def test_generated_edges_are_the_same_everywhere(cupy, scale, factor, seed):
     pytest.importorskip("cudf")

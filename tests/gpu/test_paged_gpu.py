@@ -32,7 +32,7 @@ def with_costs(frame):
 EDGES = {
     "rmat": lambda: generators.rmat(12),
     "grid": lambda: generators.grid(60, 60),
-    "path": lambda: generators.path(1500),
+    "path": lambda: generators.path(200),  # each of its iterations streams all pages
     "star": lambda: generators.star(3000),
     "real": lambda: datasets.load("facebook"),
     "loops and multi-edges": lambda: pd.DataFrame(
