@@ -34,13 +34,13 @@ class TravMemoryError(TravError, MemoryError):
 
 def plain(value: Any) -> Any:
     """A NumPy scalar as Python's own."""
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
 def written(value: Any) -> str:
     """A value as a message shows it: as Python writes it, cut if it is long."""
     try:
-        text = repr(plain(value))
+        text = " ".join(repr(plain(value)).split())
     except ValueError:  # an integer of more digits than Python writes
         return f"an integer of {int(value).bit_length()} bits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

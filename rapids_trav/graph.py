@@ -125,8 +125,9 @@ class Graph(ProgramMethods):
         Notes
         -----
         Ids are integers of any width and sign, whole floats, strings, dates, categoricals or, in columns of
-        Python objects, anything with an order; results give them back in the dtype that came in (two
-        integer widths become the wider, integers and floats int64).  Null, boolean and fractional ids are
+        Python objects, anything with a total order; results give them back in the dtype that came in (two
+        integer widths become the wider, integers and floats int64, two sets of categories their values).
+        Null, boolean and fractional ids are
         refused.  Self-loops and repeated edges are kept as edges; `n_self_loops` and `n_duplicate_edges`
         count them.  A frame without rows makes a graph of the `vertices` alone.  The edges are read again for
         `where` and `khop`: of frames shallow copies are kept, so that columns replaced or added later are not

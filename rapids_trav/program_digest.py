@@ -45,7 +45,10 @@ def _function(function: Callable, seen: dict[int, int]) -> Iterator[str]:
     seen[id(function)] = len(seen)
     if not isinstance(function, FunctionType):
         raise _NotPlainError
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    try:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # a variable of the function around it that has no value yet
+        raise _NotPlainError from None
     for value in (function.__defaults__, function.__kwdefaults__, *cells):
         yield from _value(value, seen)
     yield from _code(function.__code__, function.__globals__, seen)

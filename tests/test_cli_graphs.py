@@ -107,7 +107,10 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
         ("checkpoint_every=0 writes none, max_iter=3.", "--checkpoint-every 0 writes none, --max-iter 3."),
         ("sources names 2 unknown vertices", "--source names 2 unknown vertices"),
         ("if an edge or graph(vertices=...) holds it.", "if an edge holds it."),
-        ("name a boolean one, for example after edges['w'] = edges['w'] > 0.", "name a boolean one."),
+        (
+            "name a boolean one, for example with a column that compares it, edges['w'] == value.",
+            "name a boolean one.",
+        ),
         ("decide them first, for example with fillna.", "decide them first."),
         ("name a numeric one, or convert it with astype.", "name a numeric one."),
         ("there are 'a'; after adding a column, build the graph again.", "there are 'a'."),

@@ -455,7 +455,7 @@ WRONG = {
         bfs(1, where="src"),
         TravError,
         "where='src' is a column of int64: name a boolean one, "
-        "for example after edges['src'] = edges['src'] > 0.",
+        "for example with a column that compares it, edges['src'] == value.",
     ),
     "filter with nulls": (
         bfs(1, where="sure"),

@@ -543,3 +543,23 @@ def test_no_sources_are_refused_and_not_taken_for_all_or_none():
     graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
     with pytest.raises(TravError, match="sources is empty"):
         graph.run(Program("largest", "int64", "max"), initial=0, sources=[])
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"parameters": np.ones((2, 2))}, r"^parameters=array\(\[\[1., 1.\], \[1., 1.\]\]\) is no sequence"),
+        ({"parameters": [10**400]}, "is no sequence of numbers"),
+        ({"parameters": {1: 2}}, r"^parameters=\{1: 2\} is no sequence of numbers"),
+        ({"parameters": ["1"]}, "is no sequence of numbers"),
+        ({"replication": np.ones(2)}, r"^replication=array\(\[1., 1.\]\) is not known"),
+        ({"replication": True}, "^replication=True is not known"),
+        ({"initial": [[1], [2, 3], 1]}, "^initial holds sequences of several lengths"),
+        ({"initial": {1: [1, 2]}}, "^initial holds a sequence for a vertex"),
+        ({"initial": np.ma.array([1, 2, -5], mask=[0, 0, 1])}, "^initial is masked in places"),
+    ],
+)
+def test_odd_forms_are_refused_in_a_sentence(given, sentence):
+    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(directed=True)
+    with pytest.raises(TravError, match=sentence):
+        graph.run(Program("least", "int64", "min"), **({"initial": 1} | given))

@@ -112,7 +112,10 @@ def _placed(graph: Graph, program: Program, named: Any, given: Any) -> tuple[Arr
             f"initial names vertices again in {repeated} of its {len(at)} rows: give each one value, for "
             f"example that of groupby(...).min()."
         )
-    values[at] = _values(program, given, xp)
+    own = _values(program, given, xp)
+    if own.ndim != 1:
+        raise TravError("initial holds a sequence for a vertex: give one number for each.")
+    values[at] = own
     return values, at
 
 
@@ -121,7 +124,12 @@ def _values(program: Program, given: Any, xp: Any) -> Array:
     if library_of(given, ("Series",)) == "cudf":
         given = given.to_cupy()
     on_device = type(given).__module__.partition(".")[0] == "cupy"
-    values = given if on_device else np.asarray(given)
+    try:
+        values = given if on_device else np.asarray(given)
+    except ValueError as error:
+        raise TravError("initial holds sequences of several lengths: give one number for each.") from error
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise TravError("initial is masked in places: give all of it a value, for example with filled().")
     if values.dtype.kind == "O":
         values = _of_objects(program, values)
     if values.dtype.kind not in "iuf" and values.size:

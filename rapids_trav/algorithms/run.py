@@ -6,8 +6,9 @@ and order), checkpoints, and the choice of the processor.  `execute` is what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +65,8 @@ class RunQuestion:
         one_of("mode", self.mode, RUN_MODES)
         one_of("processor", self.processor, PROCESSORS)
         one_of("gather", self.gather, GATHERS)
-        if self.replication not in REPLICATIONS:
+        known = isinstance(self.replication, (str, int)) and not isinstance(self.replication, bool)
+        if not known or self.replication not in REPLICATIONS:
             raise TravError(
                 f"replication={written(self.replication)} is not known: choose one of {listed(REPLICATIONS)}."
             )
@@ -235,10 +237,13 @@ def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
 
 def _numbers(parameters: Any) -> tuple[float, ...]:
     try:
-        if isinstance(parameters, (str, bytes)):
+        if isinstance(parameters, (str, bytes, Mapping)):
             raise TypeError
-        return tuple(float(number) for number in parameters)
-    except (TypeError, ValueError):
+        numbers = tuple(parameters)
+        if not all(isinstance(number, Real) and not isinstance(number, bool) for number in numbers):
+            raise TypeError
+        return tuple(map(float, numbers))
+    except (TypeError, ValueError, OverflowError):
         raise TravError(
             f"parameters={written(parameters)} is no sequence of numbers: give what the program's apply "
             f"takes."

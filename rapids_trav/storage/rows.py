@@ -107,7 +107,7 @@ class EdgeRows(Portable):
         if column.dtype.kind != "b":
             raise TravError(
                 f"where={where!r} is a column of {column.dtype}: name a boolean one, "
-                f"for example after edges[{where!r}] = edges[{where!r}] > 0."
+                f"for example with a column that compares it, edges[{where!r}] == value."
             )
         if nulls := library.null_count(column):
             raise TravError(
