@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .errors import TravError
+from .errors import TravError, written
 from .frames import move
 from .id_columns import IdColumn, is_object, no_integer_type, read
 from .ids import Array, Column, IdMap, Library, RangeIds, SortedIds, table_base, vertex_dtype, wide
@@ -116,6 +117,7 @@ class Renumbering:
             merged = self.library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
             if merged.dtype != one.dtype and _family(one.dtype) == "text":
                 merged = merged.astype(one.dtype)
+            _check_order(merged)
         except UnicodeEncodeError as error:
             names = " or ".join(dict.fromkeys(repr(part.name) for part in parts))
             raise TravError(
@@ -130,6 +132,14 @@ class Renumbering:
         ids = ValueIds(merged, self.library, self.xp)
         translated = [ids.translate(*part.data) for part in parts]
         return ids, lambda position: translated[position]
+
+
+def _check_order(values: Any) -> None:
+    """Refuse objects, such as sets, some of which are neither less nor more than others."""
+    if is_object(values.dtype) and pd.api.types.infer_dtype(values) == "mixed":
+        for one, other in pairwise(values):
+            if not one < other:
+                raise ValueError(f"neither of {written(one)} and {written(other)} comes first")
 
 
 def _family(dtype: Any) -> str:

@@ -359,3 +359,13 @@ def test_encoders_of_many_values_tell_unknown_ones(frame_library, ids, degree_so
     few, many = (graph.ids.encoder(many=many)([given]).tolist() for many in (False, True))
     assert few == many
     assert sorted(many) == [-1] * len(unknown) + [0, 1, 2]
+
+
+def test_objects_without_a_total_order_are_refused():
+    sets = [frozenset(values) for values in ([1], [2], [1, 2], [3])]
+    edges = pd.DataFrame({"src": pd.Series(sets[:3]), "dst": pd.Series(sets[1:])})
+    with pytest.raises(TravError, match=r"no common order \(neither of frozenset\(\{.*\}\) and frozenset"):
+        edges.trav.graph()
+    chain = [frozenset(range(k)) for k in range(1, 5)]  # each within the next
+    edges = pd.DataFrame({"src": pd.Series(chain[:3]), "dst": pd.Series(chain[1:])})
+    assert edges.trav.bfs(pd.Series(chain[:1]))["distance"].tolist() == [0, 1, 2, 3]
