@@ -87,6 +87,8 @@ def _id_columns(path: Path, layout: Layout, id_columns: Sequence[str] | None) ->
 
 
 def _parse(path: Path, layout: Layout, ids: list[str], string_ids: bool) -> pd.DataFrame:
+    if _has_surplus(path, layout):
+        raise _malformed(path, layout, ids)
     try:
         with closing(open_bytes(path)) as stream, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # of surplus fields in all rows
@@ -188,6 +190,17 @@ def _unique_names(path: Path, fields: list[str]) -> tuple[str, ...]:
 
 def _default_names(count: int) -> tuple[str, ...]:
     return tuple((["src", "dst", "weight"] + [f"column_{i}" for i in range(3, count)])[:count])
+
+
+def _has_surplus(path: Path, layout: Layout) -> bool:
+    """Whether the first row has more fields than there are names; pandas drops them if they are empty."""
+    with closing(_open_lines(path)) as lines:
+        for line in islice(lines, layout.skip, None):
+            if layout.comment:
+                line = line.partition(layout.comment)[0]
+            if line.strip():
+                return len(split(line, layout.delimiter)) > len(layout.names)
+    return False
 
 
 def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
