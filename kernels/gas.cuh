@@ -7,6 +7,7 @@
 // NaN never replaces a number when min and max reduce, nor a number a NaN: a value that is NaN stays.
 #pragma once
 #include "level.cuh"
+#include "scalar.cuh"
 
 #ifndef VALUE
 #define VALUE 3  // type of values and messages: 1 int32, 2 int64, 3 float32, 4 float64
@@ -37,25 +38,6 @@
 #endif
 
 using u8 = unsigned char;
-
-template <i32 Kind>
-struct Scalar;
-template <>
-struct Scalar<1> {
-    using type = i32;
-};
-template <>
-struct Scalar<2> {
-    using type = i64;
-};
-template <>
-struct Scalar<3> {
-    using type = float;
-};
-template <>
-struct Scalar<4> {
-    using type = double;
-};
 
 using value_t = Scalar<VALUE>::type;
 using weight_t = Scalar<WEIGHT == 0 ? VALUE : WEIGHT>::type;  // none: 1 in the type of the values

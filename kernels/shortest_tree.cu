@@ -10,19 +10,12 @@
 //
 // Invariant: predecessors are NONE before, which is the greatest id of all if read without its sign.
 #include "rows.cuh"
+#include "scalar.cuh"
 
 #ifndef WEIGHT
 #define WEIGHT 3  // type of the weights: 1 int32, 2 int64, 3 float32, 4 float64
 #endif
-#if WEIGHT == 1
-using weight_t = i32;
-#elif WEIGHT == 2
-using weight_t = i64;
-#elif WEIGHT == 3
-using weight_t = float;
-#else
-using weight_t = double;
-#endif
+using weight_t = Scalar<WEIGHT>::type;
 #if WEIGHT <= 2
 using distance_t = i64;
 #else

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from .errors import EDGES_CHANGED, EdgeColumnsError, TravError, UnknownColumnError
+from .errors import EDGES_CHANGED, EdgeColumnsError, TravError, UnknownColumnError, listed, type_name
 from .frames import CudfFrames, Frame, PandasFrames, library, library_of
 from .made_edges import MIXED_LIBRARIES, MadeEdges, check_columns
 
@@ -70,9 +70,9 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
         if not parts:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
         edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
-    kind = f"{type(edges).__module__}.{type(edges).__qualname__}".removeprefix("builtins.")
     raise TravError(
-        f"edges holds an object of type {kind}: give pandas, cuDF or Dask frames, or paths of Parquet files."
+        f"edges holds an object of type {type_name(edges)}: give pandas, cuDF or Dask frames, or paths of "
+        f"Parquet files."
     )
 
 
@@ -265,7 +265,3 @@ def require_column(source: EdgeSource, name: Hashable) -> None:
         raise UnknownColumnError(f"Column {name!r} is not in the edges: there are {listed(source.columns)}.")
     if count > 1:
         raise TravError(f"Column {name!r} is in the edges {count} times: rename the others.")
-
-
-def listed(names: Sequence[Hashable]) -> str:
-    return ", ".join(repr(name) for name in names) or "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 EDGES_CHANGED = "The edges changed since the graph was built: build the graph again."
@@ -40,7 +41,17 @@ def plain(value: Any) -> Any:
 def written(value: Any) -> str:
     """A value as a message shows it: as Python writes it, cut if it is long."""
     try:
-        text = " ".join(repr(plain(value)).split())
+        text = " ".join(line.strip() for line in repr(plain(value)).splitlines())  # an array has several
     except ValueError:  # an integer of more digits than Python writes
         return f"an integer of {int(value).bit_length()} bits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Names, or what may be chosen, one after another."""
+    return ", ".join(map(repr, values)) or "none"
+
+
+def type_name(value: Any) -> str:
+    """The type of a value with its module, unless it is Python's own."""
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .errors import TravError, UnknownColumnError
+from .errors import TravError, UnknownColumnError, type_name
 from .frames import Frame, library, library_of
 
 MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
@@ -55,7 +55,7 @@ class MadeEdges:
         made = self._make()
         if library_of(made) or not isinstance(made, Iterable):
             raise TravError(
-                f"edges is a function that gives an object of type {_type(made)}: "
+                f"edges is a function that gives an object of type {type_name(made)}: "
                 f"let it give an iterable of frames, for example by writing it with yield."
             )
         return iter(made)
@@ -74,11 +74,7 @@ def _library_of(frame: Any) -> str:
     kind = library_of(frame)
     if kind not in ("pandas", "cudf"):
         raise TravError(
-            f"edges is a function whose frames hold an object of type {_type(frame)}: "
+            f"edges is a function whose frames hold an object of type {type_name(frame)}: "
             f"let it give pandas or cuDF frames."
         )
     return kind
-
-
-def _type(made: Any) -> str:
-    return f"{type(made).__module__}.{type(made).__qualname__}".removeprefix("builtins.")

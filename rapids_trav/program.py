@@ -26,7 +26,7 @@ A vertex without edges in gathers the reducer's identity.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from types import FunctionType, NoneType
@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import TravError, written
+from .errors import TravError, listed, written
 
 Scalar = Any
 REDUCERS = ("min", "max", "sum")
@@ -164,11 +164,6 @@ class Program:
 
 def _is_tolerance(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
-
-
-def listed(choices: Iterable[Any]) -> str:
-    """What may be chosen, as messages list it."""
-    return ", ".join(map(repr, choices))
 
 
 def kind_of(value: Any) -> str:

@@ -15,6 +15,7 @@ from rapids_trav import (
     UnknownColumnError,
     UnknownVertexError,
 )
+from rapids_trav.errors import written
 
 EDGES = pd.DataFrame(
     {
@@ -548,3 +549,10 @@ def test_a_graph_survives_a_wrong_question():
         with pytest.raises(TravError):
             WRONG[case][0](graph)
     pd.testing.assert_frame_equal(graph.bfs(1), before)
+
+
+def test_a_value_is_shown_as_it_is():
+    """Blanks of a string stay; an array takes one line."""
+    assert written("a  b\n") == "'a  b\\n'"
+    assert written(np.ones((2, 2))) == "array([[1., 1.], [1., 1.]])"
+    assert written(np.int64(3)) == "3"

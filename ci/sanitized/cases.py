@@ -18,7 +18,7 @@ import numpy as np
 from rapids_trav.program import Program
 from rapids_trav.structures import Adjacency, GatherView, Run, RunOptions
 from tests.gpu.plain_programs import PlainEdges, fixed_point, steps
-from tests.gpu.program_cases import question, start, weights_of
+from tests.gpu.program_cases import SUMMING, question, start, weights_of
 from tests.gpu.small_graphs import Graph
 
 STEPS = 3  # iterations that synchronous runs are followed for
@@ -136,9 +136,7 @@ def _cases() -> Iterator[Case]:
         "mixed",
         "int64",
         "sum",
-        scatter=lambda value, degree: value % 7 + degree % 3,
-        gather=lambda message, weight: message * weight,
-        apply=lambda value, gathered, total, parameters: (value + gathered) % int(parameters[0]),
+        **SUMMING,
         active=lambda value, new: new != value,
     )
     options = RunOptions(parameters=(1009.0,))

@@ -149,9 +149,9 @@ def _of_objects(program: Program, values: Array) -> Array:
     for value in values.ravel():
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value != value:
             raise _no_number(program, value)
-    plain = np.asarray(values.tolist())
-    if plain.dtype.kind in "iuf":
-        return plain
+    numbers = np.asarray(values.tolist())
+    if numbers.dtype.kind in "iuf":
+        return numbers
     try:
         if program.dtype.startswith("float"):
             return values.astype("float64")

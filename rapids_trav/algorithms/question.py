@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, listed, written
 from rapids_trav.frames import move
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.lookup import lookup
@@ -118,9 +118,7 @@ def unique(graph: Graph, internal: Array) -> Array:
 def one_of(what: str, value: Any, allowed: tuple[str, ...], of: str = "") -> None:
     """Refuse a value that is not among those allowed."""
     if not isinstance(value, str) or value not in allowed:
-        raise TravError(
-            f"{what}={written(value)} is not known: choose one of {', '.join(map(repr, allowed))}{of}."
-        )
+        raise TravError(f"{what}={written(value)} is not known: choose one of {listed(allowed)}{of}.")
 
 
 def flag(what: str, value: Any) -> None:

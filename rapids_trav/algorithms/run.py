@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, listed, written
 from rapids_trav.frames import Masked, move
 from rapids_trav.locations import location
-from rapids_trav.program import ARGUMENTS, Program, kind_of, listed, n_arguments
+from rapids_trav.program import ARGUMENTS, Program, kind_of, n_arguments
 from rapids_trav.storage.rows import check_where
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
 

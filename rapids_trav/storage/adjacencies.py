@@ -100,7 +100,7 @@ class Structures:
         built = next(iter(self._weights.values()))
         return (built.min().item(), built.max().item()) if len(built) else None
 
-    def _into_and_out(self, direction: str) -> tuple[str, str]:
+    def into_and_out(self, direction: str) -> tuple[str, str]:
         """Names of the adjacencies that tell whom a vertex gathers from, and whom it leads to."""
         if not self.directed:
             return "forward", "forward"
@@ -109,7 +109,7 @@ class Structures:
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """What a vertex program needs, reading the edges in this direction."""
-        into, out = self._into_and_out(direction)
+        into, out = self.into_and_out(direction)
         weights = self.weights(into) if weighted else None
         out_weights = self.weights(out) if weighted and pushed else None
         view = MemoryView(self, direction)
@@ -152,13 +152,11 @@ class MemoryView:
 
     @property
     def out(self) -> Adjacency:
-        names = {"out": "forward", "in": "backward", "both": "symmetric"}
-        return self.structures.adjacency(names[self.direction])
+        return self.structures.adjacency(self.structures.into_and_out(self.direction)[1])
 
     @property
     def into(self) -> Adjacency:
-        names = {"out": "backward", "in": "forward", "both": "symmetric"}
-        return self.structures.adjacency(names[self.direction])
+        return self.structures.adjacency(self.structures.into_and_out(self.direction)[0])
 
     @property
     def coo(self) -> EdgeList:
@@ -166,8 +164,7 @@ class MemoryView:
 
     @property
     def stored(self) -> Adjacency:
-        names = {"out": "forward", "in": "backward", "both": "symmetric"}
-        return getattr(self.structures, names[self.direction])
+        return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
 
     def searching(self, options: BfsOptions, n_searches: int | None = None) -> AbstractContextManager[None]:
         """Room for a search in this view, or for `n_searches` independent ones, as long as it runs."""

@@ -72,7 +72,7 @@ class PagedStructures(Structures):
     def searching(self, direction: str, options: BfsOptions, n_searches: int | None) -> Iterator[None]:
         outside, n = self._outside, self.n_vertices
         budget, vertex = outside.budget, vertex_dtype(n).itemsize
-        on_gpu, names = outside.engine.name != "cpu", self._read_with(self._into_and_out(direction)[1])
+        on_gpu, names = outside.engine.name != "cpu", self._read_with(self.into_and_out(direction)[1])
         if on_gpu and options.variant not in PUSHING:
             for name in names:  # built before the search takes its room
                 getattr(self, name)
@@ -102,7 +102,7 @@ class PagedStructures(Structures):
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """What a vertex program needs; on the CPU it may push, along mapped edges that are read anywhere."""
-        into, out = self._into_and_out(direction)
+        into, out = self.into_and_out(direction)
         on_gpu = self._outside.engine.name != "cpu"
         weights = self.weights(into) if weighted else None
         rows, transposed = getattr(self, into), getattr(self, out)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rapids_trav.edges import EdgeSource, listed, require_column
-from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError
+from rapids_trav.edges import EdgeSource, require_column
+from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed
 from rapids_trav.frames import Frame, move
 from rapids_trav.ids import Encoder, IdMap, Library, Portable
 from rapids_trav.storage.saved_rows import SavedEdges

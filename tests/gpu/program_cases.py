@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,13 +47,12 @@ CASES = {
 }
 
 
-@dataclass(frozen=True)
-class Views:
-    """The same graph as gather views of two engines."""
-
-    graph: Graph
-    device: GatherView
-    host: GatherView
+# Functions of a sum of integers that uses every argument; its parameter is a modulus.
+SUMMING = {
+    "scatter": lambda value, degree: value % 7 + degree % 3,
+    "gather": lambda message, weight: message * weight,
+    "apply": lambda value, gathered, total, parameters: (value + gathered) % int(parameters[0]),
+}
 
 
 def weights_of(graph: Graph, dtype: str) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from rapids_trav.program import Program
 from rapids_trav.structures import RunOptions
 
-from .program_cases import CASES, gather_view, question, rmat, root, start, wheel
+from .program_cases import CASES, SUMMING, gather_view, question, rmat, root, start, wheel
 
 pytestmark = pytest.mark.gpu
 
@@ -159,9 +159,7 @@ def test_a_program_with_every_function(engine, cpu, views, name, mode):
         "every",
         "int64",
         "sum",
-        scatter=lambda value, degree: value % 7 + degree % 3,
-        gather=lambda message, weight: message * weight,
-        apply=lambda value, gathered, total, parameters: (value + gathered) % int(parameters[0]),
+        **SUMMING,
         active=lambda value, new: new > value,
     )
     n = CASES[name].n

@@ -15,7 +15,7 @@ from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.program import Program
 
 from .paged_views import in_budget, in_pages, in_pinned_memory
-from .program_cases import CASES, gather_view, question, start
+from .program_cases import CASES, SUMMING, gather_view, question, start
 
 pytestmark = pytest.mark.gpu
 
@@ -187,9 +187,7 @@ def test_a_program_with_every_function(engine, cpu, answers):
         "every",
         "int64",
         "sum",
-        scatter=lambda value, degree: value % 7 + degree % 3,
-        gather=lambda message, weight: message * weight,
-        apply=lambda value, gathered, total, parameters: (value + gathered) % int(parameters[0]),
+        **SUMMING,
         active=lambda value, new: new % 3 > 0,
         total=lambda value, degree: value % 5,
         tolerance=0.5,
