@@ -7,6 +7,7 @@ import pytest
 
 from rapids_trav.engines.cuda import shards
 from rapids_trav.engines.cuda.shards import FACTORS, cut_shards, replication_factor
+from rapids_trav.engines.cuda.shared_memory import block_bytes
 from rapids_trav.errors import TravError
 
 KB = 1024
@@ -30,16 +31,16 @@ GRAPHS = {
 
 
 def test_capacity_of_the_paper():
-    assert shards.capacity(shards.block_bytes(1, 48 * KB), 4) == 12_288
-    assert shards.capacity(shards.block_bytes(1, 48 * KB), 8) == 6144
-    assert shards.capacity(shards.block_bytes(2, 48 * KB), 4) == 6144
+    assert shards.capacity(block_bytes(1, 48 * KB), 4) == 12_288
+    assert shards.capacity(block_bytes(1, 48 * KB), 8) == 6144
+    assert shards.capacity(block_bytes(2, 48 * KB), 4) == 6144
 
 
 def test_capacity_of_an_h100():
-    assert shards.capacity(shards.block_bytes(1, 227 * KB), 4) == 58_112
-    assert shards.capacity(shards.block_bytes(1, 227 * KB, 228 * KB, KB), 4) == 58_112
-    assert shards.block_bytes(2, 227 * KB, 228 * KB, KB) == 113 * KB
-    assert shards.block_bytes(4, 227 * KB, 228 * KB, KB) == 56 * KB
+    assert shards.capacity(block_bytes(1, 227 * KB), 4) == 58_112
+    assert shards.capacity(block_bytes(1, 227 * KB, 228 * KB, KB), 4) == 58_112
+    assert block_bytes(2, 227 * KB, 228 * KB, KB) == 113 * KB
+    assert block_bytes(4, 227 * KB, 228 * KB, KB) == 56 * KB
 
 
 def test_no_more_vertices_than_16_bits_name():
@@ -86,7 +87,7 @@ def test_the_model():
 @pytest.mark.parametrize("name", GRAPHS)
 def test_shards_partition_and_fit(name, replication, n_blocks, value_bytes):
     row_offsets = GRAPHS[name]
-    n_bytes = shards.block_bytes(n_blocks, 227 * KB, 228 * KB, KB)
+    n_bytes = block_bytes(n_blocks, 227 * KB, 228 * KB, KB)
     cut = cut_shards(row_offsets, shards.capacity(n_bytes, value_bytes), 8192, replication)
     n_vertices, n_edges = np.diff(cut.firsts), np.diff(row_offsets[cut.firsts])
     assert cut.firsts[0] == 0 and cut.firsts[-1] == len(row_offsets) - 1

@@ -71,6 +71,24 @@ def test_agrees_with_the_cpu(engine, cpu, views, asked, name):
         agree(program, *both(engine, cpu, view, program, values, active, replace(options, mode=mode)))
 
 
+@pytest.mark.parametrize("n_bytes", [0, 8, 1000])
+@pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, monkeypatch):
+    """However many messages a block keeps; the sum of `total` alone has no order."""
+    program, values, active, options = question(asked, CASES[name])
+    view, _ = views(name, "float32" if options.weighted else None)
+    options = replace(options, mode="pull", max_iterations=5)
+
+    def run():
+        state = start(program, view.n_vertices, values, active, engine.xp)
+        return engine.run(view, program, state, options).values.get()
+
+    expected = run()
+    monkeypatch.setattr("rapids_trav.engines.cuda.gas_rows.MOST_BYTES", n_bytes)
+    np.testing.assert_allclose(run(), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "square", "wheel", "multi"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_step_by_step(engine, cpu, views, asked, name):

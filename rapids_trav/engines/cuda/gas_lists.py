@@ -13,12 +13,13 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.gas_rows import GATHER_BLOCK
 from rapids_trav.engines.cuda.loader import BLOCK, PROGRAM_TUNABLES, Kernels
 from rapids_trav.structures import Array
 
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
 N_BINS = 5  # by a thread, by eight, by a warp, by a block, in pieces
-THREADS = (1, 8, 32, BLOCK)  # to a row of each bin but the last
+THREADS = (1, 8, 32, GATHER_BLOCK)  # to a row of each bin but the last
 PIECES = N_BINS - 1
 
 
@@ -78,7 +79,7 @@ class RowLists:
     def n_threads(self) -> int:
         """Threads that have work if every row gathers."""
         by_row = sum(count * threads for count, threads in zip(self.counts, THREADS, strict=False))
-        return by_row + BLOCK * self.hubs.n_pieces
+        return by_row + GATHER_BLOCK * self.hubs.n_pieces
 
     def marked(self, marks: Array, active: Array | None, sizes: Array) -> Lists:
         """Lists of the rows that are marked, or active if that is given; `sizes` are 0 before.

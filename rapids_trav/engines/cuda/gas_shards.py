@@ -10,7 +10,8 @@ import numpy as np
 
 from rapids_trav.engines.cuda import loader
 from rapids_trav.engines.cuda.loader import PROGRAM_TUNABLES, Kernels
-from rapids_trav.engines.cuda.shards import block_bytes, capacity, cut_shards, edges_to_a_piece
+from rapids_trav.engines.cuda.shards import capacity, cut_shards, edges_to_a_piece
+from rapids_trav.engines.cuda.shared_memory import shared_bytes
 from rapids_trav.structures import Adjacency, Array
 
 
@@ -38,7 +39,7 @@ class ShardGather:
         tunables = PROGRAM_TUNABLES["gas_shards.cu"]
         self._block = tunables["BLOCK_SIZE"]
         resident = tunables["RESIDENT_BLOCKS"]
-        room = capacity(_shared_bytes(kernels, resident), dtype.itemsize)
+        room = capacity(shared_bytes(kernels, "gather_shards", resident), dtype.itemsize)
         n_blocks = resident * loader.multiprocessors(cupy.cuda.runtime.getDevice())
         piece_edges = edges_to_a_piece(into.n_edges, n_blocks)
         self.shards = shards = cut_shards(cupy.asnumpy(into.row_offsets), room, piece_edges, replication)
@@ -70,20 +71,3 @@ class ShardGather:
             *self._table, self._local_ids, self._results, self._tickets, *vertices, self.cycles,
             block=self._block, shared_bytes=self._n_bytes,
         )  # fmt: skip
-
-
-def _shared_bytes(kernels: Kernels, n_blocks: int) -> int:
-    """What a block has for copies if so many are resident on a multiprocessor; asks for it if over 48 KB."""
-    device, driver = cupy.cuda.runtime.getDevice(), cupy.cuda.driver
-    most, multiprocessor, reserved = (
-        loader.attribute(device, name)
-        for name in (
-            "MaxSharedMemoryPerBlockOptin",
-            "MaxSharedMemoryPerMultiprocessor",
-            "ReservedSharedMemoryPerBlock",
-        )
-    )
-    function = kernels.function("gather_shards").ptr
-    own = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)
-    driver.funcSetAttribute(function, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most - own)
-    return block_bytes(n_blocks, most, multiprocessor, reserved) - own

@@ -14,6 +14,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda.gas_lists import Hubs, Lists, RowLists, expansion_blocks
+from rapids_trav.engines.cuda.gas_rows import RowGather
 from rapids_trav.engines.cuda.gas_shards import ShardGather
 from rapids_trav.engines.cuda.gas_tally import Tallies, Tally
 from rapids_trav.engines.cuda.link import Source, load_program
@@ -177,8 +178,9 @@ class Work:
         row: Array,
     ) -> None:
         """The listed rows gather over `edges`, the columns and weights, and are applied."""
-        self._rows_kernels.launch(
-            "gather_rows", n_threads, self._view.into.row_offsets, *edges, self._messages, *lists,
+        near = marks is None and self._messages is not self._new_messages
+        self._row_gather.launch(
+            n_threads, near, (self._view.into.row_offsets, *edges), self._messages, *lists,
             hubs.piece_hubs, hubs.rows, hubs.first_pieces, hubs.n_pieces, hubs.results, hubs.tickets, marks,
             *self._vertices(row),
         )  # fmt: skip
@@ -237,6 +239,10 @@ class Work:
     @cached_property
     def _rows_kernels(self) -> Kernels:
         return self._kernels("gas_rows.cu")
+
+    @cached_property
+    def _row_gather(self) -> RowGather:
+        return RowGather(self._rows_kernels, self._dtype, self.n)
 
     @cached_property
     def _lists(self) -> RowLists:

@@ -10,6 +10,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda.gas_lists import N_BINS, PIECES, THREADS, Hubs, Lists, cut
+from rapids_trav.engines.cuda.gas_rows import GATHER_BLOCK
 from rapids_trav.engines.cuda.loader import BLOCK, Kernels, most_blocks
 from rapids_trav.engines.cuda.page_plan import StreamPlan
 from rapids_trav.structures import Array
@@ -72,7 +73,7 @@ class PageLists:
     def n_threads(self, page: int) -> int:
         """Threads that have work if every row of the page gathers."""
         by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
-        return by_row + BLOCK * self.hubs(page).n_pieces
+        return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
 
     def lists(self, page: int, room: Array, marks: Array | None) -> Lists:
         """Lists, in `room`, of the rows of a page that are marked (None: of all); clears marks but hubs'."""

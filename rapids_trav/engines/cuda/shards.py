@@ -71,22 +71,6 @@ class Shards:
         return np.repeat(np.arange(len(self.factors), dtype=np.int32), np.diff(self.first_pieces))
 
 
-def block_bytes(n_blocks: int, most: int, multiprocessor: int | None = None, reserved: int = 0) -> int:
-    """Shared memory of a block, if `n_blocks` are resident on a multiprocessor.
-
-    Parameters
-    ----------
-    most : int
-        What one block may have at most, by opting in; 227 KB on an H100.
-    multiprocessor : int, optional
-        What a multiprocessor has, 228 KB there; `most` if left out.
-    reserved : int
-        What the system takes of it for each block, 1 KB there.
-    """
-    whole = most if multiprocessor is None else multiprocessor
-    return min(most, whole // n_blocks - reserved)
-
-
 def capacity(n_bytes: int, value_bytes: int) -> int:
     """Copies of vertices that a block of `n_bytes` holds (G2), as many as 16 bits can name (G3)."""
     return min(n_bytes // value_bytes, LOCAL_VERTICES)
