@@ -112,6 +112,18 @@ def test_pages_as_they_are_given():
     assert (plan.rows(1), plan.edges(1)) == ((10, 60), (40, 240))
 
 
+def test_pages_that_stay_are_allocated_together():
+    view = paged_view(np.full(100, 64), 10**6)  # a row takes 256 bytes
+    view = replace(view, pages=replace(view.pages, firsts=np.arange(101), n_streams=2, cut=None))
+    plan = plan_stream(view, programs.connected_components(), RunOptions(), 4, PIECE)
+    assert plan.n_kept == 100
+    for n_bytes, longest in ((1, 1), (256, 1), (1000, 4), (1 << 20, 100)):
+        together = list(plan.kept_together(n_bytes))
+        assert [page for pages in together for page in pages] == list(range(100))
+        assert max(map(len, together)) == longest
+    assert list(replace(plan, n_kept=0).kept_together(1000)) == []
+
+
 def test_a_graph_without_vertices():
     plan = plan_stream(
         paged_view(np.empty(0, int), 10**6), programs.connected_components(), RunOptions(), 4, PIECE

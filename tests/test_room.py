@@ -200,3 +200,26 @@ def test_many_searches_are_cut_to_fit(monkeypatch):
         pd.testing.assert_frame_equal(found, wanted)
         assert sum(batches) == 200 and len(batches) > 1
         assert graph.budget.peak <= 300_000
+
+
+class Fragmented(Gpu):
+    """A GPU whose free memory lies in pieces of 20 KB."""
+
+    def __init__(self):
+        super().__init__()
+        self.copied = []
+
+    def reach_outside(self, adjacency, first):
+        if adjacency.column_indices[first:].nbytes > 20_000:
+            raise TravMemoryError("no piece is that large")
+        self.copied.append(adjacency.column_indices[first:].nbytes)
+        return super().reach_outside(adjacency, first)
+
+
+def test_memory_in_pieces_holds_fewer_edges():
+    gpu, edges = Fragmented(), skewed()
+    graph = edges.trav.graph(engine=gpu, memory_limit="300KB")
+    whole = edges.trav.graph(engine=Gpu(), memory_limit="300KB")
+    assert graph.levels(0).equals(whole.levels(0))
+    assert len(gpu.copied) == 1 and 0 < gpu.copied[0] <= 20_000
+    assert graph.budget.used < whole.budget.used

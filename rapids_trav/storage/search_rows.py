@@ -78,11 +78,24 @@ class SearchRows:
                 break
         budget.require(missing * least + state, ROWS)
         room = (budget.free - state) // missing - least
-        first = first_resident(adjacency.row_offsets, room, vertex)
-        with budget.hold(least + adjacency.column_indices[first:].nbytes, ROWS):
-            rows = self._engine.reach_outside(adjacency, first)
+        rows = self._reached(adjacency, room)
         budget.allocate_for(rows, _device_bytes(rows), ROWS)
         return rows
+
+    def _reached(self, adjacency: Adjacency, room: int) -> Adjacency:
+        """The rows with `room` bytes of edges; fewer where the memory that is free lies in pieces."""
+        vertex = adjacency.column_indices.dtype.itemsize
+        least = rows_bytes(adjacency.n_vertices, vertex)
+        while True:
+            first = first_resident(adjacency.row_offsets, room, vertex)
+            n_bytes = adjacency.column_indices[first:].nbytes
+            try:
+                with self._budget.hold(least + n_bytes, ROWS):
+                    return self._engine.reach_outside(adjacency, first)
+            except MemoryError:
+                if n_bytes == 0:
+                    raise
+                room = n_bytes // 2
 
 
 def _device_bytes(adjacency: Adjacency) -> int:

@@ -117,6 +117,36 @@ def test_neither_streams_nor_pages_matter(engine, answers, asked, name):
         np.testing.assert_allclose(run.values, runs[0].values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypatch):
+    """The memory that is free may lie in pieces smaller than what the budget leaves for pages."""
+    from rapids_trav.engines.cuda import page_memory
+
+    view, theirs = answers("rmat", "components")
+    monkeypatch.setattr(page_memory, "KEPT_TOGETHER", 1)
+    empty, asked = page_memory.cupy.empty, []
+
+    def scarce(shape, dtype=float):
+        if dtype is np.uint8 and isinstance(shape, int):
+            asked.append(shape)
+            if len(asked) > 3:
+                raise MemoryError
+        return empty(shape, dtype)
+
+    monkeypatch.setattr(page_memory.cupy, "empty", scarce)
+    ours = streamed(engine, in_pages(view, 9), "rmat", "components", hybrid, mode="pull", trace=True)
+    agree("components", ours, theirs)
+    assert len(asked) == 4
+    if not hybrid:  # which hands some of the pages to the CPU
+        assert ours.trace[1].bytes == view.into.column_indices.nbytes - kept_bytes(view, 9, 3)
+
+
+def kept_bytes(view, n_pages, n_kept):
+    """Bytes of the edges of the first pages."""
+    firsts = in_pages(view, n_pages).pages.firsts
+    return int(view.into.row_offsets[firsts[n_kept]]) * view.into.column_indices.dtype.itemsize
+
+
 @pytest.mark.parametrize("n_streams", [1, 3])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_the_smallest_budget(engine, answers, asked, n_streams):

@@ -14,6 +14,7 @@ from rapids_trav.program import Program
 from rapids_trav.structures import Adjacency, Array, GatherView
 
 UPLOAD_ROWS = 1 << 20  # offsets that are converted at once
+KEPT_TOGETHER = 1 << 30  # bytes of pages in one allocation; more of them fail where free memory is in pieces
 FEWEST_ROWS = 1 << 10  # for which FIXED_BYTES of the plan has room
 VERTICES, PAGES = "the vertices of a program", "pages under way"
 
@@ -34,21 +35,20 @@ class Buffers:
     ----------
     slots : list of Slot
     kept : dict
-        By page, the buffer of one that stays.
+        By page, the buffer of one that stays; fewer than planned if the memory that is free lies in pieces.
     """
 
     def __init__(self, plan: StreamPlan, now: Any) -> None:
-        memory = cupy.empty(plan.buffer_bytes, np.uint8)
-        self.slots: list[Slot] = []
-        begin = 0
-        for _ in range(plan.n_slots):
-            part = memory[begin : begin + plan.slot_bytes]
-            self.slots.append(Slot(part, cupy.cuda.Stream(non_blocking=True), now))
-            begin += plan.slot_bytes
+        slots = cupy.empty((plan.n_slots, plan.slot_bytes), np.uint8)
+        self.slots = [Slot(part, cupy.cuda.Stream(non_blocking=True), now) for part in slots]
         self.kept: dict[int, Array] = {}
-        for page, layout in enumerate(plan.layouts[: plan.n_kept]):
-            self.kept[page] = memory[begin : begin + layout.rows]
-            begin += layout.rows
+        for pages in plan.kept_together(KEPT_TOGETHER):
+            sizes = [plan.layouts[page].rows for page in pages]
+            try:
+                memory = cupy.empty(sum(sizes), np.uint8)
+            except MemoryError:
+                break  # the others are streamed
+            self.kept |= zip(pages, cupy.split(memory, np.cumsum(sizes)[:-1]), strict=True)
 
     def synchronize(self) -> None:
         for slot in self.slots:

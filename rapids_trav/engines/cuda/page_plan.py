@@ -7,7 +7,7 @@ the first pages for good.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,6 +81,15 @@ class StreamPlan:
     def buffer_bytes(self) -> int:
         """Of all buffers."""
         return self.n_slots * self.slot_bytes + sum(layout.rows for layout in self.layouts[: self.n_kept])
+
+    def kept_together(self, n_bytes: int) -> Iterator[range]:
+        """Runs of the pages that stay, of so many bytes or a page longer."""
+        first = taken = 0
+        for page in range(self.n_kept):
+            taken += self.layouts[page].rows
+            if taken >= n_bytes or page + 1 == self.n_kept:
+                yield range(first, page + 1)
+                first, taken = page + 1, 0
 
     def rows(self, page: int) -> tuple[int, int]:
         """First row of a page, and the first after it."""
