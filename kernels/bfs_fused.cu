@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
     end_level(shared, control, &control->level[0], tally, epoch);
-    if (TRACE && !few_sources && first_thread) trace_level(trace, 0, false, 0, 0);
+    if (TRACE && !few_sources && first_thread) trace_level(trace, 0, false, 0, 0, 0);
     Level now = shared.seen;
     u64 unexplored = (u64)out_offsets[n_vertices], n_unvisited = (u64)n_vertices, targets_found = 0;
     i32 depth = 0;
@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         now = shared.seen;
         depth += 1;
         count_level(now);
-        if (TRACE && first_thread) trace_level(trace, depth, pulled, frontier, now.examined);
+        if (TRACE && first_thread) trace_level(trace, depth, pulled, frontier, now.examined, now.from_host);
     }
     finish(state, n_vertices);
     if (first_thread) {

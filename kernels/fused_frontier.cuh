@@ -43,7 +43,7 @@ __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Fronti
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             edge_t edge = base + 32 * k + lane_id();
-            from[k] = edge < end ? graph.in.neighbor(edge) : NONE;
+            from[k] = edge < end ? graph.in.neighbor(edge, tally) : NONE;
             if (TRACE && edge < end) tally.examined += 1;
         }
         vertex_t hit = NONE;

@@ -39,7 +39,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     for (int probe = 0; probe < PROBES && from == NONE && begin < end; probe += 4) {
         vertex_t u[4];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in.neighbor(begin + k) : NONE;
+        for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
 #pragma unroll
         for (int k = 3; k >= 0; --k)
             if (u[k] != NONE && frontier.holds(u[k])) from = u[k];

@@ -195,7 +195,7 @@ __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, ed
             from[k] = __shfl_sync(FULL_WARP, v, owner);
             edge_t first = __shfl_sync(FULL_WARP, begin, owner);
             u32 before = __shfl_sync(FULL_WARP, exclusive, owner);
-            to[k] = edge < total ? graph.out.neighbor(first + (edge - before)) : NONE;
+            to[k] = edge < total ? graph.out.neighbor(first + (edge - before), tally) : NONE;
         }
         push_edges(graph, state, from, to, depth, queue, tally);
     }
@@ -225,7 +225,7 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
             for (i32 k = 0; k < UNROLL; ++k) {
                 edge_t edge = base + 32 * k + lane;
                 from[k] = v;
-                to[k] = edge < end ? graph.out.neighbor(edge) : NONE;
+                to[k] = edge < end ? graph.out.neighbor(edge, tally) : NONE;
             }
             push_edges(graph, state, from, to, depth, queue, tally);
         }

@@ -54,14 +54,14 @@ __device__ __forceinline__ u64 n_chunks(u64 packed) {
 // Totals of one level.  Three are in use in turn: the one being read, the one being written, and the
 // one being cleared, so that a level needs a single barrier.
 struct Level {
-    u64 narrow;    // vertices appended to the queue
-    u64 hubs;      // hubs appended, and their chunks
-    u64 vertices;  // vertices reached
-    u64 edges;     // out-edges of the vertices queued
-    u64 targets;   // targets reached
-    u64 deferred;  // hubs that a pull step put off, and their chunks
-    u64 examined;  // edges looked at (only with TRACE)
-    u64 unused;
+    u64 narrow;     // vertices appended to the queue
+    u64 hubs;       // hubs appended, and their chunks
+    u64 vertices;   // vertices reached
+    u64 edges;      // out-edges of the vertices queued
+    u64 targets;    // targets reached
+    u64 deferred;   // hubs that a pull step put off, and their chunks
+    u64 examined;   // edges looked at (only with TRACE)
+    u64 from_host;  // edges read over the bus (only with TRACE and PAGED)
 };
 
 // Where a search by one block left off.
@@ -85,12 +85,22 @@ struct TraceRow {
     i64 pull;
     i64 frontier;
     i64 examined;
+    i64 from_host;
     i64 nanoseconds;
 };
 
 struct Trace {
     TraceRow* rows;
     u32 capacity;
+};
+
+// One thread's share of a level's totals.
+struct Tally {
+    u32 vertices = 0;
+    u32 targets = 0;
+    u64 edges = 0;
+    u64 examined = 0;
+    u64 from_host = 0;
 };
 
 // The rows of an adjacency. With PAGED, `indices` lie in the host's memory, which the device reads over the
@@ -101,8 +111,9 @@ struct Rows {
     const vertex_t* resident;
     edge_t resident_begin;
 
-    __device__ __forceinline__ vertex_t neighbor(edge_t edge) const {
+    __device__ __forceinline__ vertex_t neighbor(edge_t edge, Tally& tally) const {
         if (PAGED && edge >= resident_begin) return resident[edge - resident_begin];
+        if (PAGED && TRACE) tally.from_host += 1;
         return indices[edge];
     }
 };
@@ -122,14 +133,6 @@ struct State {
     u32* visited;
     const u32* targets;  // bitmap, or null
     Control* control;
-};
-
-// One thread's share of a level's totals.
-struct Tally {
-    u32 vertices = 0;
-    u32 targets = 0;
-    u64 edges = 0;
-    u64 examined = 0;
 };
 
 struct BlockShared {
@@ -174,6 +177,10 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
         if (targets) atomicAdd(&sum.targets, targets);
         if (TRACE) atomicAdd(&sum.examined, examined);
     }
+    if (PAGED && TRACE) {
+        u64 from_host = warp_sum(tally.from_host);
+        if (lane_id() == 0) atomicAdd(&sum.from_host, from_host);
+    }
 }
 
 // Ends a level (or a part of one): every block sees all writes of every other and the level's totals.
@@ -187,6 +194,7 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
         if (sum.edges) atomicAdd(&level->edges, sum.edges);
         if (sum.targets) atomicAdd(&level->targets, sum.targets);
         if (sum.examined) atomicAdd(&level->examined, sum.examined);
+        if (PAGED && TRACE) atomicAdd(&level->from_host, sum.from_host);
         sum = Level{};
         epoch += gridDim.x;
         add_release(&control->barrier, 1);
@@ -200,6 +208,7 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
         shared.seen.targets = __ldcg(&level->targets);
         shared.seen.deferred = __ldcg(&level->deferred);
         shared.seen.examined = __ldcg(&level->examined);
+        if (PAGED && TRACE) shared.seen.from_host = __ldcg(&level->from_host);
     }
     __syncthreads();
 }

@@ -130,6 +130,8 @@ class LevelTrace:
         Estimated bytes of graph and state that those edges moved.
     milliseconds : float
         Time, with the host's overhead for the level.
+    host_bytes : int
+        Of those, bytes of edges that the GPU read in host memory.
     """
 
     level: int
@@ -138,6 +140,7 @@ class LevelTrace:
     edges: int
     bytes: int
     milliseconds: float
+    host_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,10 @@ def test_trace(edges):
     assert isinstance(answer, rapids_trav.Traced)
     assert distances(answer.result) == distances(graph.bfs(10))
     trace = to_pandas(answer.trace)
-    assert list(trace.columns) == ["level", "direction", "frontier", "edges", "bytes", "milliseconds"]
+    assert list(trace.columns) == [
+        "level", "direction", "frontier", "edges", "bytes", "host_bytes", "milliseconds"
+    ]  # fmt: skip
+    assert (trace["host_bytes"] == 0).all()
     assert set(trace["direction"]) <= {"push", "pull"}
     assert trace["level"].is_monotonic_increasing
     assert "batch" in graph.bfs(10, trace=True, mode="each").trace.columns

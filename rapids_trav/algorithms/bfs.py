@@ -160,7 +160,7 @@ def _check_size(graph: Graph, rows: int) -> None:
 def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
     """One row for each level of each batch, in the library of the edges."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
-    types["milliseconds"] = "float64"
+    types |= {"host_bytes": "int64", "milliseconds": "float64"}
     columns: dict[str, Any] = {}
     if each:
         columns["batch"] = np.repeat(np.arange(len(traces), dtype="int32"), [len(trace) for trace in traces])

@@ -90,6 +90,21 @@ def test_made_edges_built_outside_are_those_in_memory(cupy, way, limit):
     assert found.equals(whole.bfs(7, deterministic=True))
 
 
+@pytest.mark.parametrize("variant", ["auto", "push", "direction"])
+def test_traces_tell_what_was_read_outside(cupy, variant):
+    pytest.importorskip("cudf")
+    make = functools.partial(generators.rmat_frames, 15, 32, library="cudf")
+    graph = Graph.from_edges(make, memory_limit="6MB")
+    paged = graph.bfs(7, variant=variant, trace=True).trace.to_pandas()
+    whole = Graph.from_edges(make).bfs(7, variant=variant, trace=True).trace.to_pandas()
+    assert graph.budget is not None
+    assert paged[["level", "frontier"]].equals(whole[["level", "frontier"]])
+    assert (whole["host_bytes"] == 0).all()
+    assert (paged["host_bytes"] <= 4 * paged["edges"]).all() and paged["host_bytes"].sum() > 0
+    if variant != "auto":  # which reads most of the edges in the GPU's memory
+        assert (paged["host_bytes"] == 4 * paged["edges"]).all()
+
+
 def test_trees_of_a_graph_outside_are_checked(cupy):
     """Every rule, over edges in host memory and in blocks that the budget allows."""
     pytest.importorskip("cudf")

@@ -54,6 +54,13 @@ def over_host(array: np.ndarray) -> Array | None:
     return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
+def lies_outside(array: Array) -> bool:
+    """Whether an array that the GPU reaches is in host memory."""
+    import cupy
+
+    return array.size > 0 and cupy.cuda.runtime.pointerGetAttributes(array.data.ptr).type == _OF_HOST
+
+
 def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
     """An adjacency of host arrays as kernels read it.
 

@@ -18,6 +18,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda.build import HUB_DEGREE
+from rapids_trav.engines.cuda.external import lies_outside
 from rapids_trav.engines.cuda.loader import Defines, defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.memory import aligned, together
 from rapids_trav.errors import TravError
@@ -27,7 +28,7 @@ FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
 CONTROL_BYTES = 256  # no less than the kernel's `Control`
-TRACE_ROW = 4
+TRACE_ROW = 5
 TRACE_LEVELS = 1 << 22
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.
@@ -97,7 +98,7 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_w
         BLOCK_SIZE=block_size,
         PREDECESSORS=int(options.predecessors),
         TRACE=int(options.trace),
-        PAGED=int(out.resident is not None or into.resident is not None),
+        PAGED=int(_is_paged(out, options.trace) or _is_paged(into, options.trace)),
         **TUNED,
     )
     kernels.function("bfs_fused")(
@@ -131,6 +132,11 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_w
     )
     rows = [] if trace is None else _levels(trace, out)
     return Search(distance, predecessor, rows, n_unreached)
+
+
+def _is_paged(adjacency: Adjacency, trace: bool) -> bool:
+    """Whether its edges are in two places; or, to be counted, all in the host's memory."""
+    return adjacency.resident is not None or (trace and lies_outside(adjacency.column_indices))
 
 
 def _rows(adjacency: Adjacency) -> tuple[Any, ...]:
@@ -190,8 +196,10 @@ def _levels(trace: Any, out: Adjacency) -> list[LevelTrace]:
     bitmaps = 3 * out.n_vertices // 8
     found = []
     for level in range(1, n_levels + 1):
-        pull, frontier, edges, end = (int(value) for value in rows[level])
+        pull, frontier, edges, from_host, end = (int(value) for value in rows[level])
         moved = edges * (vertex + 4) + (bitmaps if pull else frontier * (vertex + 2 * edge))
-        milliseconds = (end - int(rows[level - 1][3])) / 1e6
-        found.append(LevelTrace(level, "pull" if pull else "push", frontier, edges, moved, milliseconds))
+        milliseconds = (end - int(rows[level - 1][-1])) / 1e6
+        direction = "pull" if pull else "push"
+        host_bytes = from_host * vertex
+        found.append(LevelTrace(level, direction, frontier, edges, moved, milliseconds, host_bytes))
     return found

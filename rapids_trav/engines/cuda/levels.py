@@ -13,6 +13,7 @@ import cupy
 import cupyx
 import numpy as np
 
+from rapids_trav.engines.cuda.external import lies_outside
 from rapids_trav.structures import Adjacency, Array, BfsOptions, LevelTrace, Search, View
 
 _DISTANCE_BYTES = 4
@@ -93,6 +94,7 @@ class Recorder:
         self.active = active
         self._vertex_bytes = out.column_indices.dtype.itemsize
         self._offset_bytes = out.row_offsets.dtype.itemsize
+        self._outside = active and lies_outside(out.column_indices)
         self._last = perf_counter()
 
     def start(self) -> None:
@@ -120,5 +122,7 @@ class Recorder:
         if self.active:
             now = perf_counter()
             milliseconds = 1e3 * (now - self._last)
-            self.rows.append(LevelTrace(level, direction, frontier, edges, n_bytes, milliseconds))
+            host_bytes = self._vertex_bytes * edges if self._outside else 0
+            row = LevelTrace(level, direction, frontier, edges, n_bytes, milliseconds, host_bytes)
+            self.rows.append(row)
             self._last = now
