@@ -86,6 +86,9 @@ class CpuLab(lab.Lab):
 
         return lab.Contender("cugraph.bfs", int, run)
 
+    def device_timings(self, contender, roots, check):
+        return self.timings(contender, roots, check=check)
+
     def peak_bytes(self, call):
         return *self.timed(call), 1000
 
@@ -298,23 +301,57 @@ def test_claims_name_setups():
 
 def test_scales_and_refusals():
     found = measured("scales", ["rmat6", "rmat7"])
-    assert [row["name"] for row in found[:2]] == ["rapids_trav", "pylibcugraph optimizing=True"]
+    own = ["rapids_trav", "rapids_trav, by the device's clock"]
+    assert [row["name"] for row in found[:3]] == [*own, "pylibcugraph optimizing=True"]
     assert all(row["wrong"] == 0 and row["checked"] == 4 and row["roots"] == 4 for row in found)
     assert {row["seed"] for row in found} == {7}
     cpu = CpuLab()
     cpu.refused = True
-    ours, *theirs = bench_gpu.BENCHMARKS["scales"].measure(cpu, ["rmat6"])
-    assert "note" not in ours
+    ours, on_device, *theirs = bench_gpu.BENCHMARKS["scales"].measure(cpu, ["rmat6"])
+    assert "note" not in ours and on_device["name"] == own[1]
     assert {row["note"] for row in theirs} == {"not measured, MemoryError: std::bad_alloc: out of memory"}
 
 
 def test_real_graphs_directed_too():
     found = measured("real", ["citations-hepph"], roots=2)
-    assert [row["name"] for row in found[1:]] == [
+    assert [row["name"] for row in found[2:]] == [
         "pylibcugraph optimizing=False",
         "pylibcugraph optimizing=False, own order",
     ]
     assert all(row["wrong"] == 0 for row in found)
+
+
+class Event:
+    """A mark on the stand-in's stream, which runs `ahead` copies before it lets a search begin."""
+
+    copies = 0
+
+    def record(self):
+        self.at = Event.copies
+
+    @property
+    def done(self):
+        return self.at < 4
+
+
+def test_searches_are_queued_before_the_first_begins(monkeypatch):
+    """What the device has to do first is doubled until the host is ahead; a search that waits is told of."""
+
+    def copy(target, source):
+        Event.copies += 1
+
+    clock = SimpleNamespace(Event=Event, get_elapsed_time=lambda before, after: 1.5)
+    monkeypatch.setattr(lab, "MOST_COPIES", 8)
+    cpu = CpuLab()
+    cpu.xp = SimpleNamespace(cuda=clock, empty=np.empty, copyto=copy)
+    ran = []
+    contender = lab.Contender("ours", int, lambda source: ran.append(source) or -source)
+    checked = []
+    ms = lab.Lab.device_timings(cpu, contender, [3, 5], lambda *what: checked.append(what))
+    assert (ms, checked, ran) == ([1.5, 1.5], [(3, -3), (5, -5)], [3, 5] * 3)  # after 1, 3 and 7 copies
+    monkeypatch.setattr(Event, "done", True)
+    with pytest.raises(RuntimeError, match="ours waits for the device"):
+        lab.Lab.device_timings(cpu, contender, [3], lambda *what: None)
 
 
 def test_ablation():

@@ -1,6 +1,7 @@
 """The benchmark of paged graphs without a GPU: the CPU engine in the place of all."""
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ from test_bench import CpuLab, bench_gpu, checks, graphs
 from test_bench_programs import Ours
 
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.storage.placement import Placement
 from rapids_trav.structures import IterationTrace
 
 out_of_core = bench_gpu.out_of_core
@@ -93,6 +95,28 @@ def test_what_would_be_paged_is_not_in_memory(monkeypatch):
     found = {(row["table"], row["name"]): row for row in rows_of("rmat8")}
     for table in ("search", "pagerank"):
         assert "does not fit the memory" in found[table, out_of_core.IN_MEMORY]["note"]
+
+
+def test_what_stays_in_memory_once_it_is_built(monkeypatch):
+    """Paged with room for all of its rows; so is no graph that has fewer of them there."""
+    cpu, edges = CpuLab(), graphs.load("rmat8", "pandas")
+    monkeypatch.setattr(Placement, "of", lambda *_: Placement(1))
+    monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 1 << 20)
+
+    def graph(first):
+        rows = SimpleNamespace(resident=(first, None))
+        storage = SimpleNamespace(view=lambda way: SimpleNamespace(out=rows, into=rows))
+
+        def made(edges, directed, memory_limit):
+            assert memory_limit == 2 * out_of_core.footprint(cpu, edges, False)
+            return SimpleNamespace(storage=storage)
+
+        lab = SimpleNamespace(library="pandas", ends=cpu.ends, xp=cpu.xp, graph=made)
+        return out_of_core.in_memory(lab, edges, False)
+
+    assert graph(0)
+    with pytest.raises(MemoryError):
+        graph(5)
 
 
 def test_command_line_and_picture():

@@ -28,6 +28,7 @@ DEFAULT = BfsOptions()
 SLOW_SECONDS = 2.0  # after which no more roots are searched, if there were a few
 HELD_BYTES = 16 << 30  # results that wait to be checked
 COPY_BYTES = 4 << 30
+MOST_COPIES = 1 << 10  # of half as much, before what is queued begins
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,46 @@ class Lab:
                     break
         check_held()
         return ms
+
+    def device_timings(
+        self, contender: Contender, roots: Sequence[int], check: Callable[[int, Any], None]
+    ) -> list[float]:
+        """The same by the device's clock, of searches that wait for each other alone, not for the host."""
+        most_held = max(1, HELD_BYTES // max(contender.result_bytes, 1))
+        ms: list[float] = []
+        for first in range(0, len(roots), most_held):
+            some = roots[first : first + most_held]
+            found = self._queued(contender, [contender.prepare(root) for root in some])
+            for root, (result, milliseconds) in zip(some, found, strict=True):
+                check(root, result)
+                ms.append(milliseconds)
+            del found
+        return ms
+
+    def _queued(self, contender: Contender, sources: Sequence[Any]) -> list[tuple[Any, float]]:
+        """Results and milliseconds of searches that are all queued before the first of them begins."""
+        event, busy = self.xp.cuda.Event, self.xp.empty(COPY_BYTES // 2, np.uint8)
+        half, n_copies = len(busy) // 2, 1
+        while True:
+            self.synchronize()
+            for _ in range(n_copies):
+                self.xp.copyto(busy[:half], busy[half:])
+            marks = [(event(), event()) for _ in sources]
+            results = []
+            with collector_off():
+                for (before, after), source in zip(marks, sources, strict=True):
+                    before.record()
+                    results.append(contender.run(source))
+                    after.record()
+            late = marks[0][0].done
+            self.synchronize()
+            if not late:
+                elapsed = self.xp.cuda.get_elapsed_time
+                return list(zip(results, [elapsed(*pair) for pair in marks], strict=True))
+            if n_copies == MOST_COPIES:
+                raise RuntimeError(f"{contender.name} waits for the device, so it cannot be queued")
+            n_copies *= 2
+            del results
 
     def peak_bytes(self, call: Callable[[], Any]) -> tuple[Any, float, int]:
         """Result, seconds and the most bytes of RMM held at once, beyond those held before."""
