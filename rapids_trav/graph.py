@@ -94,7 +94,8 @@ class Graph(ProgramMethods):
         weight : str, optional
             Numeric column without nulls.  It, like every other column, stays addressable by its name.
         vertices : id, sequence, Series or frame, optional
-            Vertices that the graph has even if no edge does.
+            Vertices that the graph has even if no edge does.  Integers in a list take the dtype of the edges'
+            ids if it holds them, of a frame without rows as well: beside float64 ids, 3 is 3.0.
         engine : {"auto", "cpu", "cuda"} or an engine
             "auto" is the GPU for cuDF frames and the CPU for the others.
         degree_sort : {"auto", "radix", "merge", "none"}
@@ -221,7 +222,7 @@ class Graph(ProgramMethods):
         deterministic: bool = False,
         where: Hashable | None = None,
         variant: str = "auto",
-        policy: str = "gap",
+        policy: str | None = None,
         trace: bool = False,
     ) -> Any:
         """Breadth-first search: how far each vertex is from the sources, and by which neighbour.
@@ -243,13 +244,15 @@ class Graph(ProgramMethods):
         reached_only : bool, default False
             Leave out the vertices that are not reached.
         deterministic : bool, default False
-            Take the smallest of the valid predecessors; otherwise any may come.
+            Take the smallest of the valid predecessors; otherwise any may come.  Distances are the same
+            either way: with ``predecessors=False`` it changes nothing.
         where : str, optional
             Boolean edge column: follow only the edges where it is true.
         variant : str, default "auto"
             Algorithm; `graph.engine.variants` lists those of the engine.
-        policy : {"gap", "beamer"}
-            When the variant "direction" turns from top-down to bottom-up and back.
+        policy : {"gap", "beamer"}, optional
+            When the variant "direction" turns from top-down to bottom-up and back, and only with it; by
+            default as the GAP Benchmark Suite does.
         trace : bool, default False
             Return `Traced(result, trace)`, with a row in `trace` for each level.
 

@@ -123,6 +123,23 @@ def test_ids_of_two_columns(tmp_path, capsys):
     assert "2 columns" in capsys.readouterr().err
 
 
+def test_ids_of_two_columns_with_commas(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text('name,at,next,its\n"Lee, Ann","x ""y""",Bo,\'z\nBo,\'z,Cy,w\n')
+    edges = [str(path), "--src", "name", "--src", "at", "--dst", "next", "--dst", "its"]
+    first = '"Lee, Ann","x ""y"""'
+    assert run(["bfs", *edges, "-s", first, "-t", "Bo,'z", "-q", "--reached-only", "-o", "-"]) == 0
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert sorted(rows) == [f"{first},0,,", f"Bo,'z,1,{first}"]
+    assert run(["paths", *edges, "-s", first, "-t", "Cy,w", "-q"]) == 0
+    assert run(["khop", *edges, "-s", first, "-k", "1", "-q"]) == 0
+    for wrong in ("Lee, Ann,x", '"Lee, Ann', '"Lee, Ann"x,y', ""):
+        assert run(["bfs", *edges, "-s", wrong]) == 1
+        error = capsys.readouterr().err
+        assert f"--source {wrong}: ids have 2 columns, written as a,b; put a value that holds" in error
+        assert error.endswith("""as in '"a,b",c'.\n""")
+
+
 def test_trace_and_picture(tmp_path, capsys):
     picture = tmp_path / "levels.png"
     assert run(["bfs", "facebook", "-s", "0", "--trace", "--plot", str(picture)]) == 0
@@ -191,6 +208,7 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "-o", "no/such/r.csv"], 2, "no folder"),
         (["bfs", "facebook", "-s", "0", "--plot", "r.docx"], 2, "no extension of a picture"),
         (["bfs", "facebook", "-s", "0", "--variant", "private", "--engine", "cpu"], 2, "private"),
+        (["bfs", "facebook", "-s", "0", "--policy", "gap"], 2, "or give --variant direction as well."),
         (["bfs", "facebook", "-s", "0", "-o", "tests"], 2, "no extension of a result"),
         (["khop", "facebook", "-s", "0", "-k", "1", "--vertices", "r.json"], 2, "no extension of a result"),
         (["bfs", "-", "-s", "0"], 2, "--format"),
@@ -282,6 +300,12 @@ def test_malformed_file(tmp_path, capsys):
     path.write_text("1 2\n3\n")
     assert run(["bfs", str(path), "-s", "1"]) == 1
     assert "Line 2 of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["bfs", "paths", "khop", "sssp"])
+def test_help_tells_how_ids_are_quoted(capsys, command):
+    assert run([command, "--help"]) == 0
+    assert """'"a,b",c'""" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["--help"], ["bfs", "-h"], ["--version"]])

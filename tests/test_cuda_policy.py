@@ -2,6 +2,8 @@
 
 import pytest
 
+from rapids_trav.algorithms.question import POLICIES, policy_of
+from rapids_trav.cli.questions import VARIANTS
 from rapids_trav.engines.cuda.policy import Beamer, Gap, make_policy
 from rapids_trav.errors import TravError
 
@@ -69,3 +71,13 @@ def test_forced_directions_and_unknown_names():
     assert turns(make_policy("pull", 10, 10), [(1, 0), (1, 0)]) == ["pull", "pull"]
     with pytest.raises(TravError, match=r"'clever'.*gap"):
         make_policy("clever", 10, 10)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("policy", [None, *POLICIES])
+def test_a_policy_is_for_the_variant_that_turns(variant, policy):
+    if policy is None or variant == "direction":
+        assert policy_of(variant, policy) == (policy or "gap")
+    else:
+        with pytest.raises(TravError, match=f"policy='{policy}' says when the variant 'direction' turns: "):
+            policy_of(variant, policy)

@@ -409,6 +409,18 @@ WRONG = {
     "unknown policy": (
         bfs(1, policy="greedy"), TravError, "policy='greedy' is not known: choose one of 'gap', 'beamer'."
     ),
+    "policy of a variant that does not turn": (
+        bfs(1, policy="gap", variant="push"),
+        TravError,
+        "policy='gap' says when the variant 'direction' turns: leave it out, or give variant='direction' as "
+        "well.",
+    ),
+    "policy of levels": (
+        lambda graph: graph.levels(1, policy="beamer"),
+        TravError,
+        "policy='beamer' says when the variant 'direction' turns: leave it out, or give variant='direction' "
+        "as well.",
+    ),
     "negative depth": (
         bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is no number of levels: {LEVELS}"
     ),

@@ -313,6 +313,16 @@ def test_empty_frames_of_any_dtype():
         assert edges.trav.graph(vertices=["a", "b"]).n_vertices == 2
 
 
+@pytest.mark.parametrize("rows", [0, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "Int64", "uint8"])
+def test_listed_vertices_take_the_dtype_of_edges_with_and_without_rows(dtype, rows):
+    edges = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}, dtype=dtype).iloc[:rows]
+    assert str(edges.trav.bfs(5, vertices=[5], reached_only=True)["vertex"].dtype) == dtype
+    assert str(edges.trav.bfs(300, vertices=[300])["vertex"].dtype) == (
+        "int64" if dtype == "uint8" else dtype
+    )
+
+
 @pytest.mark.parametrize("dtype", ["int64", "Int64", "object"])
 def test_integers_and_floats_beyond_the_digits_of_floats(dtype):
     near = [2**53, 2**53 + 1]

@@ -322,8 +322,44 @@ def test_initial_values_past_int64_are_of_floats():
 
 def test_too_few_parameters_are_counted():
     program = Program("p", "float64", "sum", apply=lambda value, gathered, total, given: value + given[1])
-    with pytest.raises(TravError, match="apply of program 'p', where parameters has 1 numbers, cannot be co"):
+    with pytest.raises(TravError) as caught:
         EDGES.trav.graph().run(program, initial=0, parameters=[2])
+    assert str(caught.value) == (
+        "apply of program 'p' reads parameters[1], and parameters has 1 number: give at least 2 with "
+        "parameters=."
+    )
+    answer = EDGES.trav.graph().run(program, initial=0, parameters=[2, 3], max_iterations=2)
+    assert answer["value"].tolist() == [6, 6, 6]
+
+
+@pytest.mark.parametrize(
+    ("apply", "sentence"),
+    [
+        (lambda value, g, t, given: given[0] if value < 0 else given[THIRD], r"reads parameters\[2\], and "),
+        (lambda value, g, t, given: given[-1], r"reads parameters\[-1\]: count them from the fr"),
+    ],
+)
+def test_parameters_are_counted_for_every_engine(monkeypatch, apply, sentence):
+    """An engine that does not look at them itself, as on a GPU, is not even asked."""
+    graph = EDGES.trav.graph()
+    monkeypatch.setattr(type(graph.engine), "run", None)
+    program = Program("p", "float64", "sum", apply=apply)
+    with pytest.raises(TravError, match=sentence):
+        graph.run(program, initial=0, parameters=[1, 2])
+
+
+def test_computed_indices_are_checked_in_the_run():
+    def apply(value, gathered, total, parameters):
+        sums = 0.0
+        for i in range(int(parameters[0])):
+            sums += parameters[i]
+        return sums
+
+    program = Program("p", "float64", "sum", apply=apply)
+    answer = EDGES.trav.graph().run(program, initial=0, parameters=[2, 3], max_iterations=1)
+    assert answer["value"].tolist() == [5, 5, 5]
+    with pytest.raises(TravError, match=r"^A function of program 'p' reads past the end of a tuple: give"):
+        EDGES.trav.graph().run(program, initial=0, parameters=[3, 3])
 
 
 def test_the_shipped_programs_can_be_imported_by_their_name():
@@ -336,6 +372,7 @@ def test_the_shipped_programs_can_be_imported_by_their_name():
 EDGES = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "open": [True, False]})
 LABELS = programs.connected_components()
 MOST = 2**31 - 1
+THIRD = 2
 WRONG = {
     "a number for a program": (
         {"program": 3},

@@ -25,7 +25,7 @@ def levels(
     direction: str = "out",
     where: Hashable | None = None,
     variant: str = "auto",
-    policy: str = "gap",
+    policy: str | None = None,
 ) -> Any:
     """Frame of the counts that `Graph.levels` documents."""
     question = ask(

@@ -31,7 +31,7 @@ def paths(
     deterministic: bool = False,
     where: Hashable | None = None,
     variant: str = "auto",
-    policy: str = "gap",
+    policy: str | None = None,
 ) -> Any:
     """Frame of the paths that `Graph.paths` documents."""
     flag("deterministic", deterministic)

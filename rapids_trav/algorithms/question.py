@@ -57,7 +57,7 @@ def ask(
     predecessors: bool = True,
     where: Hashable | None = None,
     variant: str = "auto",
-    policy: str = "gap",
+    policy: str | None = None,
     trace: bool = False,
     what: str = "sources",
 ) -> Question:
@@ -67,8 +67,8 @@ def ask(
     """
     one_of("mode", mode, MODES)
     one_of("direction", direction, DIRECTIONS)
-    one_of("policy", policy, POLICIES)
     one_of("variant", variant, graph.engine.variants, f" of the {graph.engine.name} engine")
+    policy = policy_of(variant, policy)
     if depth_limit is not None:
         depth_limit = whole_number("depth_limit", depth_limit, "None searches without limit")
     flag("predecessors", predecessors)
@@ -119,6 +119,19 @@ def one_of(what: str, value: Any, allowed: tuple[str, ...], of: str = "") -> Non
     """Refuse a value that is not among those allowed."""
     if not isinstance(value, str) or value not in allowed:
         raise TravError(f"{what}={written(value)} is not known: choose one of {listed(allowed)}{of}.")
+
+
+def policy_of(variant: str, policy: str | None) -> str:
+    """The policy to search by, refused where the variant does not turn."""
+    if policy is None:
+        return POLICIES[0]
+    one_of("policy", policy, POLICIES)
+    if variant != "direction":
+        raise TravError(
+            f"policy={policy!r} says when the variant 'direction' turns: leave it out, or give "
+            f"variant='direction' as well."
+        )
+    return policy
 
 
 def flag(what: str, value: Any) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 from rapids_trav.errors import TravError, listed, written
 from rapids_trav.frames import Masked, move
 from rapids_trav.locations import location
-from rapids_trav.program import ARGUMENTS, Program, kind_of, n_arguments
+from rapids_trav.program import Program, kind_of
+from rapids_trav.program_parameters import check_parameters
 from rapids_trav.storage.rows import check_where
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
 
@@ -176,12 +177,7 @@ def _check_fit(program: Program, question: RunQuestion) -> None:
             f"mode='notify' is not for program {program.name!r}, whose total may change what every vertex "
             f"makes of its neighbours: use mode='pull' or 'auto'."
         )
-    takes = program.apply is not None and n_arguments(program.apply) == len(ARGUMENTS["apply"])
-    if takes and not question.parameters:
-        raise TravError(
-            f"apply of program {program.name!r} takes parameters, and parameters has 0 numbers: give them "
-            f"with parameters=, or leave out the argument."
-        )
+    check_parameters(program, len(question.parameters))
 
 
 def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, State, RunOptions], Run]:

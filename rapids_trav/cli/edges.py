@@ -25,7 +25,7 @@ from ..io.formats import guess_format
 from ..io.parquet import read_schema
 from ..storage.files import is_saved_graph
 from .checks import OF_TEXT, check_edge_options, refuse_given
-from .ids import IdReader, check_ids, check_types, id_readers
+from .ids import IdReader, check_ids, check_types, id_readers, split_id
 from .report import progress
 from .wording import rephrased
 
@@ -98,13 +98,10 @@ class OpenGraph:
     seconds: float
 
     def ids(self, texts: tuple[str, ...], option: str) -> list:
-        """Ids as the file has them; those of several columns are written with commas between."""
+        """Ids as the file has them; those of several columns are written as a row of CSV."""
         if len(self.id_readers) == 1:
             return [self.id_readers[0].read(text, option) for text in texts]
-        rows = [text.split(",") for text in texts]
-        for text, row in zip(texts, rows, strict=True):
-            if len(row) != len(self.id_readers):
-                raise TravError(f"{option} {text}: ids have {len(self.id_readers)} columns, written as a,b.")
+        rows = [split_id(text, len(self.id_readers), option) for text in texts]
         return [
             tuple(reader.read(value, option) for reader, value in zip(self.id_readers, row, strict=True))
             for row in rows

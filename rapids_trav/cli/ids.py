@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +17,8 @@ import pyarrow as pa
 from ..errors import TravError
 from ..graph import Graph
 from ..io.parquet import read_schema
+
+SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,20 @@ class IdReader:
             raise TravError(
                 f"{option} {text}: the ids of these edges are {self.what}, and this is none."
             ) from None
+
+
+def split_id(text: str, width: int, option: str) -> list[str]:
+    """The values of an id of several columns, which is written as a row of CSV."""
+    try:
+        values = next(csv.reader([text], strict=True))
+    except csv.Error:
+        values = []
+    if len(values) != width:
+        raise TravError(
+            f"{option} {text}: ids have {width} columns, written as a,b; put a value that holds a comma or a "
+            f"quote into double quotes, as in '\"a,b\",c'."
+        )
+    return values
 
 
 def id_readers(graph: Graph) -> list[IdReader]:

@@ -18,6 +18,7 @@ from ..progress import PageProgress
 from ..sizes import readable
 from .checks import check_files, wrong_option
 from .edges import OpenGraph, edge_options, open_graph
+from .ids import SEVERAL
 from .questions import head, names, screen_beside, write
 from .report import console, count, trace_table
 
@@ -62,7 +63,9 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 @click.command()
 @run_options
 @_weight
-@click.option("--source", "-s", multiple=True, required=True, help="Id to start from; may be repeated.")
+@click.option(
+    "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
+)
 @click.option(
     "--direction",
     type=click.Choice(["out", "in", "both"]),

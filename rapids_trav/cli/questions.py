@@ -11,17 +11,19 @@ import click
 from rich.console import Console
 
 from .. import plot
+from ..algorithms.question import POLICIES, policy_of
 from ..io import write_frame
 from ..io.write import to_pandas
-from .checks import check_files
+from .checks import check_files, wrong_option
 from .edges import OpenGraph, edge_options, open_graph
+from .ids import SEVERAL
 from .report import console, count, level_counts, level_table, progress, seconds, trace_table
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
 SEARCHING = "Searching (the first search of a new installation compiles)"
 
 _source = click.option(
-    "--source", "-s", multiple=True, required=True, help="Id to start from; may be repeated."
+    "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
 _direction = click.option(
     "--direction",
@@ -44,9 +46,13 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @click.option("--mode", type=click.Choice(["joint", "each"]), default="joint", show_default=True)
 @_direction
 @_depth_limit
-@click.option("--target", "-t", multiple=True, help="End the search when all targets are found.")
+@click.option("--target", "-t", multiple=True, help="End the search when all targets are found; as --source.")
 @click.option("--variant", type=click.Choice(VARIANTS), default="auto", show_default=True)
-@click.option("--policy", type=click.Choice(["gap", "beamer"]), default="gap", show_default=True)
+@click.option(
+    "--policy",
+    type=click.Choice(POLICIES),
+    help="When --variant direction turns, and only with it.  [default: gap]",
+)
 @_where
 @click.option("--deterministic", is_flag=True, help="Of all valid predecessors give the smallest.")
 @click.option("--no-predecessors", is_flag=True, help="Distances alone, which is faster.")
@@ -62,7 +68,7 @@ def bfs(
     depth_limit: int | None,
     target: tuple[str, ...],
     variant: str,
-    policy: str,
+    policy: str | None,
     where: str | None,
     deterministic: bool,
     no_predecessors: bool,
@@ -80,6 +86,8 @@ def bfs(
     rapids-trav bfs edges.csv --src from --dst to -s alice -o distances.parquet --plot levels.png
     """
     check_files(edges["edges"], output, picture)
+    with wrong_option():
+        policy_of(variant, policy)
     opened = open_graph(variant=variant, **edges)
     options = {
         "mode": mode,
@@ -115,7 +123,7 @@ def bfs(
 @click.command()
 @edge_options
 @_source
-@click.option("--target", "-t", multiple=True, required=True, help="Id to find a way to; may be repeated.")
+@click.option("--target", "-t", multiple=True, required=True, help="Id to find a way to; as --source.")
 @_direction
 @_where
 @_depth_limit
@@ -152,7 +160,9 @@ def paths(
 
 @click.command()
 @edge_options
-@click.option("--seed", "-s", multiple=True, required=True, help="Id to start from; may be repeated.")
+@click.option(
+    "--seed", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
+)
 @click.option("--k", "-k", type=click.IntRange(0), required=True, help="How many steps to go.")
 @_direction
 @_where

@@ -23,6 +23,13 @@ def explained(program: Program, view: GatherView, options: RunOptions) -> Iterat
         yield
     except NumbaError as error:
         raise TravError(_reason(program, view, options) or _sentence(program.name, str(error))) from error
+    except IndexError as error:
+        if "tuple" not in str(error):  # kernels have arrays alone
+            raise
+        raise TravError(
+            f"A function of program {program.name!r} reads past the end of a tuple: give with parameters= as "
+            f"many numbers as apply reads."
+        ) from error
 
 
 def _reason(program: Program, view: GatherView, options: RunOptions) -> str | None:
