@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from rapids_trav import Graph, generators
 from rapids_trav.algorithms.validate import broken_rules
-from rapids_trav.structures import BfsOptions
+from rapids_trav.structures import Adjacency, BfsOptions
+
+from .small_graphs import GRAPHS, check_tree
 
 pytestmark = pytest.mark.gpu
 
@@ -90,13 +94,39 @@ def test_made_edges_built_outside_are_those_in_memory(cupy, way, limit):
     assert found.equals(whole.bfs(7, deterministic=True))
 
 
+@pytest.mark.parametrize("wide", [False, True], ids=["32-bit offsets", "64-bit offsets"])
+@pytest.mark.parametrize("trace", [False, True])
+@pytest.mark.parametrize("out", [0, 1000, 2000])
+@pytest.mark.parametrize("into", [0, 1000, 2000])
+def test_edges_in_two_places(engine, cupy, out, into, trace, wide):
+    """Of either direction all, half or none of the edges are in the GPU's memory as well."""
+    graph, rows = GRAPHS["directed"], {}
+    for name, first, transpose in (("out", out, False), ("into", into, True)):
+        offsets, columns = graph.rows(transpose)
+        pinned = engine.empty_pinned(len(columns), np.int32)
+        pinned[:] = columns
+        rows[name] = engine.reach_outside(Adjacency(offsets.astype(np.int64), pinned), first)
+        if wide:
+            rows[name] = replace(rows[name], row_offsets=rows[name].row_offsets.astype(np.int64))
+    view = SimpleNamespace(**rows, n_vertices=graph.n)
+    found = engine.bfs(view, cupy.zeros(1, np.int32), BfsOptions(trace=trace))
+    assert np.array_equal(found.distance.get(), graph.distance([0]))
+    check_tree(graph, [0], found.distance.get(), found.predecessor.get())
+    if trace and out == into == 0:
+        assert all(level.host_bytes == 0 for level in found.trace)
+    cupy.cuda.runtime.deviceSynchronize()  # before the host memory goes
+
+
 @pytest.mark.parametrize("variant", ["auto", "push", "direction"])
 def test_traces_tell_what_was_read_outside(cupy, variant):
     pytest.importorskip("cudf")
     make = functools.partial(generators.rmat_frames, 15, 32, library="cudf")
     graph = Graph.from_edges(make, memory_limit="6MB")
-    paged = graph.bfs(7, variant=variant, trace=True).trace.to_pandas()
-    whole = Graph.from_edges(make).bfs(7, variant=variant, trace=True).trace.to_pandas()
+    in_memory = Graph.from_edges(make)
+    degrees = in_memory.degrees().to_pandas()
+    hub = int(degrees["vertex"][degrees["degree"].idxmax()])  # whose row is the last to find room
+    paged = graph.bfs(hub, variant=variant, trace=True).trace.to_pandas()
+    whole = in_memory.bfs(hub, variant=variant, trace=True).trace.to_pandas()
     assert graph.budget is not None
     assert paged[["level", "frontier"]].equals(whole[["level", "frontier"]])
     assert (whole["host_bytes"] == 0).all()

@@ -141,7 +141,8 @@ def _is_paged(adjacency: Adjacency, trace: bool) -> bool:
 
 def _rows(adjacency: Adjacency) -> tuple[Any, ...]:
     """The kernel's arguments for an adjacency, of which a part may be resident (see `Adjacency`)."""
-    begin, resident = adjacency.resident or (np.iinfo(np.int64).max, None)
+    # The kernel compares in the type of offsets: in a narrow one, 2^63 - 1 would be -1.
+    begin, resident = adjacency.resident or (np.iinfo(adjacency.row_offsets.dtype).max, None)
     return adjacency.row_offsets, adjacency.column_indices, _pointer(resident), np.int64(begin)
 
 
