@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .structures import Adjacency, Array, EdgeList
 
+if TYPE_CHECKING:
+    from .storage.budget import Budget
+
 BLOCK = 1 << 24  # edges in a block
+READ_BYTES = 256  # of a budget for each edge of a block, with what is made of it
+FEWEST_READ = 1 << 12  # edges of a block in any case: fewer take too long
+
+
+def block_within(budget: Budget | None, most: int = BLOCK) -> int:
+    """Edges of a block for which a budget has room; without one, `most`."""
+    return most if budget is None else max(min(most, budget.free // READ_BYTES), FEWEST_READ)
 
 
 def edge_blocks(adjacency: Adjacency, xp: Any, overlap: int = 0, block: int = BLOCK) -> Iterator[EdgeList]:

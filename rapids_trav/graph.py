@@ -393,12 +393,12 @@ class Graph(ProgramMethods):
     @cached_property
     def n_self_loops(self) -> int:
         """Rows whose two ends are the same vertex; counted at the first asking."""
-        return stats.self_loops(self.storage.view(), self.engine)
+        return stats.self_loops(self.storage.view(), self.engine, self.budget)
 
     @cached_property
     def n_duplicate_edges(self) -> int:
         """Rows that repeat an edge of an earlier row; counted at the first asking."""
-        return stats.duplicate_edges(self.storage.view(), self.engine, self.directed)
+        return stats.duplicate_edges(self.storage.view(), self.engine, self.directed, self.budget)
 
     def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:
         """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""

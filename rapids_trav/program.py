@@ -77,7 +77,8 @@ class Program:
     apply : callable(value, gathered, total, parameters) -> value, optional
         New value of a vertex.  By default the reducer of both (min, max), or what was gathered (sum).
         `parameters` are read one by one, from ``parameters[0]`` on.  A run that gives fewer than it reads is
-        refused; of an index that is computed, as in a loop, only the CPU notices.
+        refused; of an index that is computed, as in a loop, the CPU notices only one past the end, and a GPU
+        none.
     active : callable(value, new) -> bool, optional
         Whether a change matters to the neighbours.  By default ``new != value``.
     total : callable(value, degree) -> number, optional

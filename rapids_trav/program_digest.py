@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import inspect
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -19,6 +20,10 @@ import numpy as np
 from .program import ARGUMENTS, Program
 
 KNOWN_MODULES = ("math", "cmath", "operator", "numpy", "numba", "builtins")  # their contents do not vary
+# The flags of code that tell what it does; others tell where it was written, as within a function (CO_NESTED)
+# or under an import of __future__.
+MEANING = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR
+MEANING |= inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype)
 
 
@@ -55,7 +60,8 @@ def _function(function: Callable, seen: dict[int, int]) -> Iterator[str]:
 
 
 def _code(code: CodeType, names: dict[str, Any], seen: dict[int, int]) -> Iterator[str]:
-    yield f"code({code.co_argcount},{code.co_flags},{code.co_code.hex()},{code.co_names},{code.co_varnames}"
+    flags = code.co_flags & MEANING
+    yield f"code({code.co_argcount},{flags},{code.co_code.hex()},{code.co_names},{code.co_varnames}"
     yield f"{code.co_freevars},{code.co_cellvars},{code.co_exceptiontable.hex()}"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -1,4 +1,4 @@
-"""Whether a run gives as many parameters as the program's `apply` reads.
+"""The parameters of a run: whether they are numbers, and as many as the program's `apply` reads.
 
 A GPU reads past their end without a word, so it is told beforehand, from Numba's reading of the function: for
 indices that are constants, in it or around it.  An index that is computed is known in the run alone.
@@ -6,14 +6,45 @@ indices that are constants, in it or around it.  An index that is computed is kn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
-from .errors import TravError
+from .errors import TravError, written
 from .program import ARGUMENTS, Program, n_arguments
 
 PARAMETERS = ARGUMENTS["apply"].index("parameters")
+
+
+def parameter_numbers(parameters: Any) -> tuple[float, ...]:
+    """The parameters in float64, refused where that alters an integer."""
+    try:
+        if isinstance(parameters, (str, bytes, Mapping)):
+            raise TypeError
+        numbers = tuple(parameters)
+        if not all(isinstance(number, Real) and not isinstance(number, bool) for number in numbers):
+            raise TypeError
+    except TypeError:
+        raise TravError(
+            f"parameters={written(parameters)} is no sequence of numbers: give what the program's apply "
+            f"takes."
+        ) from None
+    return tuple(map(_float64, numbers))
+
+
+def _float64(number: Real) -> float:
+    value = None
+    with suppress(OverflowError):
+        value = float(number)
+    if value is None or (isinstance(number, Integral) and int(value) != int(number)):
+        raise TravError(
+            f"parameters holds {written(number)}, which is no float64: give a number that float64 holds, or "
+            f"round it with float()."
+        )
+    return value
 
 
 def check_parameters(program: Program, given: int) -> None:

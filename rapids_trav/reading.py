@@ -55,7 +55,8 @@ class Reading:
             raise TravError("vertices holds nulls, and a null is no vertex: leave them out.")
         if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
             fitted = column.astype(dtype)
-            return fitted if (fitted.astype(column.dtype) == column).all() else column
+            same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))
+            return fitted if same.all() else column
         return column
 
     def _check_weight(self, column: Any) -> None:

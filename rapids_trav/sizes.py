@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import TravError, written
 
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE)
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE | re.ASCII)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 

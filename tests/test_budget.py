@@ -40,7 +40,7 @@ def test_amounts(amount, n_bytes):
 
 
 @pytest.mark.parametrize(
-    "amount", ["", "GB", "8 gigabytes", "-1", -1, 1.5, True, None, "8GB of it", "1e9", "1..5"]
+    "amount", ["", "GB", "8 gigabytes", "-1", -1, 1.5, True, None, "8GB of it", "1e9", "1..5", "٣GB"]
 )
 def test_what_is_no_amount(amount):
     with pytest.raises(TravError, match=r"memory_limit=.* is no amount of memory: give bytes as an integer"):

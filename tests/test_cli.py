@@ -185,6 +185,11 @@ def test_khop(edges, tmp_path, capsys):
     assert captured.out == "from,to,open\na,b,True\n"
     assert "2 vertices and 1 edge within 1 step" in captured.err
     assert pd.read_csv(vertices)["vertex"].tolist() == ["a", "b"]
+    for out, other in (("-", "-"), (vertices, f"{tmp_path}/../{tmp_path.name}/v.csv")):
+        seed = ["khop", *edges, "--seed", "a", "-k", "1", "-o", str(out), "--vertices", str(other)]
+        assert run(seed) == 2
+        assert "is where --output goes" in capsys.readouterr().err
+    assert pd.read_csv(vertices)["vertex"].tolist() == ["a", "b"]
 
 
 def test_doctor(capsys):
@@ -217,6 +222,8 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "--spill", "/no/such"], 2, "--spill /no/such is not there"),
         (["bfs", "facebook", "-s", "99999"], 1, "if an edge holds it."),
         (["components", "facebook", "--resume"], 2, "name its folder with --checkpoint"),
+        (["components", "facebook", "--resume"], 2, "--resume goes on from a checkpoint"),
+        (["pagerank", "facebook", "--checkpoint-every", "3"], 2, "--checkpoint-every 3 says how often"),
         (["pagerank", "facebook", "--alpha", "2"], 2, "--alpha 2.0 is not"),
         (["graph500", "--scale", "6", "--seed", "99999999999999999999"], 2, "99999999999999999999"),
         (["graph500", "--scale", "-1"], 2, "-1"),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import chain
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav import stats
-from rapids_trav.edge_blocks import edge_blocks, sources
+from rapids_trav.edge_blocks import BLOCK, FEWEST_READ, block_within, edge_blocks, sources
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.storage.budget import Budget
 from rapids_trav.structures import Adjacency
 
 
@@ -52,9 +54,9 @@ def test_counts_do_not_depend_on_blocks(monkeypatch, block):
     adjacency = Adjacency(np.array([0, 3, 6, 6, 8]), np.array([0, 0, 1, 0, 1, 1, 3, 3], dtype=np.int32))
 
     class View:
-        out = adjacency
+        stored = adjacency
 
-    monkeypatch.setattr(stats, "edge_blocks", lambda *a, **k: edge_blocks(*a, **k, block=block))
+    monkeypatch.setattr(stats, "block_within", lambda budget: block)
     assert stats.self_loops(View, CpuEngine()) == 6
     assert stats.duplicate_edges(View, CpuEngine(), directed=True) == 3
     assert stats.duplicate_edges(View, CpuEngine(), directed=False) == 3
@@ -65,3 +67,56 @@ def test_rows_of_a_stretch_of_edges():
     for xp in (np, Counting):
         assert sources(adjacency, 2, 6, xp).tolist() == [1, 1, 1, 3]
         assert sources(adjacency, 4, 5, xp).tolist() == [1]
+
+
+def test_a_block_is_as_long_as_the_budget_allows():
+    assert block_within(None) == BLOCK and block_within(None, 10) == 10
+    budget = Budget("100MB")
+    assert block_within(budget) == 100_000_000 // 256
+    assert block_within(budget, 5000) == 5000
+    budget.allocate(99_999_000, "all but a little")
+    assert block_within(budget) == FEWEST_READ
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda graph: graph.sssp(0),
+        lambda graph: graph.pagerank(),
+        lambda graph: graph.bfs(0, variant="edge", predecessors=False),
+        lambda graph: graph.n_self_loops,
+        lambda graph: graph.n_duplicate_edges,
+    ],
+    ids=["sssp", "pagerank", "edge", "self-loops", "duplicates"],
+)
+def test_questions_read_what_lies_outside_in_small_blocks(ask, monkeypatch):
+    """Of any of them an array as long as the edges would be more than the limit."""
+    random = np.random.default_rng(3)
+    ends = random.integers(0, 1000, (2, 300_000))
+    edges = pd.DataFrame({"src": ends[0], "dst": ends[1], "w": random.integers(1, 9, 300_000)})
+    graph = edges.trav.graph(weight="w", memory_limit="2MB")
+    wanted = ask(edges.trav.graph(weight="w"))
+    longest = 0
+
+    def noted(array):
+        nonlocal longest
+        longest = max(longest, array.nbytes)
+        return array
+
+    for name in ("asarray", "repeat"):
+        real = getattr(np, name)
+        monkeypatch.setattr(np, name, lambda *a, real=real, **k: noted(real(*a, **k)))
+    bincount = np.bincount
+
+    def counted(ends, weights=None, minlength=0):
+        noted(ends.astype(np.int64))
+        return bincount(ends, weights, minlength)
+
+    monkeypatch.setattr(np, "bincount", counted)
+    found = ask(graph)
+    monkeypatch.undo()
+    assert graph.budget is not None and 0 < longest <= graph.budget.limit
+    if isinstance(wanted, int):
+        assert found == wanted
+    else:
+        pd.testing.assert_frame_equal(found, wanted)

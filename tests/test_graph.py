@@ -160,7 +160,10 @@ def test_each_in_batches(edges, monkeypatch):
     parts += [rows(graph.paths(sources, [50, 20], mode="each")), rows(graph.levels(sources, mode="each"))]
     assert whole == parts
     traced = graph.bfs(sources, mode="each", trace=True)
-    assert sorted(set(to_pandas(traced.trace)["batch"])) == [0, 1, 2]
+    trace = to_pandas(traced.trace)
+    assert set(trace["batch"]) >= {0, 1, 2} and trace["batch"].is_monotonic_increasing
+    levels = trace.groupby("batch")["level"]
+    assert all(group.tolist() == list(range(1, len(group) + 1)) for _, group in levels)
 
 
 def test_depth_limit(edges):

@@ -231,6 +231,9 @@ def test_one_search_has_no_deviation():
     ("asked", "message"),
     [
         ({"scale": 0}, "scale=0 is out of range: choose 1 to 30"),
+        ({"scale": "4"}, "scale='4' is no integer"),
+        ({"scale": 4, "roots": True}, "roots=True is no integer"),
+        ({"scale": 4, "validate": "no"}, "validate='no'"),
         ({"scale": 31}, "scale=31"),
         ({"scale": 5, "roots": 0}, "roots=0 is too small"),
         ({"scale": 5, "edge_factor": 0}, "edge_factor=0 is too small"),

@@ -105,6 +105,15 @@ def test_listed_vertices_do_not_widen_the_ids(frame_library):
         assert str(edges.trav.graph(vertices=[7]).bfs(7)["vertex"].dtype) == dtype
 
 
+def test_listed_vertices_keep_their_values(frame_library):
+    """Between int64 and uint64 those that do not fit would come back as they were."""
+    edges = path(frame_library, [1, 2, 3], "int64")
+    found = to_pandas(edges.trav.graph(vertices=[2**63, 2**64 - 1]).degrees())
+    assert found["vertex"].tolist() == [1, 2, 3, 2**63, 2**64 - 1]
+    with pytest.raises(TravError, match="no integer type holds"):
+        path(frame_library, [1, 2, 2**64 - 1], "uint64").trav.graph(vertices=[-1])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_whole_floats(frame_library, dtype):
     ids = [3.0, -1.0, 2.0]

@@ -1,7 +1,10 @@
 """Edges from every format, and the sentence for every file that is wrong."""
 
 import bz2
+import errno
 import gzip
+import os
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -183,6 +186,8 @@ def matrix(first, *lines):
         ("a.csv", b"src,dst\n1,\xff\xfe\n", "cannot be read"),
         ("a.parquet", "no parquet", "cannot be read"),
         ("a.mtx", "1 2 3\n", "cannot be read"),
+        ("a.mtx", "3 3 2\n1 2\n2 3\n", "Missing banner"),
+        ("a.mtx.gz", "a b\n1 2\n3 4\n", "Missing banner"),
         ("a.mtx", matrix("pattern general", "3 3 2", "1 2"), "Truncated"),
         ("a.mtx", matrix("pattern general", "3 3 1", "1 9"), "out of bounds"),
         ("a.mtx", matrix("pattern general", "3 4 1", "1 2"), "3 x 4 matrix"),
@@ -260,6 +265,46 @@ def test_results_that_cannot_be_written(tmp_path):
     ]:
         with pytest.raises(TravError, match=sentence):
             write_frame(EDGES, tmp_path / name)
+
+
+class TooLarge(pd.DataFrame):
+    """A frame for which the disk has no room."""
+
+    def to_csv(self, path, **options):
+        Path(path).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    to_parquet = to_csv
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.tsv.gz", "r.parquet"])
+@pytest.mark.parametrize("older", [b"older", None])
+def test_a_full_disk_leaves_what_was_there(tmp_path, name, older):
+    target = tmp_path / name
+    if older is not None:
+        target.write_bytes(older)
+    with pytest.raises(TravError, match="cannot be written: No space left on device"):
+        write_frame(TooLarge({"vertex": [1]}), target)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == ({name: older} if older else {})
+
+
+def test_results_replace_the_file_behind_a_link_and_keep_its_mode(tmp_path):
+    target, link = tmp_path / "r", tmp_path / "link.csv.gz"
+    target.write_text("older")
+    target.chmod(0o640)
+    link.symlink_to(target.name)
+    write_frame(EDGES, link)
+    pd.testing.assert_frame_equal(pd.read_csv(link), EDGES)
+    assert link.is_symlink() and target.stat().st_mode & 0o777 == 0o640
+    assert {path.name for path in tmp_path.iterdir()} == {"r", "link.csv.gz"}
+
+
+def test_results_go_straight_to_what_is_no_file(tmp_path):
+    link = tmp_path / "null.csv"
+    link.symlink_to("/dev/null")
+    write_frame(EDGES, link)
+    assert link.is_char_device()
+    assert list(tmp_path.iterdir()) == [link]
 
 
 @pytest.mark.gpu

@@ -119,6 +119,17 @@ def test_digests_do_not_depend_on_names_and_tolerances():
     assert program_digest(ranks[0]) == program_digest(ranks[1])
 
 
+def test_digests_do_not_depend_on_where_a_function_is_written():
+    source = "gather = lambda message: message + 1"
+    within = "def make():\n    return lambda message: message + 1\ngather = make()"
+    digests = set()
+    for text in (source, within, f"from __future__ import annotations\n{source}"):
+        names = {}
+        exec(compile(text, "program", "exec", dont_inherit=True), names)
+        digests.add(of(gather=names["gather"]))
+    assert len(digests) == 1 and None not in digests
+
+
 @pytest.mark.parametrize("function", [lambda message: message + HOLDER.factor])
 def test_what_cannot_be_told_has_no_digest(function):
     assert of(gather=function) is None

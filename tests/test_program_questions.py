@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from rapids_trav import Graph, Program, TravError, datasets
 from rapids_trav.cli import run as command_line
 from rapids_trav.generators import grid, path, rmat, star
+from rapids_trav.program_parameters import parameter_numbers
 
 RNG = np.random.default_rng(0)
 
@@ -313,7 +314,7 @@ CASES = {
     ),
     "max_iter": (
         lambda graph: graph.pagerank(max_iter=1.5),
-        "max_iter=1.5 is no number of iterations: give an integer from 0 on.",
+        "max_iter=1.5 is no number of iterations: give an integer from 1 on.",
     ),
     "no iteration": (
         lambda graph: graph.pagerank(max_iter=0),
@@ -539,6 +540,16 @@ def test_ids_of_objects_are_not_saved(tmp_path):
     assert not (tmp_path / "tuples").exists()
 
 
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, np.int64(2**53 + 1), 10**400])
+def test_parameters_that_float64_does_not_hold(number):
+    with pytest.raises(TravError, match=r"^parameters holds .*, which is no float64: give"):
+        parameter_numbers([number])
+
+
+def test_parameters_that_float64_holds():
+    assert parameter_numbers([2**53 + 2, np.int64(-3), 2**70, 0.1]) == (2**53 + 2, -3, 2**70, 0.1)
+
+
 def test_no_sources_are_refused_and_not_taken_for_all_or_none():
     graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
     with pytest.raises(TravError, match="sources is empty"):
@@ -549,7 +560,7 @@ def test_no_sources_are_refused_and_not_taken_for_all_or_none():
     ("given", "sentence"),
     [
         ({"parameters": np.ones((2, 2))}, r"^parameters=array\(\[\[1., 1.\], \[1., 1.\]\]\) is no sequence"),
-        ({"parameters": [10**400]}, "is no sequence of numbers"),
+        ({"parameters": [10**400]}, "which is no float64"),
         ({"parameters": {1: 2}}, r"^parameters=\{1: 2\} is no sequence of numbers"),
         ({"parameters": ["1"]}, "is no sequence of numbers"),
         ({"replication": np.ones(2)}, r"^replication=array\(\[1., 1.\]\) is not known"),

@@ -358,7 +358,7 @@ def test_computed_indices_are_checked_in_the_run():
     program = Program("p", "float64", "sum", apply=apply)
     answer = EDGES.trav.graph().run(program, initial=0, parameters=[2, 3], max_iterations=1)
     assert answer["value"].tolist() == [5, 5, 5]
-    with pytest.raises(TravError, match=r"^A function of program 'p' reads past the end of a tuple: give"):
+    with pytest.raises(TravError, match=r"^apply of program 'p' .* its parameters, of which there are 2 \("):
         EDGES.trav.graph().run(program, initial=0, parameters=[3, 3])
 
 
@@ -509,6 +509,11 @@ WRONG = {
         {"parameters": "12"},
         "parameters='12' is no sequence of numbers: give what the program's apply takes.",
     ),
+    "parameters that would be rounded": (
+        {"parameters": [1, 2**53 + 1]},
+        "parameters holds 9007199254740993, which is no float64: give a number that float64 holds, or round "
+        "it with float().",
+    ),
     "negative iterations": (
         {"max_iterations": -1},
         "max_iterations=-1 is no number of iterations: give an integer from 0 on (None has no limit).",
@@ -519,6 +524,10 @@ WRONG = {
     "never a checkpoint": (
         {"checkpoint": "x", "checkpoint_every": 0},
         "checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.",
+    ),
+    "checkpoints in words": (
+        {"checkpoint": "x", "checkpoint_every": "3"},
+        "checkpoint_every='3' is no number of iterations: give an integer from 1 on.",
     ),
     "unknown direction": (
         {"direction": "up"}, "direction='up' is not known: choose one of 'out', 'in', 'both'."

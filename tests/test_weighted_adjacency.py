@@ -39,8 +39,8 @@ def test_every_edge_keeps_its_weight(n, m, symmetric, transpose):
     np.testing.assert_array_equal(built.weights[found], w[wanted])
 
 
-def test_strengths(monkeypatch):
-    monkeypatch.setattr("rapids_trav.storage.strengths.BLOCK", 3)
+@pytest.mark.parametrize("block", [1, 3, 100])
+def test_strengths(block):
     columns, weights = np.array([0, 2, 2, 0, 2], "int32"), np.array([1, 2, 3, 4, 5], "float32")
-    assert strengths(columns, weights, 4, np).tolist() == [5.0, 0.0, 10.0, 0.0]
-    assert strengths(columns[:0], weights[:0], 2, np).tolist() == [0.0, 0.0]
+    assert strengths(columns, weights, 4, np, block).tolist() == [5.0, 0.0, 10.0, 0.0]
+    assert strengths(columns[:0], weights[:0], 2, np, block).tolist() == [0.0, 0.0]

@@ -37,7 +37,7 @@ class Traced(NamedTuple):
     result : DataFrame
     trace : DataFrame
         One row a level: level, direction, frontier, edges, bytes, milliseconds; with `mode="each"`, a first
-        column `batch` counts the groups of sources that were searched together.
+        column `batch` counts the groups of sources that were searched together, in the sources' order.
     """
 
     result: Any
@@ -158,12 +158,13 @@ def _check_size(graph: Graph, rows: int) -> None:
 
 
 def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
-    """One row for each level of each batch, in the library of the edges."""
+    """One row for each level of each batch, which begins at level 1, in the library of the edges."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
     columns: dict[str, Any] = {}
     if each:
-        columns["batch"] = np.repeat(np.arange(len(traces), dtype="int32"), [len(trace) for trace in traces])
+        firsts = [level.level == 1 for trace in traces for level in trace]
+        columns["batch"] = np.cumsum(firsts, dtype="int32") - np.int32(1)
     columns |= trace_columns(graph, [level for trace in traces for level in trace], types)
     columns["edges"] = Masked(columns["edges"], columns["edges"] >= 0)
     return graph.frame(columns)

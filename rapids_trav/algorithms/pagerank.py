@@ -76,7 +76,7 @@ def check_settings(alpha: Any, tol: Any, max_iter: Any) -> None:
     """Refuse settings with which there are no ranks, on the command line before the edges are read."""
     _between("alpha", alpha, 0.0, 1.0, "the probability of following an edge")
     _between("tol", tol, 0.0, float("inf"), "the change below which to stop")
-    if whole_number("max_iter", max_iter, of="iterations") == 0:
+    if whole_number("max_iter", max_iter, of="iterations", first=1) == 0:
         raise TravError("max_iter=0 allows no iteration: give at least 1.")
 
 

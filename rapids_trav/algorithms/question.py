@@ -140,10 +140,11 @@ def flag(what: str, value: Any) -> None:
         raise TravError(f"{what}={written(value)} is neither True nor False: give one of them.")
 
 
-def whole_number(what: str, value: Any, note: str = "", of: str = "levels") -> int:
+def whole_number(what: str, value: Any, note: str = "", of: str = "levels", first: int = 0) -> int:
     """A number of levels, or of something else; booleans, fractions and negative numbers are refused.
 
-    No search has more levels than int32 holds, so that is what larger numbers become.
+    No search has more levels than int32 holds, so that is what larger numbers become.  `first` is what the
+    message calls the smallest, where the caller refuses 0 itself.
     """
     note = f" ({note})" if note else ""
     try:
@@ -151,5 +152,7 @@ def whole_number(what: str, value: Any, note: str = "", of: str = "levels") -> i
     except TypeError:
         number = -1
     if number < 0 or isinstance(value, (bool, np.bool_)):
-        raise TravError(f"{what}={written(value)} is no number of {of}: give an integer from 0 on{note}.")
+        raise TravError(
+            f"{what}={written(value)} is no number of {of}: give an integer from {first} on{note}."
+        )
     return min(number, MOST_LEVELS)

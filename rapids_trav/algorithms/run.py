@@ -6,9 +6,8 @@ and order), checkpoints, and the choice of the processor.  `execute` is what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rapids_trav.errors import TravError, listed, written
 from rapids_trav.frames import Masked, move
 from rapids_trav.locations import location
 from rapids_trav.program import Program, kind_of
-from rapids_trav.program_parameters import check_parameters
+from rapids_trav.program_parameters import check_parameters, parameter_numbers
 from rapids_trav.storage.rows import check_where
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
 
@@ -84,7 +83,7 @@ class RunQuestion:
             flag("asynchronous", self.asynchronous)
         if self.max_iterations is not None:
             whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
-        if whole_number("checkpoint_every", self.checkpoint_every, of="iterations") == 0:
+        if whole_number("checkpoint_every", self.checkpoint_every, of="iterations", first=1) == 0:
             raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
         if self.checkpoint is None and self.checkpoint_every != EVERY:
             raise TravError(
@@ -109,7 +108,7 @@ def run(
         raise TravError(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
-    question = RunQuestion(parameters=_numbers(parameters), asynchronous=asynchronous, **asked)
+    question = RunQuestion(parameters=parameter_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
     done = execute(graph, view, program, starting_state(graph, program, initial, sources), question)
     columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
@@ -229,18 +228,3 @@ def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
     columns = trace_columns(graph, trace, types)
     columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
     return graph.frame(columns)
-
-
-def _numbers(parameters: Any) -> tuple[float, ...]:
-    try:
-        if isinstance(parameters, (str, bytes, Mapping)):
-            raise TypeError
-        numbers = tuple(parameters)
-        if not all(isinstance(number, Real) and not isinstance(number, bool) for number in numbers):
-            raise TypeError
-        return tuple(map(float, numbers))
-    except (TypeError, ValueError, OverflowError):
-        raise TravError(
-            f"parameters={written(parameters)} is no sequence of numbers: give what the program's apply "
-            f"takes."
-        ) from None

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import edge_blocks
+from rapids_trav.edge_blocks import block_within, edge_blocks
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
@@ -172,8 +172,8 @@ def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) 
 def _blocks(view: GatherView, xp: Any) -> Iterator[tuple[Array, Array, Array]]:
     """The edges u -> v with their weights, a block at a time."""
     assert view.weights is not None
-    first = 0
-    for edges in edge_blocks(view.into, xp, block=BLOCK):
+    first, budget = 0, None if view.pages is None else view.pages.budget
+    for edges in edge_blocks(view.into, xp, block=block_within(budget, BLOCK)):
         last = first + len(edges.src)
         yield edges.dst, edges.src, xp.asarray(view.weights[first:last])
         first = last

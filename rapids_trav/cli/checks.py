@@ -41,6 +41,13 @@ def check_files(edges: str, output: str | None, picture: str | None = None) -> N
             raise click.UsageError(f"{name} is where the edges are, in {edges}: write to another place.")
 
 
+def check_apart(output: str | None, other: str | None, option: str) -> None:
+    """Refuse a second result where the first one goes."""
+    places = [name if name == "-" else Path(name).resolve() for name in (output, other) if name is not None]
+    if len(places) == 2 and places[0] == places[1]:
+        raise click.UsageError(f"{option} {other} is where --output goes: write to another place.")
+
+
 def check_edge_options(delimiter: str | None, memory_limit: str | None, spill: str | None) -> None:
     """Refuse options of the edges that mean nothing, whatever the edges are."""
     with wrong_option():

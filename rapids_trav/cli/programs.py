@@ -13,6 +13,7 @@ from .. import plot
 from ..algorithms import components as components_
 from ..algorithms import pagerank as pagerank_
 from ..algorithms import sssp as sssp_
+from ..algorithms.run import RunQuestion
 from ..io.write import to_pandas
 from ..progress import PageProgress
 from ..sizes import readable
@@ -109,8 +110,8 @@ def _run(
 ) -> None:
     """Ask, show and write, with the pages that are streamed on the way."""
     check_files(options["edges"], output, picture)
-    if options["resume"] and options["checkpoint"] is None:
-        raise click.UsageError("--resume goes on from a checkpoint: name its folder with --checkpoint.")
+    with wrong_option():
+        RunQuestion(**{name: options[name] for name in ("checkpoint", "checkpoint_every", "resume")})
     asked = (
         "where",
         "trace",

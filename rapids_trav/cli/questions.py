@@ -14,7 +14,7 @@ from .. import plot
 from ..algorithms.question import POLICIES, policy_of
 from ..io import write_frame
 from ..io.write import to_pandas
-from .checks import check_files, wrong_option
+from .checks import check_apart, check_files, wrong_option
 from .edges import OpenGraph, edge_options, open_graph
 from .ids import SEVERAL
 from .report import console, count, level_counts, level_table, progress, seconds, trace_table
@@ -186,6 +186,7 @@ def khop(
     """
     check_files(edges["edges"], output)
     check_files(edges["edges"], vertices)
+    check_apart(output, vertices, "--vertices")
     opened = open_graph(**edges)
     options = {"direction": direction, "where": where}
     answer, took = _ask(opened.graph.khop, opened.ids(seed, "--seed"), k, **options)

@@ -20,8 +20,9 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import engines, generators
+from rapids_trav.algorithms.question import flag
 from rapids_trav.doctor import GPU_PACKAGES, find_driver, find_version
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames import library
 from rapids_trav.graph import Graph
 from rapids_trav.graph500 import devices, validation
@@ -75,7 +76,11 @@ def run(
     TravError
         If an argument has no meaning, or the engine is not there.
     """
+    for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TravError(f"{name}={written(value)} is no integer: give one.")
     _check(scale, edge_factor, roots, seed)
+    flag("validate", validate)
     if engine == "auto":
         engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
     runner = engines.select(engine, "pandas")

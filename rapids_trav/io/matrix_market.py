@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,11 @@ from .formats import open_bytes, reading_error
 def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
     """Edges of a square matrix: int64 `src` and `dst`, and `weight` unless the file is a pattern."""
     try:
-        rows, columns, _, _, field, symmetry = scipy.io.mminfo(open_bytes(path))
+        text = BytesIO(open_bytes(path).read())  # SciPy goes back in what it reads, and cannot be told no
+        rows, columns, _, _, field, symmetry = scipy.io.mminfo(text)
         _check_header(path, rows, columns, field, symmetry)
-        matrix = scipy.io.mmread(open_bytes(path))
+        text.seek(0)
+        matrix = scipy.io.mmread(text)
     except TravError:
         raise
     except (OSError, ValueError, OverflowError) as error:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ..durable import folder_in_the_making
 from ..errors import TravError
 
 WRITABLE = {
@@ -43,17 +45,43 @@ def check_writable(path: str | Path) -> Path:
 def write_frame(frame: Any, path: str | Path) -> None:
     """Write a pandas or cuDF frame to .parquet, .csv or .tsv; the last two also with .gz.
 
-    Nulls are empty fields in CSV and TSV.
+    Nulls are empty fields in CSV and TSV.  A file is there whole or as it was before.
     """
     path = check_output(path)
-    kind = _kind(path)
     try:
-        if kind == "parquet":
-            frame.to_parquet(path, index=False)
+        if _may_replace(path):
+            _replace(frame, path, _kind(path))
         else:
-            to_pandas(frame).to_csv(path, sep=kind, index=False)
+            _write(frame, path, _kind(path))
     except OSError as error:
         raise TravError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _may_replace(path: Path) -> bool:
+    """Not what is no file (a pipe, a device), nor where only the file itself may be changed."""
+    folder = Path(os.path.realpath(path)).parent
+    return not path.exists() or (path.is_file() and os.access(folder, os.W_OK))
+
+
+def _replace(frame: Any, path: Path, kind: str | None) -> None:
+    """Write the frame beside the file, and put it there when it is whole and on the disk."""
+    target = Path(os.path.realpath(path))  # the file behind a link, which stays
+    with folder_in_the_making(target) as folder:
+        made = folder / path.name  # whose extension says how it is compressed
+        _write(frame, made, kind)
+        with made.open("rb") as file:
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, made)
+        made.replace(target)
+        folder.rmdir()
+
+
+def _write(frame: Any, path: Path, kind: str | None) -> None:
+    if kind == "parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        to_pandas(frame).to_csv(path, sep=kind, index=False)
 
 
 def to_pandas(frame: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav import host_memory
-from rapids_trav.edge_blocks import edge_blocks
+from rapids_trav.edge_blocks import block_within, edge_blocks
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.sizes import readable
@@ -102,7 +102,7 @@ class Outside:
         columns = adjacency.column_indices
         rows = self.scratch.on_disk(len(columns), columns.dtype, "the edge list")
         first = 0
-        for edges in edge_blocks(adjacency, np):
+        for edges in edge_blocks(adjacency, np, block=block_within(self.budget)):
             rows[first : first + len(edges.src)] = edges.src
             first += len(edges.src)
         return EdgeList(rows, columns)

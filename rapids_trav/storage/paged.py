@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import BLOCK, edge_blocks
+from rapids_trav.edge_blocks import block_within, edge_blocks
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.structures import Adjacency, Array, BfsOptions, GatherView, Pages
 
@@ -34,9 +34,7 @@ VERTEX_BYTES = 64  # what a vertex program holds for each vertex, at most
 STREAMS = 3
 PAGE_SHARE = 4  # of what is free a page on the CPU takes one part: the rest is for pushing, and other threads
 OFFSET_BYTES = 8  # of a page for each row, and one
-FEWEST_READ = 1 << 12  # edges that are read back at once in any case: fewer take too long
 PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
-READ_BYTES = 256  # of the budget for each edge that is read back at once, with what is made of it
 
 
 class PagedStructures(Structures):
@@ -110,13 +108,19 @@ class PagedStructures(Structures):
             degrees = (
                 np.diff(transposed.row_offsets)
                 if weights is None
-                else strengths(rows.column_indices, weights, self.n_vertices, np)
+                else self._strengths(rows.column_indices, weights)
             )
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
         self._outside.search_rows.give_up()  # a run needs their room
         degrees, pages = self._degrees[into, weighted], self._pages(rows, weights)
         out_weights = self.weights(out) if weighted and pushed and not on_gpu else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
+
+    def _strengths(self, columns: Array, weights: Array) -> np.ndarray:
+        """On the host, whose memory is the budget's on the CPU alone."""
+        outside = self._outside
+        budget = outside.budget if outside.engine.name == "cpu" else None
+        return strengths(columns, weights, self.n_vertices, np, block_within(budget))
 
     def _pages(self, rows: Adjacency, weights: Array | None) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
@@ -135,7 +139,7 @@ class PagedStructures(Structures):
     def _rebuilt(self, **how: bool) -> Adjacency:
         weights, xp = self._weights.get("forward"), self._outside.xp
         self._outside.search_rows.give_up()
-        size = max(min(BLOCK, self._outside.budget.free // READ_BYTES), FEWEST_READ)
+        size = block_within(self._outside.budget)
 
         def chunks() -> Iterator[tuple[Array, ...]]:
             first = 0

@@ -84,6 +84,12 @@ def _columns(folder: GraphFolder, entry: dict[str, Any]) -> list[pd.Series]:
 def _table(frame: pd.DataFrame, what: str) -> pa.Table:
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
+    except UnicodeEncodeError as error:
+        raise TravError(
+            f"The {what} cannot be saved as Parquet, which holds no lone surrogates "
+            f"({written(error.object)}): mend them, for example with str.encode('utf-8', "
+            f"'replace').str.decode('utf-8')."
+        ) from error
     except (pa.ArrowException, OverflowError, TypeError) as error:
         raise TravError(
             f"The {what} cannot be saved as Parquet ({error}): build the graph over ids of another type, for "

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.edge_blocks import BLOCK
 from rapids_trav.structures import Array
 
-BLOCK = 1 << 24  # edges looked at at once: counting widens their columns
 
-
-def strengths(columns: Array, weights: Array, n_vertices: int, xp: Any) -> Array:
+def strengths(columns: Array, weights: Array, n_vertices: int, xp: Any, block: int = BLOCK) -> Array:
     """Sum of the weights of the edges that leave each vertex, float64 (n,).
 
     Parameters
@@ -19,10 +18,12 @@ def strengths(columns: Array, weights: Array, n_vertices: int, xp: Any) -> Array
     columns : vertex array, (m,)
         Where each edge comes from.
     weights : array, (m,)
+    block : int
+        Edges looked at at once: counting widens their columns.
     """
     total = xp.zeros(n_vertices, dtype=np.float64)
-    for first in range(0, len(columns), BLOCK):
-        ends = xp.asarray(columns[first : first + BLOCK])
-        block = xp.asarray(weights[first : first + BLOCK])
-        total += xp.bincount(ends, weights=block, minlength=n_vertices)
+    for first in range(0, len(columns), block):
+        ends = xp.asarray(columns[first : first + block])
+        own = xp.asarray(weights[first : first + block])
+        total += xp.bincount(ends, weights=own, minlength=n_vertices)
     return total

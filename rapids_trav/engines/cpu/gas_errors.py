@@ -26,10 +26,19 @@ def explained(program: Program, view: GatherView, options: RunOptions) -> Iterat
     except IndexError as error:
         if "tuple" not in str(error):  # kernels have arrays alone
             raise
-        raise TravError(
-            f"A function of program {program.name!r} reads past the end of a tuple: give with parameters= as "
-            f"many numbers as apply reads."
-        ) from error
+        raise TravError(_past_the_end(program, len(options.parameters))) from error
+
+
+def _past_the_end(program: Program, given: int) -> str:
+    if program.apply is None or n_arguments(program.apply) < len(ARGUMENTS["apply"]):
+        return (
+            f"A function of program {program.name!r} reads past the end of a tuple: keep its index within it."
+        )
+    return (
+        f"apply of program {program.name!r} reads past the end of its parameters, of which there "
+        f"{'is' if given == 1 else 'are'} {given} (or of a tuple around it): give with parameters= as many "
+        f"as it reads."
+    )
 
 
 def _reason(program: Program, view: GatherView, options: RunOptions) -> str | None:
