@@ -10,8 +10,9 @@ import pytest
 from conftest import rows, to_pandas
 
 from rapids_trav import TravError, UnknownVertexError
-from rapids_trav.frames import library
+from rapids_trav.frames import PandasFrames, library
 from rapids_trav.ids import RangeIds, SortedIds
+from rapids_trav.lookup import read_column
 from rapids_trav.other_ids import TupleIds
 from rapids_trav.renumber import renumber
 
@@ -105,13 +106,26 @@ def test_listed_vertices_do_not_widen_the_ids(frame_library):
         assert str(edges.trav.graph(vertices=[7]).bfs(7)["vertex"].dtype) == dtype
 
 
+def test_integers_past_int64_are_read_where_lists_of_them_are_refused():
+    class Refusing(PandasFrames):
+        def column(self, values, dtype=None):
+            if isinstance(values, list) and not all(abs(value) < 2**63 for value in values):
+                raise TypeError("no integers past int64")
+            return super().column(values, dtype)
+
+    column = read_column("vertices", [1, 2**64 - 1], Refusing())
+    assert column.dtype == "uint64" and column.tolist() == [1, 2**64 - 1]
+    with pytest.raises(TravError, match="no integers past int64"):
+        read_column("vertices", [-1, 2**63], Refusing())
+
+
 def test_listed_vertices_keep_their_values(frame_library):
     """Between int64 and uint64 those that do not fit would come back as they were."""
     edges = path(frame_library, [1, 2, 3], "int64")
     found = to_pandas(edges.trav.graph(vertices=[2**63, 2**64 - 1]).degrees())
     assert found["vertex"].tolist() == [1, 2, 3, 2**63, 2**64 - 1]
     with pytest.raises(TravError, match="no integer type holds"):
-        path(frame_library, [1, 2, 2**64 - 1], "uint64").trav.graph(vertices=[-1])
+        path(frame_library, np.array([1, 2, 2**64 - 1], "uint64")).trav.graph(vertices=[-1])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
