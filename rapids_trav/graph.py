@@ -348,7 +348,10 @@ class Graph(ProgramMethods):
         return levels.levels(self, sources, **options)
 
     def degrees(self, direction: str = "out") -> Frame:
-        """Edges at each vertex: frame of `vertex` and `degree`; an undirected self-loop counts once."""
+        """Edges at each vertex: frame of `vertex` and `degree`.
+
+        A self-loop is one edge at its vertex, and counts once, also where the directions are "both".
+        """
         return levels.degrees(self, direction)
 
     def memory(self) -> Frame:

@@ -178,6 +178,20 @@ def test_paths(edges, capsys):
     assert capsys.readouterr().out == "target,step,vertex\nc,0,a\nc,1,b\nc,2,c\n"
 
 
+def test_paths_can_be_the_same_in_every_run(tmp_path, capsys):
+    edges = tmp_path / "square.csv"
+    edges.write_text("src,dst\n1,3\n1,2\n3,4\n2,4\n")
+    assert run(["paths", str(edges), "-s", "1", "-t", "4", "--deterministic", "-q", "-o", "-"]) == 0
+    assert capsys.readouterr().out == "target,step,vertex\n4,0,1\n4,1,2\n4,2,4\n"
+
+
+def test_a_null_among_booleans_is_told(tmp_path, capsys):
+    edges = tmp_path / "holes.csv"
+    edges.write_text("src,dst,open\n1,2,True\n3,4,\n2,3,False\n")
+    assert run(["bfs", str(edges), "-s", "1", "--where", "open"]) == 1
+    assert "open holds 1 null" in capsys.readouterr().err
+
+
 def test_khop(edges, tmp_path, capsys):
     vertices = tmp_path / "v.csv"
     assert run(["khop", *edges, "--seed", "a", "-k", "1", "--vertices", str(vertices), "-o", "-"]) == 0

@@ -62,6 +62,7 @@ def test_a_saved_graph_answers(folder, edges, capsys):
     ("options", "message"),
     [
         (["--src", "a", "--dst", "b"], "--src is for edges, and .* is a saved graph: leave it out"),
+        (["--undirected"], "--undirected is for edges, and .* is a saved graph: leave it out"),
         (["--directed"], "--directed is for edges"),
         (["--format", "csv"], "--format is for edges"),
     ],

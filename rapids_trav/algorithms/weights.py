@@ -50,8 +50,9 @@ def check_rank_weights(
         return
     smallest, largest = float(positive.min()), float(positive.max())
     if smallest < low or largest > high:
+        wider = "" if dtype == "float64" else ", or use dtype='float64'"
         raise TravError(
             f"weight={graph.weight!r} adds up to between {smallest:.3g} and {largest:.3g} at a vertex, by "
             f"which ranks of {dtype} cannot be divided: bring the weights nearer to 1, since their "
-            f"proportions alone decide, or use dtype='float64'."
+            f"proportions alone decide{wider}."
         )

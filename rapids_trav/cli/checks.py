@@ -64,4 +64,6 @@ def refuse_given(names: tuple[str, ...], reason: str) -> None:
     default = click.core.ParameterSource.DEFAULT
     for option in asked.command.params:
         if option.name in names and asked.get_parameter_source(option.name) is not default:
-            raise click.UsageError(f"{option.opts[0]} is for {reason}: leave it out.")
+            negated = option.secondary_opts and not asked.params.get(option.name)
+            name = (option.secondary_opts if negated else option.opts)[0]
+            raise click.UsageError(f"{name} is for {reason}: leave it out.")

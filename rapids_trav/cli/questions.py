@@ -37,6 +37,9 @@ _depth_limit = click.option("--depth-limit", type=click.IntRange(0), help="End t
 _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
+_deterministic = click.option(
+    "--deterministic", is_flag=True, help="Of all valid predecessors give the smallest."
+)
 _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
@@ -54,7 +57,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
     help="When --variant direction turns, and only with it.  [default: gap]",
 )
 @_where
-@click.option("--deterministic", is_flag=True, help="Of all valid predecessors give the smallest.")
+@_deterministic
 @click.option("--no-predecessors", is_flag=True, help="Distances alone, which is faster.")
 @click.option("--reached-only", is_flag=True, help="Leave out vertices that were not reached.")
 @click.option("--trace", is_flag=True, help="Show what each level did, in a second search.")
@@ -89,6 +92,7 @@ def bfs(
     with wrong_option():
         policy_of(variant, policy)
     opened = open_graph(variant=variant, **edges)
+    trace = trace and not (quiet and picture is None)  # nobody would see it
     options = {
         "mode": mode,
         "direction": direction,
@@ -127,6 +131,7 @@ def bfs(
 @_direction
 @_where
 @_depth_limit
+@_deterministic
 @_output
 @_quiet
 def paths(
@@ -135,6 +140,7 @@ def paths(
     direction: str,
     where: str | None,
     depth_limit: int | None,
+    deterministic: bool,
     output: str | None,
     quiet: bool,
     **edges: Any,
@@ -148,6 +154,7 @@ def paths(
     opened = open_graph(**edges)
     sources, targets = opened.ids(source, "--source"), opened.ids(target, "--target")
     options = {"direction": direction, "where": where, "depth_limit": depth_limit}
+    options["deterministic"] = deterministic
     result, took = _ask(opened.graph.paths, sources, targets, **options)
     if not quiet:
         screen = screen_beside(output)

@@ -104,17 +104,25 @@ class EdgeRows(Portable):
     def _mask(self, frame: Frame, where: Hashable) -> Array:
         column = frame[where]
         library = self.source.library
-        if column.dtype.kind != "b":
+        nulls = library.null_count(column)
+        if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
             raise TravError(
                 f"where={where!r} is a column of {column.dtype}: name a boolean one, "
                 f"for example with a column that compares it, edges[{where!r}] == value."
             )
-        if nulls := library.null_count(column):
+        if nulls:
             raise TravError(
                 f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
                 f"decide them first, for example with edges[{where!r}].fillna(False)."
             )
         return library.array(column)
+
+
+def _booleans(column: Any, library: Library) -> bool:
+    """Whether a pandas column of objects holds booleans and nulls alone."""
+    return bool(
+        library.name == "pandas" and column.dtype == object and column.dropna().isin([True, False]).all()
+    )
 
 
 def known_again(encode: Encoder, columns: Sequence[Any], library: Library, xp: Any) -> Array:
