@@ -557,3 +557,10 @@ def test_cuda_engine(tmp_path, capsys):
         assert f"{engine} engine" in capsys.readouterr().out
         outputs.append(path.read_text())
     assert outputs[0] == outputs[1]
+
+
+def test_start_waits_for_no_library_that_few_questions_need():
+    wanted = "{'matplotlib', 'scipy.io', 'cupy', 'cudf'}"
+    script = f"import sys; import rapids_trav.cli.commands; print(sorted({wanted} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from .. import plot
 from ..errors import TravError
 from ..io import check_output
 from ..io.text import check_delimiter
@@ -33,6 +32,8 @@ def check_files(edges: str, output: str | None, picture: str | None = None) -> N
         if output not in (None, "-"):
             check_output(output)
         if picture:
+            from .. import plot  # matplotlib takes half a second, which no other question has to wait for
+
             plot.check_picture(picture)
     source = Path(edges).resolve()
     for name in (output, picture):

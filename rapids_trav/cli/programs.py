@@ -9,7 +9,6 @@ from typing import Any
 import click
 import pandas as pd
 
-from .. import plot
 from ..algorithms import components as components_
 from ..algorithms import pagerank as pagerank_
 from ..algorithms import sssp as sssp_
@@ -137,6 +136,8 @@ def _run(
     if not quiet:
         _show(output, opened, took, pages, summary(to_pandas(result)), trace if shown else None)
     if picture is not None:
+        from .. import plot
+
         plot.save(plot.run(trace, title=f"{question.__name__} of {opened.name}"), picture)
     write(result, output)
 

@@ -10,7 +10,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from .. import plot
 from ..algorithms.question import POLICIES, policy_of
 from ..io import write_frame
 from ..io.write import to_pandas
@@ -120,6 +119,8 @@ def bfs(
         if rows is not None:
             screen.print(trace_table(rows))
     if picture:
+        from .. import plot
+
         plot.save(plot.search(levels, rows, title=f"{opened.name} from {', '.join(source[:5])}"), picture)
     write(result, output)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import scipy.io
-import scipy.sparse
 
 from ..errors import TravError
 from .formats import open_bytes, reading_error
@@ -16,6 +14,9 @@ from .formats import open_bytes, reading_error
 
 def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
     """Edges of a square matrix: int64 `src` and `dst`, and `weight` unless the file is a pattern."""
+    import scipy.io  # which other formats have not to wait for
+    import scipy.sparse
+
     try:
         text = BytesIO(open_bytes(path).read())  # SciPy goes back in what it reads, and cannot be told no
         rows, columns, _, _, field, symmetry = scipy.io.mminfo(text)
