@@ -17,7 +17,7 @@ demo: $(VENV)/.run ## search a real graph from one person and show the result
 	@echo "drawn in facebook-bfs.png"
 
 test: $(VENV)/.test ## run the tests that need no GPU
-	$(BIN)/python -m pytest -m "not gpu and not multigpu"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu"
 
 lint: $(VENV)/.dev ## lint, formatting and types
 	PATH="$(CURDIR)/$(BIN):$$PATH" ci/lint.sh
