@@ -125,13 +125,26 @@ class Renumbering:
                 f"mend it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
             ) from error
         except (TypeError, ValueError) as error:
+            unordered = [part for part in parts if not _has_order(part.data[1])] or parts
+            columns = list(dict.fromkeys(repr(part.name) for part in unordered))
+            holds = (
+                f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
+            )
             raise TravError(
-                f"Column {one.name!r} holds values that have no common order ({error}): "
-                f"convert it, for example with astype(str)."
+                f"{holds} values that have no common order ({error}): "
+                f"convert them, for example with astype(str)."
             ) from error
         ids = ValueIds(merged, self.library, self.xp)
         translated = [ids.translate(*part.data) for part in parts]
         return ids, lambda position: translated[position]
+
+
+def _has_order(values: Any) -> bool:
+    try:
+        _check_order(values.sort_values())
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _check_order(values: Any) -> None:

@@ -193,9 +193,9 @@ WRONG = {
     "objects without an order": (
         build(replaced(src=pd.Series([1j, 2j, 3j], dtype=object), dst=pd.Series([2j, 3j, 4j], dtype=object))),
         TravError,
-        "Column 'src' holds values that have no common order "
+        "Columns 'src' and 'dst' hold values that have no common order "
         "('<' not supported between instances of 'complex' and 'complex'): "
-        "convert it, for example with astype(str).",
+        "convert them, for example with astype(str).",
     ),
     "negative beside the largest unsigned": (
         build(replaced(src=[-1, 2, 3], dst=UNSIGNED)),

@@ -119,6 +119,14 @@ def test_integers_past_int64_are_read_where_lists_of_them_are_refused():
         read_column("vertices", [-1, 2**63], Refusing())
 
 
+def test_columns_that_have_no_order_between_them_are_both_named():
+    """Each of them alone has one."""
+    src = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])).dt.tz_localize("UTC")
+    dst = pd.Series(pd.to_datetime(["2020-01-02", "2020-01-03"]))
+    with pytest.raises(TravError, match="Columns 'src' and 'dst' hold values that have no common order"):
+        pd.DataFrame({"src": src, "dst": dst}).trav.graph()
+
+
 def test_listed_vertices_keep_their_values(frame_library):
     """Between int64 and uint64 those that do not fit would come back as they were."""
     edges = path(frame_library, [1, 2, 3], "int64")
