@@ -17,9 +17,13 @@ READ_BYTES = 256  # of a budget for each edge of a block, with what is made of i
 FEWEST_READ = 1 << 12  # edges of a block in any case: fewer take too long
 
 
-def block_within(budget: Budget | None, most: int = BLOCK) -> int:
-    """Edges of a block for which a budget has room; without one, `most`."""
-    return most if budget is None else max(min(most, budget.free // READ_BYTES), FEWEST_READ)
+def block_within(
+    budget: Budget | None, most: int = BLOCK, *, edge_bytes: int = READ_BYTES, beside: int = 0
+) -> int:
+    """Edges of a block for which a budget has room, with so many bytes beside it; without one, `most`."""
+    if budget is None:
+        return most
+    return max(min(most, (budget.free - beside) // edge_bytes), FEWEST_READ)
 
 
 def edge_blocks(adjacency: Adjacency, xp: Any, overlap: int = 0, block: int = BLOCK) -> Iterator[EdgeList]:

@@ -47,6 +47,11 @@ def written(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
+def first_line(error: Exception) -> str:
+    """What a library says of an error, without what it adds in further lines."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
 def listed(values: Iterable[Any]) -> str:
     """Names, or what may be chosen, one after another."""
     return ", ".join(map(repr, values)) or "none"

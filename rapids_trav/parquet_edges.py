@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import Any
 
-from .errors import EDGES_CHANGED, TravError
+from .errors import EDGES_CHANGED, TravError, first_line
 from .frames import Frame, library
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
@@ -84,8 +84,7 @@ class ParquetEdges:
 
 
 def _unreadable(name: str, error: Exception) -> TravError:
-    said = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    return TravError(f"Edges {name} cannot be read as Parquet: {said}.")
+    return TravError(f"Edges {name} cannot be read as Parquet: {first_line(error)}.")
 
 
 def _batches(fragment: Any, most_rows: int) -> Iterator[list[int]]:

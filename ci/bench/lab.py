@@ -40,6 +40,11 @@ class Contender:
     run: Callable[..., Any]
     result_bytes: int = 0
 
+    @property
+    def most_held(self) -> int:
+        """Results that may wait to be checked."""
+        return max(1, HELD_BYTES // max(self.result_bytes, 1))
+
 
 class Lab:
     """One GPU with cuGraph.
@@ -211,7 +216,6 @@ class Lab:
         the clock has stopped.
         """
         contender.run(contender.prepare(roots[0]), warm_depth)
-        most_held = max(1, HELD_BYTES // max(contender.result_bytes, 1))
         sources = [contender.prepare(root) for root in roots]
         ms: list[float] = []
         held: list[tuple[int, Any]] = []
@@ -228,7 +232,7 @@ class Lab:
                 if check:
                     held.append((root, result))
                 del result
-                if len(held) == most_held:
+                if len(held) == contender.most_held:
                     check_held()
                 if sum(ms) > 1e3 * SLOW_SECONDS and len(ms) >= least:
                     break
@@ -239,10 +243,9 @@ class Lab:
         self, contender: Contender, roots: Sequence[int], check: Callable[[int, Any], None]
     ) -> list[float]:
         """The same by the device's clock, of searches that wait for each other alone, not for the host."""
-        most_held = max(1, HELD_BYTES // max(contender.result_bytes, 1))
         ms: list[float] = []
-        for first in range(0, len(roots), most_held):
-            some = roots[first : first + most_held]
+        for first in range(0, len(roots), contender.most_held):
+            some = roots[first : first + contender.most_held]
             found = self._queued(contender, [contender.prepare(root) for root in some])
             for root, (result, milliseconds) in zip(some, found, strict=True):
                 check(root, result)

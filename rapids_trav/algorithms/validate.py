@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import BLOCK, edge_blocks
+from rapids_trav.edge_blocks import BLOCK, block_within, edge_blocks
 from rapids_trav.errors import TravError
 from rapids_trav.frames import move
 from rapids_trav.structures import Array, View
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 MARK_BYTES = 2  # of a vertex: whether it is a source, and whether an edge joins it to its predecessor
 READ_BYTES = 128  # of an edge in hand, with what is made of it
-FEWEST_READ = 1 << 12  # edges that are read at once in any case: fewer take too long
 
 SOURCES = "rule 1: not exactly the sources have distance 0"
 ROOTS = "rule 1: a source has a predecessor"
@@ -120,10 +119,9 @@ def broken_rules(
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
-    block = BLOCK
+    block = block_within(budget, BLOCK, edge_bytes=READ_BYTES, beside=MARK_BYTES * n)
     held: AbstractContextManager[None] = nullcontext()
     if budget is not None:
-        block = max(min(BLOCK, (budget.free - MARK_BYTES * n) // READ_BYTES), FEWEST_READ)
         n_bytes = MARK_BYTES * n + READ_BYTES * min(block, max(edges.n_edges, n))
         held = budget.hold(min(n_bytes, budget.free), "the check of a tree")
     with held:

@@ -76,9 +76,6 @@ def run(
     TravError
         If an argument has no meaning, or the engine is not there.
     """
-    for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise TravError(f"{name}={written(value)} is no integer: give one.")
     _check(scale, edge_factor, roots, seed)
     flag("validate", validate)
     if engine == "auto":
@@ -118,6 +115,9 @@ def run(
 
 
 def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
+    for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TravError(f"{name}={written(value)} is no integer: give one.")
     if not 1 <= scale <= MOST_SCALE:
         raise TravError(f"scale={scale} is out of range: choose 1 to {MOST_SCALE}.")
     for name, value in (("edge_factor", edge_factor), ("roots", roots)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..errors import TravError
+from ..errors import TravError, first_line
 
 FORMATS = ("parquet", "csv", "tsv", "text", "mtx")
 COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")
@@ -53,8 +53,7 @@ def open_bytes(path: Path) -> Any:
 
 def reading_error(path: Path, error: Exception) -> TravError:
     """One sentence for what a library said while it read `path`."""
-    first_line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    return TravError(f"{path} cannot be read: {first_line}.")
+    return TravError(f"{path} cannot be read: {first_line(error)}.")
 
 
 def check_columns(path: Path, names: Iterable[str], wanted: Iterable[str]) -> None:

@@ -78,14 +78,13 @@ class SearchRows:
                 break
         budget.require(missing * least + state, ROWS)
         room = (budget.free - state) // missing - least
-        rows = self._reached(adjacency, room)
+        rows = self._reached(adjacency, least, room)
         budget.allocate_for(rows, _device_bytes(rows), ROWS)
         return rows
 
-    def _reached(self, adjacency: Adjacency, room: int) -> Adjacency:
+    def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:
         """The rows with `room` bytes of edges; fewer where the memory that is free lies in pieces."""
         vertex = adjacency.column_indices.dtype.itemsize
-        least = rows_bytes(adjacency.n_vertices, vertex)
         while True:
             first = first_resident(adjacency.row_offsets, room, vertex)
             n_bytes = adjacency.column_indices[first:].nbytes
