@@ -69,12 +69,13 @@ def read_column(what: str, values: Any, library: Library) -> Any:
     try:
         try:
             column = library.column(values)
-        except OverflowError:  # integers past every type, which not every pandas keeps as objects unasked
-            column = library.column(values, dtype=object)
-        except TypeError:  # cuDF takes listed integers past int64 as an array alone
-            if not all(type(value) is int and 0 <= value < 2**64 for value in values):
+        except (OverflowError, TypeError) as error:  # of listed integers past int64
+            if all(type(value) is int and 0 <= value < 2**64 for value in values):
+                column = library.column(np.array(values, np.uint64))
+            elif isinstance(error, OverflowError):  # past every type, which pandas holds as objects
+                column = library.column(values, dtype=object)
+            else:
                 raise
-            column = library.column(np.array(values, np.uint64))
         if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
             return library.column(values, dtype=object)  # integers among floats would lose digits
         return column
