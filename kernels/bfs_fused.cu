@@ -69,28 +69,28 @@ __device__ void finish(const State& state, vertex_t n_vertices) {
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
-    bfs_fused(const edge_t* __restrict__ out_offsets, const vertex_t* __restrict__ out_indices,
-              const vertex_t* __restrict__ out_resident, i64 out_resident_begin,
-              const edge_t* __restrict__ in_offsets, const vertex_t* __restrict__ in_indices,
-              const vertex_t* __restrict__ in_resident, i64 in_resident_begin,
-              const vertex_t* __restrict__ first_neighbors, vertex_t n_vertices, vertex_t leaf_degree,
-              vertex_t hub_words, const vertex_t* sources, vertex_t n_sources, const u32* targets,
-              u64 n_targets, i32 depth_limit, float alpha, float beta, float neighbor_degree,
-              u64 queue_capacity, i32* distance, vertex_t* predecessor, unsigned char* near, u32* visited,
-              u32* bitmap_a, u32* bitmap_b, NarrowItem* narrow_a, NarrowItem* narrow_b, HubItem* hubs_a,
-              HubItem* hubs_b, Control* control, u64* n_unreached, TraceRow* trace_rows, u32 trace_capacity) {
+    bfs_fused(const __grid_constant__ Arguments given) {
     __shared__ BlockShared shared;
     __shared__ union {
         PullShared pull;
         SoloShared solo;
     } scratch;
-    const Graph graph{{out_offsets, out_indices, out_resident, (edge_t)out_resident_begin},
-                      {in_offsets, in_indices, in_resident, (edge_t)in_resident_begin},
-                      first_neighbors,
-                      n_vertices,
-                      leaf_degree};
-    const State state{distance, near, predecessor, visited, targets, control};
-    const Trace trace{trace_rows, trace_capacity};
+    const vertex_t n_vertices = given.n_vertices, n_sources = given.n_sources,
+                   leaf_degree = given.leaf_degree;
+    const i32 depth_limit = given.depth_limit;
+    const u64 n_targets = given.n_targets;
+    Control* const control = given.control;
+    u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
+    NarrowItem *narrow_a = given.narrow_a, *narrow_b = given.narrow_b;
+    HubItem *hubs_a = given.hubs_a, *hubs_b = given.hubs_b;
+    const Graph graph{
+        {given.out_offsets, given.out_indices, given.out_resident, (edge_t)given.out_resident_begin},
+        {given.in_offsets, given.in_indices, given.in_resident, (edge_t)given.in_resident_begin},
+        given.first_neighbors,
+        n_vertices,
+        leaf_degree};
+    const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
+    const Trace trace{given.trace_rows, given.trace_capacity};
     const vertex_t n_words = bitmap_words(n_vertices);
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);
@@ -108,17 +108,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     if (!few_sources) {
         for (i64 base = global_thread() - lane_id(); base < n_sources; base += global_threads()) {
             i64 at = base + lane_id();
-            vertex_t from[1] = {NONE}, to[1] = {at < n_sources ? sources[at] : NONE};
+            vertex_t from[1] = {NONE}, to[1] = {at < n_sources ? given.sources[at] : NONE};
             push_edges(graph, state, from, to, 0, queue, tally);
         }
     } else if (blockIdx.x == 0) {
-        SoloStart start{sources, nullptr, (u32)n_sources, 0, 0, depth_limit, n_targets};
+        SoloStart start{given.sources, nullptr, (u32)n_sources, 0, 0, depth_limit, n_targets};
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
     end_level(shared, control, &control->level[0], tally, epoch);
     if (TRACE && !few_sources && first_thread) trace_level(trace, 0, false, 0, 0, 0);
     Level now = shared.seen;
-    u64 unexplored = (u64)out_offsets[n_vertices], n_unvisited = (u64)n_vertices, targets_found = 0;
+    u64 unexplored = (u64)given.out_offsets[n_vertices], n_unvisited = (u64)n_vertices, targets_found = 0;
     i32 depth = 0;
     auto count_level = [&](const Level& level) {
         unexplored -= level.edges;
@@ -152,15 +152,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 
         // A pull step over few vertices costs no more than turning back would.
         u64 pull_work = n_unvisited + n_words / 8;
-        bool many = (float)now.edges * alpha > (float)unexplored && now.edges > (u64)n_words;
+        bool many = (float)now.edges * given.alpha > (float)unexplored && now.edges > (u64)n_words;
         // So few are left that what a pull step finds is listed as well, and the next step may be either.
         const bool ending = n_unvisited < (u64)n_words;
-        bool few = !ending && pull_work > CHEAP_PULL && (float)now.vertices * beta < (float)pull_work;
+        bool few = !ending && pull_work > CHEAP_PULL && (float)now.vertices * given.beta < (float)pull_work;
         // An edge leads to a vertex of `neighbor_degree` edges on average: to hubs, in most graphs.
-        float coming = (float)(swelled ? now.vertices : now.edges) * neighbor_degree;
-        bool swell = !ending && coming * alpha > (float)unexplored && coming > (float)n_words;
+        float coming = (float)(swelled ? now.vertices : now.edges) * given.neighbor_degree;
+        bool swell = !ending && coming * given.alpha > (float)unexplored && coming > (float)n_words;
         // A queue may get a vertex for each edge; the bitmap holds any number.
-        swell |= !swelled && now.edges > queue_capacity;
+        swell |= !swelled && now.edges > given.queue_capacity;
         if (swelled && swell) few = false;
         swelled = false;
         if (!pulling && many) {
@@ -187,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         const bool pulled = pulling;
         if (pulling) {
             map_clean = false;
-            Frontier members{bitmap_a, scratch.pull.hubs, min(hub_words, n_words)};
+            Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
             copy_hubs(members, scratch.pull.hubs);
             pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue, ending,
                        tally);
@@ -236,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     finish(state, n_vertices);
     if (first_thread) {
         control->epoch = epoch;
-        *n_unreached = n_unvisited;
+        *given.n_unreached = n_unvisited;
     }
-    if (TRACE && first_thread) trace_rows[0].frontier = depth;
+    if (TRACE && first_thread) trace.rows[0].frontier = depth;
 }

@@ -135,6 +135,46 @@ struct State {
     Control* control;
 };
 
+// What the host passes (`Arguments` in fused.py has the same fields in the same order): in one piece, since a
+// launch with so many arguments takes longer than a level.
+struct Arguments {
+    const edge_t* out_offsets;
+    const vertex_t* out_indices;
+    const vertex_t* out_resident;
+    i64 out_resident_begin;
+    const edge_t* in_offsets;
+    const vertex_t* in_indices;
+    const vertex_t* in_resident;
+    i64 in_resident_begin;
+    const vertex_t* first_neighbors;
+    const vertex_t* sources;
+    const u32* targets;
+    u64 n_targets;
+    u64 queue_capacity;
+    i32* distance;
+    vertex_t* predecessor;
+    u64* n_unreached;
+    unsigned char* near;
+    u32* visited;
+    u32* bitmap_a;
+    u32* bitmap_b;
+    NarrowItem* narrow_a;
+    NarrowItem* narrow_b;
+    HubItem* hubs_a;
+    HubItem* hubs_b;
+    Control* control;
+    TraceRow* trace_rows;
+    vertex_t n_vertices;
+    vertex_t n_sources;
+    vertex_t leaf_degree;
+    vertex_t hub_words;
+    i32 depth_limit;
+    float alpha;
+    float beta;
+    float neighbor_degree;
+    u32 trace_capacity;
+};
+
 struct BlockShared {
     Level sum;   // this block's share, on its way to the grid's
     Level seen;  // the grid's totals, as read after the barrier

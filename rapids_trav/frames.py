@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +30,14 @@ class Masked(NamedTuple):
 
 
 class BitMasked(NamedTuple):
-    """The same on the GPU with the nulls already told bit by bit, 32 rows to a word, as Arrow has them."""
+    """The same on the GPU with the nulls already told bit by bit, 32 rows to a word, as Arrow has them.
+
+    `null_count()` may wait for the GPU.
+    """
 
     values: Array
     bits: Array
-    null_count: int
+    null_count: Callable[[], int]
 
 
 def move(array: Array, xp: Any) -> Array:
@@ -211,7 +214,8 @@ class CudfFrames:
         # Straight from device columns: the constructor from a dict costs more than many a search.
         import pylibcudf
 
-        table = pylibcudf.Table([self._device_column(column) for column in columns.values()])
+        bare = [self._bare(column) for column in columns.values()]  # before anything waits for a count
+        table = pylibcudf.Table([self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)])
         return self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
 
     def _entry(self, column: Any) -> Any:
@@ -219,16 +223,25 @@ class CudfFrames:
             return column
         return self._cudf.Series.from_pylibcudf(self._device_column(column))
 
-    def _device_column(self, column: Array | Masked) -> Any:
+    def _device_column(self, column: Array | Masked | BitMasked) -> Any:
+        return self._masked(self._bare(column), column)
+
+    def _bare(self, column: Array | Masked | BitMasked) -> Any:
+        """The values as a device column, which does not know yet which of them are null."""
+        return self._wrapped(column.values if isinstance(column, (Masked, BitMasked)) else column)
+
+    def _masked(self, bare: Any, column: Array | Masked | BitMasked) -> Any:
         import pylibcudf
 
-        def wrap(array: Array) -> Any:
-            array = self.xp.ascontiguousarray(move(array, self.xp))
-            return pylibcudf.Column.from_cuda_array_interface(array)
-
         if isinstance(column, BitMasked):
-            bits = pylibcudf.gpumemoryview(column.bits) if column.null_count else None
-            return wrap(column.values).with_mask(bits, column.null_count)
-        if not isinstance(column, Masked):
-            return wrap(column)
-        return wrap(column.values).with_mask(*pylibcudf.transform.bools_to_mask(wrap(column.valid)))
+            null_count = column.null_count()
+            return bare.with_mask(pylibcudf.gpumemoryview(column.bits) if null_count else None, null_count)
+        if isinstance(column, Masked):
+            return bare.with_mask(*pylibcudf.transform.bools_to_mask(self._wrapped(column.valid)))
+        return bare
+
+    def _wrapped(self, array: Array) -> Any:
+        import pylibcudf
+
+        array = self.xp.ascontiguousarray(move(array, self.xp))
+        return pylibcudf.Column.from_cuda_array_interface(array)

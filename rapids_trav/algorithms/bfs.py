@@ -17,6 +17,7 @@ import numpy as np
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
+from rapids_trav.lookup import lookup
 from rapids_trav.structures import Array, BfsOptions, LevelTrace, Search
 
 from .question import Question, ask, flag
@@ -50,19 +51,21 @@ def bfs(
     """Frame of the search that `Graph.bfs` documents."""
     flag("reached_only", reached_only)
     flag("deterministic", deterministic)
-    question = ask(graph, sources, **asked)
     # An engine may have its own way to the columns of a whole answer.
-    whole = not question.each and not reached_only and graph.frame_library == "cudf"
-    table = graph.ids.table if whole and hasattr(graph.engine, "answer_columns") else None
+    whole = not reached_only and graph.frame_library == "cudf" and hasattr(graph.engine, "answer_columns")
+    table = graph.ids.table if whole else None
+    question = ask(graph, sources, checked=table is None, **asked)
     columns, rows, traces = None, [], []
     for first, found in searches(graph, question, deterministic):
         traces.append(found.trace)
-        if table:
+        if table and not question.each:
             columns = graph.engine.answer_columns(found, table, len(question.sources))
             break
         rows.append(_rows(graph, question, found, first, reached_only))
         _check_size(graph, sum(len(part[2]) for part in rows))
     frame = graph.frame(columns) if columns else _named(graph, *_joined(graph, rows))
+    if columns and columns["distance"].null_count() == graph.n_vertices:  # not even a source was reached
+        lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
 

@@ -60,10 +60,12 @@ def ask(
     policy: str | None = None,
     trace: bool = False,
     what: str = "sources",
+    checked: bool = True,
 ) -> Question:
     """Check a question about `graph`; raise a `TravError` that says what is wrong with it.
 
-    `what` is what the question calls its sources.
+    `what` is what the question calls its sources.  Unless they have to be `checked`, a single one that the
+    graph does not have may be -1: whether it does, the caller learns from the search without waiting twice.
     """
     one_of("mode", mode, MODES)
     one_of("direction", direction, DIRECTIONS)
@@ -74,7 +76,9 @@ def ask(
     flag("predecessors", predecessors)
     flag("trace", trace)
     check_where(graph.rows.source, where)
-    internal = vertices(graph, what, sources)
+    joint = mode == "joint"
+    lenient = joint and not checked and variant in getattr(graph.engine, "lenient", ())
+    internal = vertices(graph, what, sources, checked=not lenient)
     options = BfsOptions(
         variant=variant,
         policy=policy,
@@ -83,7 +87,6 @@ def ask(
         predecessors=predecessors,
         trace=trace,
     )
-    joint = mode == "joint"
     return Question(
         view=graph.storage.view(direction, where),
         sources=unique(graph, internal) if joint else on_engine(graph, internal),
@@ -92,14 +95,17 @@ def ask(
     )
 
 
-def vertices(graph: Graph, what: str, given: Any) -> Array:
-    """Internal ids of the vertices that an argument names, on the host or the engine."""
+def vertices(graph: Graph, what: str, given: Any, checked: bool = True) -> Array:
+    """Internal ids of the vertices that an argument names, on the host or the engine.
+
+    Unless `checked`, a single one may be -1: the graph does not have it.
+    """
     if type(given) is int and 0 <= given < 2**31 and hasattr(graph.engine, "locate"):
         # An engine may have its own way to one plain integer; of an unknown one the general way tells.
         table = graph.ids.table
         if table is not None and table.dtype.kind == "i":
             found = graph.engine.locate(given, table, graph.n_vertices)
-            if found is not None:
+            if not checked or int(found[0]) >= 0:
                 return found
     return lookup(what, given, graph.ids, graph.rows.source.library)
 

@@ -31,6 +31,8 @@ from rapids_trav.structures import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rapids_trav.engines.cuda.fused import Workspace
+
 
 class CudaEngine:
     """Breadth-first search and what surrounds it, on CuPy's current device and stream.
@@ -47,6 +49,7 @@ class CudaEngine:
 
     name = "cuda"
     variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
+    lenient = ("auto", "fused")  # those that take a source of -1 as none
 
     def __init__(self, private_capacity: int = 2048, hub_words: int = 0) -> None:
         import cupy
@@ -54,7 +57,7 @@ class CudaEngine:
         self.xp = cupy
         self.private_capacity = private_capacity
         self.hub_words = hub_words
-        self._controls: dict[tuple[int, int, int], Array] = {}  # by device, stream and thread
+        self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
 
     def build_adjacency(
         self,
@@ -198,8 +201,8 @@ class CudaEngine:
         with _device_memory("the answer", 16 * len(found.distance)):
             return answer.columns(found, table, n_sources)
 
-    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array | None:
-        """The internal id of one of the caller's, (1,); None if there is none."""
+    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
+        """The internal id of one of the caller's, (1,), for which nobody has waited; -1 if there is none."""
         from rapids_trav.engines.cuda import answer
 
         with _device_memory("a look-up", 8):
@@ -234,19 +237,19 @@ class CudaEngine:
     def _fused(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda import fused
 
-        return fused.bfs_fused(view, sources, options, self._control(), self.hub_words)
+        return fused.bfs_fused(view, sources, options, self._workspace(), self.hub_words)
 
-    def _control(self) -> Array:
-        """The counters of the fused search on the current stream."""
+    def _workspace(self) -> Workspace:
+        """What the fused searches on the current stream work in."""
         from rapids_trav.engines.cuda import fused
 
         stream = self.xp.cuda.get_current_stream()
         # The per-thread default stream has one number and is as many streams as there are threads.
         thread = threading.get_ident() if stream.ptr == self.xp.cuda.runtime.streamPerThread else 0
         key = (self.xp.cuda.runtime.getDevice(), stream.ptr, thread)
-        if (control := self._controls.get(key)) is None:
-            control = self._controls.setdefault(key, fused.new_control())
-        return control
+        if (workspace := self._workspaces.get(key)) is None:
+            workspace = self._workspaces.setdefault(key, fused.Workspace())
+        return workspace
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda import textbook

@@ -21,8 +21,8 @@ _MASK_WORDS = 16  # Arrow wants masks in multiples of 64 bytes
 def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
     """`vertex`, `distance` and, if there is one, `predecessor`, in ascending order of the caller's ids.
 
-    The host waits for the search, which tells how many values are null, and not for the columns: the frame is
-    put together while they are written.
+    The host does not wait for them: the frame is put together while they are written.  How many values are
+    null the search tells, for which `null_count` waits.
     """
     distance, predecessor = found.distance, found.predecessor
     n, dtype = len(distance), table.dtype
@@ -47,20 +47,24 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
     )  # fmt: skip
     if cupy.cuda.get_current_stream().ptr:
         counted.record()  # cuDF works on the default stream, and would not wait for this one
-    counted.synchronize()
-    n_null = int(count[0])
+
+    def n_null() -> int:
+        counted.synchronize()
+        return int(count[0])
+
     answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n_null)}
     if led is not None:
-        answer["predecessor"] = BitMasked(led, led_bits, n_null + n_sources)  # a source has none
+        # A source has none.
+        answer["predecessor"] = BitMasked(led, led_bits, lambda: n_null() + n_sources)
     return answer
 
 
-def locate(label: int, table: IntegerTable, n: int) -> Array | None:
-    """The internal id of one vertex, (1,), on the device; None if the graph does not have it."""
+def locate(label: int, table: IntegerTable, n: int) -> Array:
+    """The internal id of one vertex, (1,), on the device; -1 if the graph does not have it."""
     found = cupy.empty(1, vertex_dtype(n))
     label = table.dtype.type(label)
     _kernels(table, n).launch("locate", 1, label, table.rank, table.ids, _first(table), n, found)
-    return found if int(found[0]) >= 0 else None
+    return found
 
 
 def _kernels(table: IntegerTable, n: int) -> loader.Kernels:

@@ -11,6 +11,7 @@ Steps: take the working memory in one allocation, launch.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from typing import Any
 
@@ -28,6 +29,11 @@ FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
 CONTROL_BYTES = 256  # no less than the kernel's `Control`
+KEPT_BYTES = 1 << 26  # most working memory that stays between searches
+# The parts of the working memory, in the order of `_layout`.
+WORKING = ("near", "visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
+MOST_LEVELS = 2**31 - 2
+MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
 TRACE_ROW = 5
 TRACE_LEVELS = 1 << 22
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
@@ -68,15 +74,66 @@ def _block_size(out: Adjacency) -> int:
     return SMALL_BLOCK if wide or out.n_edges < SMALL_DEGREE * out.n_vertices else LARGE_BLOCK
 
 
-def new_control() -> Any:
-    """What searches on one stream count and meet in, one after another."""
-    return cupy.zeros(CONTROL_BYTES, np.uint8)
+class Workspace:
+    """What the searches on one stream count, meet and work in, one after another."""
+
+    def __init__(self) -> None:
+        self.control = cupy.zeros(CONTROL_BYTES, np.uint8)
+        self._memory: Any = None
+
+    def memory(self, n_bytes: int, keep: bool) -> Any:
+        """So many bytes at least: those kept, if they suffice, as an allocation takes its time."""
+        memory = self._memory
+        if memory is None or memory.mem.size < n_bytes:
+            memory = cupy.cuda.alloc(n_bytes)
+            if keep and n_bytes <= KEPT_BYTES:
+                self._memory = memory
+        return memory
 
 
-def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_words: int = 0) -> Search:
+@functools.cache
+def _arguments(vertex: Any) -> type[ctypes.Structure]:
+    """`Arguments` of fused_state.cuh, for vertices of this type."""
+    pointer, u64 = ctypes.c_void_p, ctypes.c_uint64
+    fields = {
+        "out_offsets": pointer,
+        "out_indices": pointer,
+        "out_resident": pointer,
+        "out_resident_begin": ctypes.c_int64,
+        "in_offsets": pointer,
+        "in_indices": pointer,
+        "in_resident": pointer,
+        "in_resident_begin": ctypes.c_int64,
+        "first_neighbors": pointer,
+        "sources": pointer,
+        "targets": pointer,
+        "n_targets": u64,
+        "queue_capacity": u64,
+        "distance": pointer,
+        "predecessor": pointer,
+        "n_unreached": pointer,
+        **dict.fromkeys(WORKING, pointer),
+        "control": pointer,
+        "trace_rows": pointer,
+        "n_vertices": vertex,
+        "n_sources": vertex,
+        "leaf_degree": vertex,
+        "hub_words": vertex,
+        "depth_limit": ctypes.c_int32,
+        "alpha": ctypes.c_float,
+        "beta": ctypes.c_float,
+        "neighbor_degree": ctypes.c_float,
+        "trace_capacity": ctypes.c_uint32,
+    }
+    return type("Arguments", (ctypes.Structure,), {"_fields_": list(fields.items())})
+
+
+def bfs_fused(
+    view: View, sources: Any, options: BfsOptions, workspace: Workspace, hub_words: int = 0
+) -> Search:
     """Search from `sources` (unique internal ids, one joint frontier) in one launch.
 
-    `control` comes from `new_control` and is used by the searches of one stream alone.
+    A source of -1 counts as none.  `workspace` is used by the searches of one stream alone.
     """
     out, into = view.out, view.into
     n_vertices, vertex = view.n_vertices, out.column_indices.dtype
@@ -85,10 +142,14 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_w
     predecessor = led if options.predecessors else None
     if n_vertices == 0:
         return Search(distance, predecessor)
+    sources = sources.astype(vertex, copy=False)
     targets, n_targets = _bitmap(options.targets, n_vertices)
     trace = cupy.empty((min(n_vertices + 1, TRACE_LEVELS), TRACE_ROW), np.int64) if options.trace else None
-    _memory, pointers, capacity = _workspace(out, into, len(sources))
-    limit = np.iinfo(np.int32).max - 1 if options.depth_limit is None else options.depth_limit
+    paged = _is_paged(out, options.trace) or _is_paged(into, options.trace)
+    begins, n_bytes, capacity = _layout(
+        n_vertices, max(_n_hubs(out), _n_hubs(into)), vertex.itemsize, out.row_offsets.itemsize, len(sources)
+    )
+    memory = workspace.memory(n_bytes, keep=not paged)
 
     block_size = _block_size(out)
     kernels = load_for(
@@ -98,38 +159,38 @@ def bfs_fused(view: View, sources: Any, options: BfsOptions, control: Any, hub_w
         BLOCK_SIZE=block_size,
         PREDECESSORS=int(options.predecessors),
         TRACE=int(options.trace),
-        PAGED=int(_is_paged(out, options.trace) or _is_paged(into, options.trace)),
+        PAGED=int(paged),
         **TUNED,
     )
-    kernels.function("bfs_fused")(
-        (multiprocessors(cupy.cuda.runtime.getDevice()),),
-        (block_size,),
-        (
-            *_rows(out),
-            *_rows(into),
-            _pointer(into.first_neighbors),
-            vertex.type(n_vertices),
-            # In a symmetric graph the only edge of a leaf leads back to where the search came from.
-            vertex.type(1 if into is out else 0),
-            vertex.type(hub_words),
-            sources.astype(vertex, copy=False),
-            vertex.type(len(sources)),
-            _pointer(targets),
-            np.uint64(n_targets),
-            np.int32(min(limit, np.iinfo(np.int32).max - 1)),
-            np.float32(ALPHA),
-            np.float32(BETA),
-            np.float32(out.neighbor_degree),
-            np.uint64(capacity),
-            distance,
-            _pointer(predecessor),
-            *pointers,
-            control,
-            n_unreached,
-            _pointer(trace),
-            np.uint32(0 if trace is None else len(trace)),
-        ),
+    arguments = _arguments(ctypes.c_int32 if vertex.itemsize == 4 else ctypes.c_int64)(
+        **_rows("out", out),
+        **_rows("in", into),
+        first_neighbors=_pointer(into.first_neighbors),
+        sources=_pointer(sources),
+        targets=_pointer(targets),
+        n_targets=n_targets,
+        queue_capacity=capacity,
+        distance=_pointer(distance),
+        predecessor=_pointer(predecessor),
+        n_unreached=_pointer(n_unreached),
+        **{name: memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
+        control=_pointer(workspace.control),
+        trace_rows=_pointer(trace),
+        n_vertices=n_vertices,
+        n_sources=len(sources),
+        # In a symmetric graph the only edge of a leaf leads back to where the search came from.
+        leaf_degree=1 if into is out else 0,
+        hub_words=hub_words,
+        depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
+        alpha=ALPHA,
+        beta=BETA,
+        neighbor_degree=float(out.neighbor_degree),
+        trace_capacity=0 if trace is None else len(trace),
     )
+    # CuPy passes a NumPy array of one entry by its value.
+    by_value = np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
+    blocks = multiprocessors(cupy.cuda.runtime.getDevice())
+    kernels.function("bfs_fused")((blocks,), (block_size,), (by_value,))
     rows = [] if trace is None else _levels(trace, out)
     return Search(distance, predecessor, rows, n_unreached)
 
@@ -139,22 +200,17 @@ def _is_paged(adjacency: Adjacency, trace: bool) -> bool:
     return adjacency.resident is not None or (trace and lies_outside(adjacency.column_indices))
 
 
-def _rows(adjacency: Adjacency) -> tuple[Any, ...]:
+def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
     """The kernel's arguments for an adjacency, of which a part may be resident (see `Adjacency`)."""
+    offsets = adjacency.row_offsets
     # The kernel compares in the type of offsets: in a narrow one, 2^63 - 1 would be -1.
-    begin, resident = adjacency.resident or (np.iinfo(adjacency.row_offsets.dtype).max, None)
-    return adjacency.row_offsets, adjacency.column_indices, _pointer(resident), np.int64(begin)
-
-
-def _workspace(out: Adjacency, into: Adjacency, n_sources: int) -> tuple[Any, list[np.uint64], int]:
-    """Working memory in one allocation, where each part of it begins in the kernel's order, and the capacity
-    of the queues.
-    """
-    sizes = (out.column_indices.dtype.itemsize, out.row_offsets.dtype.itemsize)
-    begins, total, capacity = _layout(out.n_vertices, max(_n_hubs(out), _n_hubs(into)), *sizes, n_sources)
-    memory = cupy.empty(total, np.uint8)
-    first = memory.data.ptr
-    return memory, [np.uint64(first + begin) for begin in begins], capacity
+    begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
+    return {
+        f"{side}_offsets": _pointer(offsets),
+        f"{side}_indices": _pointer(adjacency.column_indices),
+        f"{side}_resident": _pointer(resident),
+        f"{side}_resident_begin": int(begin),
+    }
 
 
 def _n_hubs(adjacency: Adjacency) -> int:
@@ -182,8 +238,8 @@ def _bitmap(vertices: Any, n_vertices: int) -> tuple[Any, int]:
     return cupy.packbits(marks, bitorder="little"), int(marks.sum())
 
 
-def _pointer(array: Any) -> np.uint64:
-    return np.uint64(0 if array is None else array.data.ptr)
+def _pointer(array: Any) -> int | None:
+    return None if array is None else array.data.ptr
 
 
 def _levels(trace: Any, out: Adjacency) -> list[LevelTrace]:
