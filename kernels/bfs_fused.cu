@@ -79,6 +79,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                    leaf_degree = given.leaf_degree;
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
+    // So few edges are followed at once, while a pull step has a vertex look at one neighbour after another.
+    const u64 least_pull = max((u64)bitmap_words(n_vertices), given.least_pull);
     Control* const control = given.control;
     u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
     NarrowItem *narrow_a = given.narrow_a, *narrow_b = given.narrow_b;
@@ -152,13 +154,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
 
         // A pull step over few vertices costs no more than turning back would.
         u64 pull_work = n_unvisited + n_words / 8;
-        bool many = (float)now.edges * given.alpha > (float)unexplored && now.edges > (u64)n_words;
+        bool many = (float)now.edges * given.alpha > (float)unexplored && now.edges > least_pull;
         // So few are left that what a pull step finds is listed as well, and the next step may be either.
         const bool ending = n_unvisited < (u64)n_words;
         bool few = !ending && pull_work > CHEAP_PULL && (float)now.vertices * given.beta < (float)pull_work;
         // An edge leads to a vertex of `neighbor_degree` edges on average: to hubs, in most graphs.
-        float coming = (float)(swelled ? now.vertices : now.edges) * given.neighbor_degree;
-        bool swell = !ending && coming * given.alpha > (float)unexplored && coming > (float)n_words;
+        float coming =
+            min((float)(swelled ? now.vertices : now.edges) * given.neighbor_degree, (float)unexplored);
+        bool swell = !ending && coming * given.alpha > (float)unexplored && coming > (float)least_pull;
         // A queue may get a vertex for each edge; the bitmap holds any number.
         swell |= !swelled && now.edges > given.queue_capacity;
         if (swelled && swell) few = false;

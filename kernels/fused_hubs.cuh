@@ -38,18 +38,25 @@ __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk
     return low;
 }
 
-// Calls visit(hub, first, last) with each run of row offsets, relative to its row, that falls to this warp.
-template <class Visit>
-__device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u32 chunk_size, Visit visit) {
+// Calls visit(hub, first, last) with each run of row offsets, relative to its row, that falls to this warp;
+// either may lie past the end of the row.  The first `n_busy` warps have other work, so chunks go to them
+// last.
+template <u32 CHUNK, class Visit>
+__device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u64 n_busy, Visit visit) {
     u64 size = n_hubs(packed), chunks = n_chunks(packed);
+    if (chunks == 0) return;
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
+    warp = warp < n_busy ? warp + n_warps - n_busy : warp - n_busy;
+    // Few chunks are cut up, so that a warp has all edges of its piece under way at once.
+    const i32 pieces = chunks * (CHUNK / BATCH) <= n_warps ? CHUNK / BATCH : 1;
+    chunks *= pieces;
     u64 share = (chunks + n_warps - 1) / n_warps, chunk = warp * share, end = min(chunk + share, chunks);
     if (chunk >= end) return;
-    for (u64 hub = find_hub(hubs, size, chunk); chunk < end; ++hub) {
-        u64 first = hubs[hub].first_chunk, next = hub + 1 < size ? hubs[hub + 1].first_chunk : chunks;
-        u64 stop = min(next, end);
-        visit(hubs[hub].vertex, (edge_t)((chunk - first) * chunk_size),
-              (edge_t)((stop - first) * chunk_size));
+    for (u64 hub = find_hub(hubs, size, pieces == 1 ? chunk : chunk / (CHUNK / BATCH)); chunk < end; ++hub) {
+        u64 first = hubs[hub].first_chunk * pieces;
+        u64 stop = min(hub + 1 < size ? hubs[hub + 1].first_chunk * pieces : chunks, end);
+        visit(hubs[hub].vertex, (edge_t)((chunk - first) * (CHUNK / pieces)),
+              (edge_t)((stop - first) * (CHUNK / pieces)));
         chunk = stop;
     }
 }

@@ -189,8 +189,10 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
 // The hubs that the level put off, their rows shared out over the grid.
 __device__ void pull_deferred(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                               const HubItem* deferred, u64 packed, i32 depth, Tally& tally) {
-    for_hub_chunks(deferred, packed, DEFER_CHUNK, [&](vertex_t v, edge_t first, edge_t last) {
-        edge_t row = graph.in.offsets[v], end = row + min(last, graph.in.offsets[v + 1] - row);
+    for_hub_chunks<DEFER_CHUNK>(deferred, packed, 0, [&](vertex_t v, edge_t first, edge_t last) {
+        edge_t row = graph.in.offsets[v], degree = graph.in.offsets[v + 1] - row;
+        if (first >= degree) return;
+        edge_t end = row + min(last, degree);
         u32 bit = 1u << (v & 31);
         // A chunk at a time: another warp may have settled the vertex meanwhile.
         for (edge_t begin = row + first; begin < end; begin += min((edge_t)DEFER_CHUNK, end - begin)) {

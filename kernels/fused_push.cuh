@@ -201,6 +201,8 @@ __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, ed
     }
 }
 
+constexpr u32 CUTS = (HUB_DEGREE + BATCH - 1) / BATCH;
+
 // One level by the whole grid: the narrow queue in tiles, then the chunks of the hubs.
 template <class Queue>
 __device__ void push_level(const Graph& graph, const State& state, const NarrowItem* narrow, u64 n_narrow,
@@ -209,14 +211,24 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
     u32 lane = lane_id();
     // Neighbouring warps sit on different multiprocessors, so that a short queue still spreads over the card.
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
-    u32 tile = (u32)min((u64)32, (n_narrow + n_warps - 1) / n_warps);
-    for (u64 base = warp * tile; base < n_narrow; base += n_warps * tile) {
+    // A short queue is cut up further, so that a warp has all edges of its piece under way at once.
+    const bool cut = n_narrow * CUTS <= n_warps;
+    const u64 n_items = cut ? n_narrow * CUTS : n_narrow;
+    const u32 tile = n_items <= n_warps ? 1 : (u32)min((u64)32, (n_items + n_warps - 1) / n_warps);
+    for (u64 base = warp * tile; base < n_items; base += n_warps * tile) {
         NarrowItem item{0, NONE, 0};
-        if (lane < tile && base + lane < n_narrow) item = narrow[base + lane];
+        if (lane < tile && base + lane < n_items) item = narrow[cut ? base / CUTS : base + lane];
+        if (cut) {
+            const u32 first = (u32)(base % CUTS) * BATCH;
+            item.begin += first;
+            item.degree = item.degree > first ? min(item.degree - first, BATCH) : 0;
+        }
         push_tile(graph, state, item.vertex, item.begin, item.degree, depth, queue, tally);
     }
-    for_hub_chunks(hubs, packed_hubs, HUB_DEGREE, [&](vertex_t v, edge_t first, edge_t last) {
+    const u64 n_busy = min(n_items, n_warps);
+    for_hub_chunks<HUB_DEGREE>(hubs, packed_hubs, n_busy, [&](vertex_t v, edge_t first, edge_t last) {
         edge_t row = graph.out.offsets[v], degree = graph.out.offsets[v + 1] - row;
+        if (first >= degree) return;
         edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
         for (edge_t base = row + first; base < end; base += 32 * UNROLL) {

@@ -28,6 +28,7 @@
 #endif
 
 constexpr int WARPS = BLOCK_SIZE / 32;
+constexpr u32 BATCH = 32 * UNROLL;  // edges that a warp has under way at once
 
 // A frontier vertex with what its edges are read by, so that a level starts without looking it up again.
 struct alignas(16) NarrowItem {
@@ -135,8 +136,7 @@ struct State {
     Control* control;
 };
 
-// What the host passes (`Arguments` in fused.py has the same fields in the same order): in one piece, since a
-// launch with so many arguments takes longer than a level.
+// What the host passes; fused_arguments.py has the same fields in the same order.
 struct Arguments {
     const edge_t* out_offsets;
     const vertex_t* out_indices;
@@ -151,6 +151,7 @@ struct Arguments {
     const u32* targets;
     u64 n_targets;
     u64 queue_capacity;
+    u64 least_pull;  // edges of a frontier up to which its level is pushed
     i32* distance;
     vertex_t* predecessor;
     u64* n_unreached;

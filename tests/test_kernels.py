@@ -1,5 +1,6 @@
 """The CUDA sources and the code that loads them, as far as a machine without a GPU can tell."""
 
+import ctypes
 import importlib.util
 import re
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rapids_trav.engines.cuda import link, loader
+from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS
 
 SOURCES = sorted(loader.kernel_directory().glob("*.cu*"))
 
@@ -36,6 +38,19 @@ def test_sources_open_with_what_they_are(path):
         heading = re.match(r"(//.*\n)+", text)[0]
         assert "Invariant" in heading
         assert 'extern "C" __global__' in text
+
+
+@pytest.mark.parametrize("vertex_bytes", ARGUMENTS)
+def test_the_struct_of_arguments_is_that_of_the_kernel(vertex_bytes):
+    types = {"i64": ctypes.c_int64, "u64": ctypes.c_uint64, "i32": ctypes.c_int32, "u32": ctypes.c_uint32}
+    types |= {"float": ctypes.c_float, "vertex_t": {4: ctypes.c_int32, 8: ctypes.c_int64}[vertex_bytes]}
+    text = loader.source("fused_state.cuh")
+    body = re.search(r"^struct Arguments \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL)[1]
+    fields = re.findall(r"^    (?:const )?([\w ]+?)(\*?) (\w+);", body, re.MULTILINE)
+    assert len(fields) == body.count(";")
+    assert ARGUMENTS[vertex_bytes]._fields_ == [
+        (name, ctypes.c_void_p if star else types[kind]) for kind, star, name in fields
+    ]
 
 
 def test_includes_are_put_in_once():

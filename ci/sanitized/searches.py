@@ -79,7 +79,7 @@ def check_answers(graph: Graph, engine: CudaEngine) -> None:
             assert np.array_equal(columns["predecessor"].values.get()[led], names[place[led]])
             last = engine.locate(int(names[-1]), table, graph.n)
             assert int(last[0]) == row[-1]
-            assert engine.locate(int(names[-1]) + 1, table, graph.n) is None
+            assert int(engine.locate(int(names[-1]) + 1, table, graph.n)[0]) == -1
     first = engine.smallest_predecessors(view.into, found.distance, cupy.asarray(order)).get()
     check_tree(graph, [0], distance, first)
     count = cupy.zeros(graph.n, np.int64)
@@ -120,7 +120,7 @@ def check_builds(graph: Graph, engine: CudaEngine) -> None:
 
 
 def run() -> None:
-    engine = CudaEngine()
+    engine = CudaEngine(least_pull=0)  # pulls from the first: these graphs are small
     for name, graph in (GRAPHS | EXTRA).items():
         print(name, flush=True)
         check_graph(graph, engine, (32, 32))
@@ -130,7 +130,9 @@ def run() -> None:
         check_builds(GRAPHS[name], engine)
     for capacity in (1, 4):
         check_graph(GRAPHS["star"], CudaEngine(private_capacity=capacity), (32, 32))
-    check_graph(GRAPHS["dense"], CudaEngine(hub_words=4), (32, 32))
+    check_graph(GRAPHS["dense"], CudaEngine(hub_words=4, least_pull=0), (32, 32))
+    for graph in (GRAPHS["dense"], EXTRA["skewed"]):
+        check_graph(graph, CudaEngine(), (32, 32))
     for bits in ((32, 64), (64, 64)):
         print(f"{bits[0]}-bit ids, {bits[1]}-bit offsets", flush=True)
         check_graph(GRAPHS["directed"], engine, bits)

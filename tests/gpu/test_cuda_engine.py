@@ -55,6 +55,78 @@ def test_distances_and_trees(engine, name, variant):
         assert np.array_equal(distance, graph.distance(sources))
 
 
+@pytest.fixture
+def pushing(cupy):
+    """An engine as it comes, which goes top-down on graphs as small as these."""
+    from rapids_trav.engines.cuda import CudaEngine
+
+    return CudaEngine()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_small_graphs_are_searched_top_down(pushing, name):
+    graph = GRAPHS[name]
+    for sources in [(0,), (graph.n - 1,)]:
+        distance, trace = search(pushing, graph, sources, trace=True)
+        assert np.array_equal(distance, graph.distance(sources))
+        assert {level.direction for level in trace} <= {"push"}
+
+
+@pytest.mark.parametrize("least_pull", [0, 1 << 20])
+def test_rows_about_as_long_as_what_a_warp_takes(cupy, least_pull):
+    """Long rows, which are cut into pieces, and short ones beside them; as few that each is cut, and more."""
+    from rapids_trav.engines.cuda import CudaEngine
+
+    engine = CudaEngine(least_pull=least_pull)
+    around = [length * k + d for length in (64, 128, 256) for k in (1, 2, 3) for d in (-1, 0, 1)]
+    for degrees in (around, [*around, 5000, 1, 2], around * 60 + [5] * 3000):
+        begins = 1 + len(degrees) + np.concatenate([[0], np.cumsum(degrees)])
+        middle = np.arange(1, 1 + len(degrees))
+        u = np.concatenate([np.zeros(len(degrees), np.int64), np.repeat(middle, degrees)])
+        v = np.concatenate([middle, np.arange(begins[0], begins[-1])])
+        graph = Graph(int(begins[-1]), u, v, symmetric=True)
+        for sources in [(0,), (graph.n - 1,)]:
+            distance, trace = search(engine, graph, sources, trace=True)
+            assert np.array_equal(distance, graph.distance(sources))
+            if least_pull and len(degrees) < 100:  # each edge but a leaf's, which leads back
+                followed = sum(level.edges for level in trace)
+                assert followed == len(degrees) + sum(d + 1 for d in degrees) + len(sources) * (
+                    sources != (0,)
+                )
+
+
+def test_more_edges_than_places_in_the_queue(pushing, monkeypatch):
+    """The next level then comes from a bitmap."""
+    from rapids_trav.engines.cuda import fused
+
+    monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
+    fused._layout.cache_clear()
+    graph = random(30000, 200000, symmetric=True)
+    distance, trace = search(pushing, graph, trace=True)
+    fused._layout.cache_clear()
+    assert np.array_equal(distance, graph.distance([0]))
+    assert {level.direction for level in trace} == {"push", "pull"}
+
+
+def test_a_source_that_is_none(engine):
+    found = engine.bfs(GraphView(nine(), engine), engine.xp.asarray([-1]), BfsOptions())
+    assert np.all(found.distance.get() == -1) and int(found.n_unreached[0]) == 9
+
+
+def test_working_memory_is_taken_again(cupy):
+    from rapids_trav.engines.cuda import fused
+
+    workspace = fused.Workspace()
+    first = workspace.memory(1000, keep=False)
+    second = workspace.memory(1000, keep=True)
+    assert first.ptr != second.ptr
+    assert workspace.memory(900, keep=False).ptr == second.ptr
+    third = workspace.memory(100_000, keep=True)
+    assert workspace.memory(1000, keep=True).ptr == third.ptr != second.ptr
+    assert workspace.memory(fused.KEPT_BYTES + 1, keep=True).mem.size > fused.KEPT_BYTES
+    assert workspace.memory(1000, keep=True).ptr == third.ptr
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_without_predecessors(engine, variant):
     graph = GRAPHS["directed"]

@@ -45,18 +45,22 @@ class CudaEngine:
         Words of the frontier, 32 vertices to a word, that each block of "auto" keeps in shared memory in a
         bottom-up step (SYSTEMS V6); at most 1024.  0, the default, measured no slower: the hubs' part of the
         frontier stays in the first level of cache by itself.
+    least_pull : int
+        Edges of a frontier up to which "auto" goes top-down, whatever is left: a level of so few takes no
+        longer than its loads wait for each other, and they wait less in a top-down step.
     """
 
     name = "cuda"
     variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
     lenient = ("auto", "fused")  # those that take a source of -1 as none
 
-    def __init__(self, private_capacity: int = 2048, hub_words: int = 0) -> None:
+    def __init__(self, private_capacity: int = 2048, hub_words: int = 0, least_pull: int = 1 << 20) -> None:
         import cupy
 
         self.xp = cupy
         self.private_capacity = private_capacity
         self.hub_words = hub_words
+        self.least_pull = least_pull
         self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
 
     def build_adjacency(
@@ -237,7 +241,9 @@ class CudaEngine:
     def _fused(self, view: View, sources: Array, options: BfsOptions) -> Search:
         from rapids_trav.engines.cuda import fused
 
-        return fused.bfs_fused(view, sources, options, self._workspace(), self.hub_words)
+        return fused.bfs_fused(
+            view, sources, options, self._workspace(), hub_words=self.hub_words, least_pull=self.least_pull
+        )
 
     def _workspace(self) -> Workspace:
         """What the fused searches on the current stream work in."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from rapids_trav.engines.cuda.build import HUB_DEGREE
 from rapids_trav.engines.cuda.external import lies_outside
+from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS, WORKING
 from rapids_trav.engines.cuda.loader import Defines, defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.memory import aligned, together
 from rapids_trav.errors import TravError
@@ -29,9 +30,9 @@ FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
 CONTROL_BYTES = 256  # no less than the kernel's `Control`
+WHOLE_QUEUE = 1 << 18  # most vertices of a graph for all of which there is a place in a queue
+ANY = 2**63 - 1  # edges of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that stays between searches
-# The parts of the working memory, in the order of `_layout`.
-WORKING = ("near", "visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
 MOST_LEVELS = 2**31 - 2
 MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
 TRACE_ROW = 5
@@ -91,49 +92,19 @@ class Workspace:
         return memory
 
 
-@functools.cache
-def _arguments(vertex: Any) -> type[ctypes.Structure]:
-    """`Arguments` of fused_state.cuh, for vertices of this type."""
-    pointer, u64 = ctypes.c_void_p, ctypes.c_uint64
-    fields = {
-        "out_offsets": pointer,
-        "out_indices": pointer,
-        "out_resident": pointer,
-        "out_resident_begin": ctypes.c_int64,
-        "in_offsets": pointer,
-        "in_indices": pointer,
-        "in_resident": pointer,
-        "in_resident_begin": ctypes.c_int64,
-        "first_neighbors": pointer,
-        "sources": pointer,
-        "targets": pointer,
-        "n_targets": u64,
-        "queue_capacity": u64,
-        "distance": pointer,
-        "predecessor": pointer,
-        "n_unreached": pointer,
-        **dict.fromkeys(WORKING, pointer),
-        "control": pointer,
-        "trace_rows": pointer,
-        "n_vertices": vertex,
-        "n_sources": vertex,
-        "leaf_degree": vertex,
-        "hub_words": vertex,
-        "depth_limit": ctypes.c_int32,
-        "alpha": ctypes.c_float,
-        "beta": ctypes.c_float,
-        "neighbor_degree": ctypes.c_float,
-        "trace_capacity": ctypes.c_uint32,
-    }
-    return type("Arguments", (ctypes.Structure,), {"_fields_": list(fields.items())})
-
-
 def bfs_fused(
-    view: View, sources: Any, options: BfsOptions, workspace: Workspace, hub_words: int = 0
+    view: View,
+    sources: Any,
+    options: BfsOptions,
+    workspace: Workspace,
+    *,
+    hub_words: int,
+    least_pull: int,
 ) -> Search:
     """Search from `sources` (unique internal ids, one joint frontier) in one launch.
 
-    A source of -1 counts as none.  `workspace` is used by the searches of one stream alone.
+    A source of -1 counts as none.  `workspace` is used by the searches of one stream alone; for the others
+    see `CudaEngine`.
     """
     out, into = view.out, view.into
     n_vertices, vertex = view.n_vertices, out.column_indices.dtype
@@ -162,7 +133,7 @@ def bfs_fused(
         PAGED=int(paged),
         **TUNED,
     )
-    arguments = _arguments(ctypes.c_int32 if vertex.itemsize == 4 else ctypes.c_int64)(
+    arguments = ARGUMENTS[vertex.itemsize](
         **_rows("out", out),
         **_rows("in", into),
         first_neighbors=_pointer(into.first_neighbors),
@@ -170,6 +141,7 @@ def bfs_fused(
         targets=_pointer(targets),
         n_targets=n_targets,
         queue_capacity=capacity,
+        least_pull=least_pull,
         distance=_pointer(distance),
         predecessor=_pointer(predecessor),
         n_unreached=_pointer(n_unreached),
@@ -224,7 +196,11 @@ def _layout(
     bitmap = 4 * -(-n_vertices // 32)
     # What a pull step hands back to push, twice over, and what one block leaves.
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
-    narrow = min(n_vertices, capacity) * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
+    if n_vertices <= max(WHOLE_QUEUE, capacity):
+        n_items, capacity = n_vertices, ANY  # a vertex is queued once
+    else:
+        n_items = capacity
+    narrow = n_items * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
     return tuple(begins), total, capacity

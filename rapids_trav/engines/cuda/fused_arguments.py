@@ -1,0 +1,51 @@
+"""What the fused search passes to its kernel, field by field as `Arguments` in `kernels/fused_state.cuh`.
+
+In one struct: CuPy converts each argument of a launch by itself, and three dozen take longer than a level.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+# The parts of the working memory, in the order in which they are laid out.
+WORKING = ("near", "visited", "bitmap_a", "bitmap_b", "narrow_a", "narrow_b", "hubs_a", "hubs_b")
+
+
+def _struct(vertex: Any) -> type[ctypes.Structure]:
+    pointer, u64 = ctypes.c_void_p, ctypes.c_uint64
+    fields = {
+        "out_offsets": pointer,
+        "out_indices": pointer,
+        "out_resident": pointer,
+        "out_resident_begin": ctypes.c_int64,
+        "in_offsets": pointer,
+        "in_indices": pointer,
+        "in_resident": pointer,
+        "in_resident_begin": ctypes.c_int64,
+        "first_neighbors": pointer,
+        "sources": pointer,
+        "targets": pointer,
+        "n_targets": u64,
+        "queue_capacity": u64,
+        "least_pull": u64,
+        "distance": pointer,
+        "predecessor": pointer,
+        "n_unreached": pointer,
+        **dict.fromkeys(WORKING, pointer),
+        "control": pointer,
+        "trace_rows": pointer,
+        "n_vertices": vertex,
+        "n_sources": vertex,
+        "leaf_degree": vertex,
+        "hub_words": vertex,
+        "depth_limit": ctypes.c_int32,
+        "alpha": ctypes.c_float,
+        "beta": ctypes.c_float,
+        "neighbor_degree": ctypes.c_float,
+        "trace_capacity": ctypes.c_uint32,
+    }
+    return type("Arguments", (ctypes.Structure,), {"_fields_": list(fields.items())})
+
+
+ARGUMENTS = {4: _struct(ctypes.c_int32), 8: _struct(ctypes.c_int64)}  # by the bytes of a vertex
