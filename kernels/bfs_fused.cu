@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                    leaf_degree = given.leaf_degree;
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
-    // So few edges are followed at once, while a pull step has a vertex look at one neighbour after another.
+    // Up to so many edges a push step follows at once; a pull step has a vertex look at one after another.
     const u64 least_pull = max((u64)bitmap_words(n_vertices), given.least_pull);
     Control* const control = given.control;
     u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
@@ -180,7 +180,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             end_level(shared, control, found, degrees, epoch);
             now = shared.seen;
             unexplored -= now.edges;
-            pulling = now.edges > pull_work;
+            // The bitmap still has the frontier, should the queue have no place for all that comes.
+            pulling = now.edges > min(pull_work, given.queue_capacity);
             if (!pulling && now.narrow + now.hubs == 0) break;
         }
 

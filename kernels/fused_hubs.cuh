@@ -45,18 +45,18 @@ template <u32 CHUNK, class Visit>
 __device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u64 n_busy, Visit visit) {
     u64 size = n_hubs(packed), chunks = n_chunks(packed);
     if (chunks == 0) return;
+    static_assert(CHUNK % BATCH == 0);
+    constexpr u32 PIECES = CHUNK / BATCH;
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
     warp = warp < n_busy ? warp + n_warps - n_busy : warp - n_busy;
-    // Few chunks are cut up, so that a warp has all edges of its piece under way at once.
-    const i32 pieces = chunks * (CHUNK / BATCH) <= n_warps ? CHUNK / BATCH : 1;
-    chunks *= pieces;
+    // Dealt in pieces, of which a warp has all edges under way at once.
+    chunks *= PIECES;
     u64 share = (chunks + n_warps - 1) / n_warps, chunk = warp * share, end = min(chunk + share, chunks);
     if (chunk >= end) return;
-    for (u64 hub = find_hub(hubs, size, pieces == 1 ? chunk : chunk / (CHUNK / BATCH)); chunk < end; ++hub) {
-        u64 first = hubs[hub].first_chunk * pieces;
-        u64 stop = min(hub + 1 < size ? hubs[hub + 1].first_chunk * pieces : chunks, end);
-        visit(hubs[hub].vertex, (edge_t)((chunk - first) * (CHUNK / pieces)),
-              (edge_t)((stop - first) * (CHUNK / pieces)));
+    for (u64 hub = find_hub(hubs, size, chunk / PIECES); chunk < end; ++hub) {
+        u64 first = hubs[hub].first_chunk * PIECES;
+        u64 stop = min(hub + 1 < size ? hubs[hub + 1].first_chunk * PIECES : chunks, end);
+        visit(hubs[hub].vertex, (edge_t)((chunk - first) * BATCH), (edge_t)((stop - first) * BATCH));
         chunk = stop;
     }
 }

@@ -5,6 +5,7 @@
 
 // Appends to the queues that the whole grid reads in the next level.
 struct GridQueue {
+    static constexpr i32 UNROLLED = UNROLL;
     NarrowItem* narrow;
     HubItem* hubs;
     Level* level;
@@ -54,6 +55,7 @@ struct GridQueue {
 
 // Marks the vertices in a bitmap, for a pull step to read.  Nobody asks for their rows.
 struct FrontierMap {
+    static constexpr i32 UNROLLED = MAP_UNROLL;
     u32* bitmap;
     bool eager;
 };
@@ -225,16 +227,17 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
         }
         push_tile(graph, state, item.vertex, item.begin, item.degree, depth, queue, tally);
     }
-    const u64 n_busy = min(n_items, n_warps);
+    const u64 n_busy = min((n_items + tile - 1) / tile, n_warps);
     for_hub_chunks<HUB_DEGREE>(hubs, packed_hubs, n_busy, [&](vertex_t v, edge_t first, edge_t last) {
         edge_t row = graph.out.offsets[v], degree = graph.out.offsets[v + 1] - row;
         if (first >= degree) return;
         edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
-        for (edge_t base = row + first; base < end; base += 32 * UNROLL) {
-            vertex_t from[UNROLL], to[UNROLL];
+        constexpr i32 N = Queue::UNROLLED;
+        for (edge_t base = row + first; base < end; base += 32 * N) {
+            vertex_t from[N], to[N];
 #pragma unroll
-            for (i32 k = 0; k < UNROLL; ++k) {
+            for (i32 k = 0; k < N; ++k) {
                 edge_t edge = base + 32 * k + lane;
                 from[k] = v;
                 to[k] = edge < end ? graph.out.neighbor(edge, tally) : NONE;

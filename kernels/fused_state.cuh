@@ -17,6 +17,10 @@
 #ifndef UNROLL
 #define UNROLL 2
 #endif
+// The same where they lead into a bitmap, which leaves more registers.
+#ifndef MAP_UNROLL
+#define MAP_UNROLL 4
+#endif
 #ifndef PREDECESSORS
 #define PREDECESSORS 1
 #endif
@@ -151,7 +155,7 @@ struct Arguments {
     const u32* targets;
     u64 n_targets;
     u64 queue_capacity;
-    u64 least_pull;  // edges of a frontier up to which its level is pushed
+    u64 least_pull;  // edges of a frontier up to which the search does not turn to pulling by the ratio
     i32* distance;
     vertex_t* predecessor;
     u64* n_unreached;
@@ -183,7 +187,7 @@ struct BlockShared {
 
 // Words of a bitmap with a bit for each vertex.
 __device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) {
-    return (n_vertices + 31) / 32;
+    return (n_vertices - 1) / 32 + 1;  // of at least one; (n + 31) would overflow
 }
 
 __device__ __forceinline__ u64 warp_sum(u64 value) {

@@ -494,6 +494,30 @@ def test_wrong_call(case):
     assert type(caught.value) is kind
 
 
+QUESTIONS = [
+    *({}, {"depth_limit": 0}, {"targets": [4]}, {"trace": True}, {"predecessors": False}, {"mode": "each"}),
+    *({"deterministic": True}, {"direction": "in"}, {"where": "open"}, {"reached_only": True}),
+    {"variant": "push"},
+]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("limit", [None, "100 MB"])
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_an_unknown_source_is_told_whatever_is_asked(frame_library, question, limit, directed):
+    edges = frame_library.DataFrame(EDGES[["src", "dst", "open"]])
+    graph = edges.trav.graph(directed=directed, memory_limit=limit)
+    for source in (99, 2**40):
+        with pytest.raises(UnknownVertexError, match=f"sources names 1 unknown vertex: {source};"):
+            graph.bfs(source, **question)
+
+
+def test_a_graph_without_vertices_knows_no_source(frame_library):
+    graph = frame_library.DataFrame(EDGES[["src", "dst"]]).head(0).trav.graph()
+    with pytest.raises(UnknownVertexError, match="the graph has none"):
+        graph.bfs(1)
+
+
 def test_strings_that_are_no_unicode():
     lone = pd.DataFrame({"src": ["\ud800", "b"], "dst": ["b", "c"]}, dtype=object)
     if str(TEXT) != "object":  # as Python objects they are ids like others

@@ -118,7 +118,8 @@ def test_integers_past_int64_are_read_where_lists_of_them_are_refused(refusal):
 
     column = read_column("vertices", [1, 2**64 - 1], Refusing())
     assert column.dtype == "uint64" and column.tolist() == [1, 2**64 - 1]
-    with pytest.raises(TravError, match=r"no (objects|integers past int64)"):
+    last = "no objects" if refusal is OverflowError else "no integers past int64"
+    with pytest.raises(TravError, match=last):
         read_column("vertices", [-1, 2**63], Refusing())
 
 

@@ -75,7 +75,7 @@ def check_outside(graph: Graph, engine: CudaEngine, room: int) -> None:
 
 def run() -> None:
     print("outside the GPU's memory", flush=True)
-    engine = CudaEngine(least_pull=0)  # pulls from the first: these graphs are small
+    engine = CudaEngine(least_pull=0)  # turns by the ratio alone: these graphs are small
     for name in ("star", "directed", "undirected", "loops"):
         for room in ROOM:
             check_outside(GRAPHS[name], engine, room)

@@ -120,7 +120,7 @@ def check_builds(graph: Graph, engine: CudaEngine) -> None:
 
 
 def run() -> None:
-    engine = CudaEngine(least_pull=0)  # pulls from the first: these graphs are small
+    engine = CudaEngine(least_pull=0)  # turns by the ratio alone: these graphs are small
     for name, graph in (GRAPHS | EXTRA).items():
         print(name, flush=True)
         check_graph(graph, engine, (32, 32))

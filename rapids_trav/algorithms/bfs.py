@@ -54,7 +54,7 @@ def bfs(
     # An engine may have its own way to the columns of a whole answer.
     whole = not reached_only and graph.frame_library == "cudf" and hasattr(graph.engine, "answer_columns")
     table = graph.ids.table if whole else None
-    question = ask(graph, sources, checked=table is None, **asked)
+    question = ask(graph, sources, checked=table is None or graph.n_vertices == 0, **asked)
     columns, rows, traces = None, [], []
     for first, found in searches(graph, question, deterministic):
         traces.append(found.trace)

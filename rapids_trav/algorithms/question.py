@@ -65,7 +65,8 @@ def ask(
     """Check a question about `graph`; raise a `TravError` that says what is wrong with it.
 
     `what` is what the question calls its sources.  Unless they have to be `checked`, a single one that the
-    graph does not have may be -1: whether it does, the caller learns from the search without waiting twice.
+    graph does not have may be -1: the caller learns it from the search, after which nobody is reached, and
+    does not wait twice; other faults are then told first.
     """
     one_of("mode", mode, MODES)
     one_of("direction", direction, DIRECTIONS)

@@ -19,4 +19,4 @@ def cupy():
 def engine(cupy):
     from rapids_trav.engines.cuda import CudaEngine
 
-    return CudaEngine(least_pull=0)  # pulls from the first: most graphs here are small
+    return CudaEngine(least_pull=0)  # turns by the ratio alone: most graphs here are small

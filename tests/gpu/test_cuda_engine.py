@@ -100,12 +100,27 @@ def test_more_edges_than_places_in_the_queue(pushing, monkeypatch):
     from rapids_trav.engines.cuda import fused
 
     monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
-    fused._layout.cache_clear()
     graph = random(30000, 200000, symmetric=True)
     distance, trace = search(pushing, graph, trace=True)
-    fused._layout.cache_clear()
     assert np.array_equal(distance, graph.distance([0]))
     assert {level.direction for level in trace} == {"push", "pull"}
+
+
+@pytest.mark.parametrize("least_pull", [0, 1 << 20])
+def test_a_frontier_that_shrinks_before_it_grows(cupy, least_pull):
+    """Pulled levels find so few that the next could be pushed, but for the million vertices that follow."""
+    from rapids_trav.engines.cuda import CudaEngine
+
+    sizes = np.array([1, 212, 212 * 212, 40_000, 1_000_000])
+    ends = np.cumsum(sizes)
+    level = [np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    u = [np.zeros(212, np.int64), *(np.repeat(level[i], k) for i, k in ((1, 212), (2, 4), (3, 25))), level[4]]
+    v = [level[1], level[2], level[3][np.arange(4 * sizes[2]) % sizes[3]], level[4], np.zeros(sizes[4], int)]
+    graph = Graph(int(ends[-1]), np.concatenate(u), np.concatenate(v))
+    distance, trace = search(CudaEngine(least_pull=least_pull), graph, trace=True)
+    assert np.array_equal(distance, np.repeat(np.arange(5), sizes))
+    assert [row.frontier for row in trace] == sizes.tolist()
+    assert trace[3].direction == "pull"
 
 
 def test_a_source_that_is_none(engine):
@@ -122,6 +137,9 @@ def test_working_memory_is_taken_again(cupy):
     assert first.ptr != second.ptr
     assert workspace.memory(900, keep=False).ptr == second.ptr
     third = workspace.memory(100_000, keep=True)
+    passing = fused.Workspace(keeps=False)
+    fourth = passing.memory(1000, keep=True)
+    assert passing.memory(1000, keep=True).ptr != fourth.ptr
     assert workspace.memory(1000, keep=True).ptr == third.ptr != second.ptr
     assert workspace.memory(fused.KEPT_BYTES + 1, keep=True).mem.size > fused.KEPT_BYTES
     assert workspace.memory(1000, keep=True).ptr == third.ptr

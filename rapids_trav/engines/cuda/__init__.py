@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from rapids_trav.engines.cuda.fused import Workspace
 
 
+DEFAULT_STREAMS = (0, 1)  # the null stream, and the same by its other name
+
+
 class CudaEngine:
     """Breadth-first search and what surrounds it, on CuPy's current device and stream.
 
@@ -46,8 +49,8 @@ class CudaEngine:
         bottom-up step (SYSTEMS V6); at most 1024.  0, the default, measured no slower: the hubs' part of the
         frontier stays in the first level of cache by itself.
     least_pull : int
-        Edges of a frontier up to which "auto" goes top-down, whatever is left: a level of so few takes no
-        longer than its loads wait for each other, and they wait less in a top-down step.
+        Edges of a frontier up to which "auto" does not turn bottom-up, however few are left: a level of so
+        few takes as long as its loads wait for each other, and they wait less in a top-down step.
     """
 
     name = "cuda"
@@ -206,7 +209,7 @@ class CudaEngine:
             return answer.columns(found, table, n_sources)
 
     def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
-        """The internal id of one of the caller's, (1,), for which nobody has waited; -1 if there is none."""
+        """The internal id of one of the caller's, (1,), or -1; the host does not wait for it."""
         from rapids_trav.engines.cuda import answer
 
         with _device_memory("a look-up", 8):
@@ -254,7 +257,8 @@ class CudaEngine:
         thread = threading.get_ident() if stream.ptr == self.xp.cuda.runtime.streamPerThread else 0
         key = (self.xp.cuda.runtime.getDevice(), stream.ptr, thread)
         if (workspace := self._workspaces.get(key)) is None:
-            workspace = self._workspaces.setdefault(key, fused.Workspace())
+            # Of other streams there may be any number, each for one search.
+            workspace = self._workspaces.setdefault(key, fused.Workspace(keeps=stream.ptr in DEFAULT_STREAMS))
         return workspace
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:

@@ -6,7 +6,7 @@ D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
 The idea: a level of a small frontier costs less than telling the host about it, so the host is not told.  The
 device chooses each level's direction and stops by itself; the host launches once and gets arrays back.
 
-Steps: take the working memory in one allocation, launch.
+Steps: take the working memory, in one allocation that stays if it is small; launch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
 CONTROL_BYTES = 256  # no less than the kernel's `Control`
-WHOLE_QUEUE = 1 << 18  # most vertices of a graph for all of which there is a place in a queue
+WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of them in a queue
 ANY = 2**63 - 1  # edges of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that stays between searches
 MOST_LEVELS = 2**31 - 2
@@ -38,7 +38,7 @@ MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
 TRACE_ROW = 5
 TRACE_LEVELS = 1 << 22
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
-# it has fewer vertices than the unvisited part over beta.
+# it has fewer vertices than the unvisited part over beta.  Few edges are pushed anyway (see `CudaEngine`).
 ALPHA, BETA = 20.0, 24.0
 
 # Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer
@@ -78,16 +78,20 @@ def _block_size(out: Adjacency) -> int:
 class Workspace:
     """What the searches on one stream count, meet and work in, one after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeps: bool = True) -> None:
         self.control = cupy.zeros(CONTROL_BYTES, np.uint8)
+        self._keeps = keeps
         self._memory: Any = None
 
     def memory(self, n_bytes: int, keep: bool) -> Any:
         """So many bytes at least: those kept, if they suffice, as an allocation takes its time."""
         memory = self._memory
         if memory is None or memory.mem.size < n_bytes:
+            keep = keep and self._keeps and n_bytes <= KEPT_BYTES
+            if keep:
+                self._memory = None  # in time to make room
             memory = cupy.cuda.alloc(n_bytes)
-            if keep and n_bytes <= KEPT_BYTES:
+            if keep:
                 self._memory = memory
         return memory
 
@@ -116,11 +120,17 @@ def bfs_fused(
     sources = sources.astype(vertex, copy=False)
     targets, n_targets = _bitmap(options.targets, n_vertices)
     trace = cupy.empty((min(n_vertices + 1, TRACE_LEVELS), TRACE_ROW), np.int64) if options.trace else None
-    paged = _is_paged(out, options.trace) or _is_paged(into, options.trace)
+    sides = (out,) if into is out else (out, into)
+    outside = any(lies_outside(side.column_indices) for side in sides)
     begins, n_bytes, capacity = _layout(
-        n_vertices, max(_n_hubs(out), _n_hubs(into)), vertex.itemsize, out.row_offsets.itemsize, len(sources)
+        n_vertices,
+        max(_n_hubs(side) for side in sides),
+        vertex.itemsize,
+        out.row_offsets.itemsize,
+        len(sources),
+        whole=n_vertices <= WHOLE_QUEUE and not outside,
     )
-    memory = workspace.memory(n_bytes, keep=not paged)
+    memory = workspace.memory(n_bytes, keep=not outside)
 
     block_size = _block_size(out)
     kernels = load_for(
@@ -130,7 +140,8 @@ def bfs_fused(
         BLOCK_SIZE=block_size,
         PREDECESSORS=int(options.predecessors),
         TRACE=int(options.trace),
-        PAGED=int(paged),
+        # Edges are in two places; or all in the host's memory, and are to be counted.
+        PAGED=int(any(side.resident is not None for side in sides) or (options.trace and outside)),
         **TUNED,
     )
     arguments = ARGUMENTS[vertex.itemsize](
@@ -167,11 +178,6 @@ def bfs_fused(
     return Search(distance, predecessor, rows, n_unreached)
 
 
-def _is_paged(adjacency: Adjacency, trace: bool) -> bool:
-    """Whether its edges are in two places; or, to be counted, all in the host's memory."""
-    return adjacency.resident is not None or (trace and lies_outside(adjacency.column_indices))
-
-
 def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
     """The kernel's arguments for an adjacency, of which a part may be resident (see `Adjacency`)."""
     offsets = adjacency.row_offsets
@@ -191,15 +197,17 @@ def _n_hubs(adjacency: Adjacency) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _layout(
-    n_vertices: int, n_hubs: int, vertex_bytes: int, edge_bytes: int, n_sources: int
+    n_vertices: int, n_hubs: int, vertex_bytes: int, edge_bytes: int, n_sources: int, whole: bool
 ) -> tuple[tuple[int, ...], int, int]:
+    """Where the parts of the working memory begin, the bytes of it, and the edges of a frontier for which the
+    queues suffice: any, if they are `whole`.
+    """
     bitmap = 4 * -(-n_vertices // 32)
     # What a pull step hands back to push, twice over, and what one block leaves.
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
-    if n_vertices <= max(WHOLE_QUEUE, capacity):
+    n_items = capacity
+    if whole or n_vertices <= capacity:
         n_items, capacity = n_vertices, ANY  # a vertex is queued once
-    else:
-        n_items = capacity
     narrow = n_items * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
