@@ -80,6 +80,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
     // Up to so many edges a push step follows at once; a pull step has a vertex look at one after another.
+    // Claims of one word wait for each other, so that many of them are better not made in vain.
+    const u64 eager_edges = min((u64)EAGER_EDGES, 8 * (u64)bitmap_words(n_vertices));
     const u64 least_pull = max((u64)bitmap_words(n_vertices), given.least_pull);
     Control* const control = given.control;
     u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
@@ -186,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         }
 
         u64 frontier = now.vertices;
-        queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= EAGER_EDGES};
+        queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= eager_edges};
         tally = Tally();
         const bool pulled = pulling;
         if (pulling) {

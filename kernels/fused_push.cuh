@@ -5,7 +5,6 @@
 
 // Appends to the queues that the whole grid reads in the next level.
 struct GridQueue {
-    static constexpr i32 UNROLLED = UNROLL;
     NarrowItem* narrow;
     HubItem* hubs;
     Level* level;
@@ -55,7 +54,6 @@ struct GridQueue {
 
 // Marks the vertices in a bitmap, for a pull step to read.  Nobody asks for their rows.
 struct FrontierMap {
-    static constexpr i32 UNROLLED = MAP_UNROLL;
     u32* bitmap;
     bool eager;
 };
@@ -233,11 +231,10 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
         if (first >= degree) return;
         edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
-        constexpr i32 N = Queue::UNROLLED;
-        for (edge_t base = row + first; base < end; base += 32 * N) {
-            vertex_t from[N], to[N];
+        for (edge_t base = row + first; base < end; base += BATCH) {
+            vertex_t from[UNROLL], to[UNROLL];
 #pragma unroll
-            for (i32 k = 0; k < N; ++k) {
+            for (i32 k = 0; k < UNROLL; ++k) {
                 edge_t edge = base + 32 * k + lane;
                 from[k] = v;
                 to[k] = edge < end ? graph.out.neighbor(edge, tally) : NONE;

@@ -17,10 +17,6 @@
 #ifndef UNROLL
 #define UNROLL 2
 #endif
-// The same where they lead into a bitmap, which leaves more registers.
-#ifndef MAP_UNROLL
-#define MAP_UNROLL 4
-#endif
 #ifndef PREDECESSORS
 #define PREDECESSORS 1
 #endif
