@@ -1,15 +1,19 @@
-"""Edges in Parquet files, read a few row groups at a time."""
+"""Edges in Parquet files, read a few row groups at a time, each file in its own types as frames are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import Any
 
-from .errors import EDGES_CHANGED, TravError, first_line
+from .errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from .frames import Frame, library
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
+_INDEX = re.compile(
+    r"__index_level_\d+__"
+)  # what pandas calls an index that it keeps: no column of the edges
 
 
 class ParquetEdges:
@@ -28,7 +32,7 @@ class ParquetEdges:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
         except (OSError, ValueError) as error:
             raise _unreadable(", ".join(names), error) from error
-        self.columns = self._dataset.schema.names
+        self.columns = [name for name in self._dataset.schema.names if not _INDEX.fullmatch(name)]
         self._stamps = self._current_stamps()
 
     def _current_stamps(self) -> list[tuple]:
@@ -46,7 +50,28 @@ class ParquetEdges:
                 fragment.ensure_complete_metadata()
             except (OSError, ValueError) as error:
                 raise _unreadable(fragment.path, error) from error
+            self._check_columns(fragment)
             yield fragment
+
+    def _check_columns(self, fragment: Any) -> None:
+        """Refuse a file with other columns than the first."""
+        own = {name for name in self._schema(fragment).names if not _INDEX.fullmatch(name)}
+        first = self._dataset.files[0]
+        for name in sorted(own.symmetric_difference(self.columns)):
+            there, missing = (fragment.path, first) if name in own else (first, fragment.path)
+            raise UnknownColumnError(
+                f"Column {name!r} is in {there} but not in {missing}: give all of them the same columns."
+            )
+
+    def _schema(self, fragment: Any) -> Any:
+        """The columns of a file in its own types, with those that its path tells."""
+        import pyarrow.dataset
+
+        schema = fragment.physical_schema
+        for name in pyarrow.dataset.get_partition_keys(fragment.partition_expression):
+            if name not in schema.names:
+                schema = schema.append(self._dataset.schema.field(name))
+        return schema
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         if self._current_stamps() != self._stamps:
@@ -68,7 +93,7 @@ class ParquetEdges:
 
     def _read(self, fragment: Any, groups: list[int], columns: list[Hashable]) -> Frame:
         if self.library.name == "pandas":
-            return self.library.from_arrow(fragment.to_table(schema=self._dataset.schema, columns=columns))
+            return self.library.from_arrow(fragment.to_table(schema=self._schema(fragment), columns=columns))
         import cudf
         import pyarrow.dataset
 

@@ -64,7 +64,7 @@ class Program:
         What errors and traces call it.
     dtype : {"int32", "int64", "float32", "float64"}, or NumPy's dtype or type of that name
         Type of values and messages, to which results are converted; of integers, functions that give floats
-        are refused when they are compiled.
+        are refused when they are compiled, and sums and differences past the type wrap around as NumPy's do.
     reducer : {"min", "max", "sum"}
         How a vertex combines what it gathers; the identity (largest, smallest, 0) if it has no edges in.
     scatter : callable(value, degree) -> message, optional

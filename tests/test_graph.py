@@ -12,7 +12,7 @@ import pytest
 from conftest import rows, to_pandas
 
 import rapids_trav
-from rapids_trav import Graph
+from rapids_trav import Graph, TravError, UnknownColumnError
 from rapids_trav.algorithms import bfs as bfs_module
 from rapids_trav.algorithms.validate import TreeError, check_tree
 
@@ -366,6 +366,47 @@ def test_parquet_without_rows(tmp_path, engine):
     assert (graph.n_vertices, graph.n_edges) == (2, 0)
     assert rows(graph.bfs(3)) == [(3, 0, None), (4, None, None)]
     assert len(graph.khop(3, 1).edges) == 0
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["files", "folder"])
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (7, "007", "which are different kinds of id"),
+        ("7", 7, "which are different kinds of id"),
+        (7, True, "is boolean, which names no vertices"),
+        (7, pd.Timestamp("2020-01-01"), "which are different kinds of id"),
+    ],
+    ids=str,
+)
+def test_parquet_files_keep_their_types(tmp_path, first, second, told, whole):
+    """They are frames like any: none is put into the types of another."""
+    for name, end in (("one", first), ("two", second)):
+        pd.DataFrame({"src": [end], "dst": [end]}).to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(TravError, match=told):
+        Graph.from_edges(tmp_path if whole else sorted(tmp_path.iterdir()))
+
+
+def test_parquet_files_of_wider_types(tmp_path):
+    pd.DataFrame({"src": [1], "dst": [2], "w": [1]}, dtype="int32").to_parquet(tmp_path / "one.parquet")
+    pd.DataFrame({"src": [2], "dst": [2**40], "w": [0.5]}).to_parquet(tmp_path / "two.parquet")
+    found = Graph.from_edges(tmp_path, weight="w").sssp(1)
+    assert rows(found[["vertex", "distance"]]) == [(1, 0.0), (2, 1.0), (2**40, 1.5)]
+
+
+@pytest.mark.parametrize(("first", "second"), [(["src", "dst", "a"], ["src", "dst"]), (["src", "dst"],) * 2])
+def test_parquet_files_of_other_columns(tmp_path, first, second):
+    """An index that pandas has kept is no column."""
+    for name, columns in (("one", first), ("two", second)):
+        edges = pd.DataFrame({key: [1, 2] for key in columns}).iloc[1:]
+        edges.to_parquet(tmp_path / f"{name}.parquet", index=name == "one")
+    for paths in (["one", "two"], ["two", "one"]):
+        paths = [tmp_path / f"{name}.parquet" for name in paths]
+        if first == second:
+            assert Graph.from_edges(paths).edge_columns == ["src", "dst"]
+            continue
+        with pytest.raises(UnknownColumnError, match=r"'a' is in .*one\.parquet but not in .*two\.parquet"):
+            Graph.from_edges(paths)
 
 
 def test_parquet_with_partition_columns(tmp_path):

@@ -185,6 +185,7 @@ def matrix(first, *lines):
         ("a.csv", "src,src\n1,2\n", "two columns 'src'"),
         ("a.csv", b"src,dst\n1,\xff\xfe\n", "cannot be read"),
         ("a.parquet", "no parquet", "cannot be read"),
+        ("a.csv", "src,dst\n9007199254740993,2\n3.0,4\n", "one of about 9007199254740992"),
         ("a.mtx", "1 2 3\n", "cannot be read"),
         ("a.mtx", "3 3 2\n1 2\n2 3\n", "Missing banner"),
         ("a.mtx.gz", "a b\n1 2\n3 4\n", "Missing banner"),
@@ -335,3 +336,15 @@ def test_ids_in_other_columns(write):
         read_edges(write("b.csv", "kind,from,to\n,NA,1\nx,2,\n"), id_columns=["from", "to"])
     with pytest.raises(TravError, match="no column 'src'"):
         read_edges(path, id_columns=["src", "to"])
+
+
+def test_a_folder_of_parquet_files_of_different_types(tmp_path):
+    def put(name, **columns):
+        pd.DataFrame(columns).to_parquet(tmp_path / f"{name}.parquet")
+
+    put("one", src=[7], dst=pd.array([8], "int32"))
+    put("two", src=[8], dst=[2**40])
+    assert read_edges(tmp_path)["dst"].tolist() == [8, 2**40]
+    put("two", src=["007"], dst=[9])
+    with pytest.raises(TravError, match="src has incompatible types"):
+        read_edges(tmp_path)

@@ -53,7 +53,9 @@ def open_bytes(path: Path) -> Any:
 
 def reading_error(path: Path, error: Exception) -> TravError:
     """One sentence for what a library said while it read `path`."""
-    return TravError(f"{path} cannot be read: {first_line(error)}.")
+    return TravError(
+        f"{path} cannot be read: {first_line(error)}; check that it is whole, and what its name says it is."
+    )
 
 
 def check_columns(path: Path, names: Iterable[str], wanted: Iterable[str]) -> None:

@@ -16,18 +16,24 @@ from .formats import check_columns, reading_error
 
 def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any:
     """Frame of a Parquet file or folder; only `columns` if given."""
-    check_columns(path, read_schema(path).names, columns or ())
-    reader = import_cudf().read_parquet if library == "cudf" else pd.read_parquet
+    schema = read_schema(path)
+    check_columns(path, schema.names, columns or ())
+    wanted = None if columns is None else list(columns)
     try:
-        return reader(path, columns=None if columns is None else list(columns))
+        if library == "cudf":
+            return import_cudf().read_parquet(path, columns=wanted)
+        # Of a folder pandas would put all files into the types of the first.
+        return pd.read_parquet(path, columns=wanted, **({"schema": schema} if path.is_dir() else {}))
     except (OSError, pa.ArrowException, RuntimeError) as error:
         raise reading_error(path, error) from error
 
 
 def read_schema(path: Path) -> pa.Schema:
-    """Names and types of the columns, without reading them."""
+    """Names and types of the columns, without reading them; of several files, types for all."""
     try:
-        schema = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive").schema
+        files = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
+        own = [fragment.physical_schema for fragment in files.get_fragments()]
+        schema = pa.unify_schemas([files.schema, *own], promote_options="permissive")
     except (OSError, pa.ArrowException) as error:
         raise reading_error(path, error) from error
     if not schema.names:

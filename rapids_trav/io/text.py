@@ -22,6 +22,7 @@ USUAL_NAMES = {"src", "source", "source_id", "from", "from_id", "fromnodeid", "u
     "dst", "destination", "target", "target_id", "to", "to_id", "tonodeid", "v"
 }  # fmt: skip
 SAMPLE_LINES = 100
+EXACT = 2.0**53  # from here on float64 does not tell all integers apart
 MISSING = ["", "NA", "NaN", "nan", "null", "None"]
 
 
@@ -65,7 +66,20 @@ def read_text(
         raise reading_error(path, error) from error
     if frame[ids].isna().any(axis=None):
         raise _malformed(path, layout, ids)
+    for name in ids:
+        _check_exact(path, name, frame[name])
     return frame
+
+
+def _check_exact(path: Path, name: str, column: pd.Series) -> None:
+    """Refuse integers that were rounded because others beside them have a point."""
+    rounded = column[column.abs() >= EXACT] if column.dtype.kind == "f" else column[:0]
+    if len(rounded):
+        raise TravError(
+            f"Column {name!r} of {path} holds ids with a point or an exponent, and one of about "
+            f"{rounded.iloc[0]:.0f}, which is then not exact: write integers alone, or read them "
+            "as strings (string_ids=True, or --string-ids on the command line)."
+        )
 
 
 def check_delimiter(delimiter: str | None) -> None:
@@ -218,7 +232,9 @@ def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
                     f"Line {number} of {path} is {line.strip()[:60]!r}, where {expected} fields are "
                     f"expected and {' and '.join(ids)} must not be empty: correct or delete it."
                 )
-    return TravError(f"{path} has a row that is not an edge: each needs {expected} fields.")
+    return TravError(
+        f"{path} has a row that is not an edge: each needs {expected} fields, and each quote its end."
+    )
 
 
 def _open_lines(path: Path) -> io.TextIOWrapper:
