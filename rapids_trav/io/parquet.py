@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 
-from ..errors import TravError
+from ..errors import TravError, first_line
 from .formats import check_columns, reading_error
 
 
@@ -34,6 +34,11 @@ def read_schema(path: Path) -> pa.Schema:
         files = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
         own = [fragment.physical_schema for fragment in files.get_fragments()]
         schema = pa.unify_schemas([files.schema, *own], promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise TravError(
+            f"{path} has files whose columns differ in kind ({first_line(error)}): write them with one type "
+            "for each column."
+        ) from error
     except (OSError, pa.ArrowException) as error:
         raise reading_error(path, error) from error
     if not schema.names:
