@@ -79,10 +79,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
                    leaf_degree = given.leaf_degree;
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
-    // Up to so many edges a push step follows at once; a pull step has a vertex look at one after another.
+    const vertex_t n_words = bitmap_words(n_vertices);
     // Claims of one word wait for each other, so that many of them are better not made in vain.
-    const u64 eager_edges = min((u64)EAGER_EDGES, 8 * (u64)bitmap_words(n_vertices));
-    const u64 least_pull = max((u64)bitmap_words(n_vertices), given.least_pull);
+    const u64 eager_edges = min((u64)EAGER_EDGES, 8 * (u64)n_words);
+    // Up to so many edges a push step follows at once; a pull step has a vertex look at one after another.
+    const u64 least_pull = max((u64)n_words, given.least_pull);
     Control* const control = given.control;
     u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
     NarrowItem *narrow_a = given.narrow_a, *narrow_b = given.narrow_b;
@@ -95,7 +96,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         leaf_degree};
     const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
     const Trace trace{given.trace_rows, given.trace_capacity};
-    const vertex_t n_words = bitmap_words(n_vertices);
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);
     if (threadIdx.x == 0) shared.sum = Level{};

@@ -11,9 +11,7 @@ from .errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from .frames import Frame, library
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
-_INDEX = re.compile(
-    r"__index_level_\d+__"
-)  # what pandas calls an index that it keeps: no column of the edges
+_INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
 
 
 class ParquetEdges:
@@ -32,7 +30,7 @@ class ParquetEdges:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
         except (OSError, ValueError) as error:
             raise _unreadable(", ".join(names), error) from error
-        self.columns = [name for name in self._dataset.schema.names if not _INDEX.fullmatch(name)]
+        self.columns = _columns(self._dataset.schema)
         self._stamps = self._current_stamps()
 
     def _current_stamps(self) -> list[tuple]:
@@ -55,9 +53,8 @@ class ParquetEdges:
 
     def _check_columns(self, fragment: Any) -> None:
         """Refuse a file with other columns than the first."""
-        own = {name for name in self._schema(fragment).names if not _INDEX.fullmatch(name)}
-        first = self._dataset.files[0]
-        for name in sorted(own.symmetric_difference(self.columns)):
+        own, first = _columns(self._schema(fragment)), self._dataset.files[0]
+        for name in sorted(set(own).symmetric_difference(self.columns)):
             there, missing = (fragment.path, first) if name in own else (first, fragment.path)
             raise UnknownColumnError(
                 f"Column {name!r} is in {there} but not in {missing}: give all of them the same columns."
@@ -106,6 +103,11 @@ class ParquetEdges:
 
     def deliver(self, frame: Frame) -> Frame:
         return frame
+
+
+def _columns(schema: Any) -> list[Any]:
+    """Names of the columns of the edges, of which an index is none."""
+    return [name for name in schema.names if not _INDEX.fullmatch(name)]
 
 
 def _unreadable(name: str, error: Exception) -> TravError:

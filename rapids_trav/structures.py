@@ -100,6 +100,9 @@ class View(Protocol):
         """`out` where it lies: of a graph larger than the engine's memory, in arrays of the host."""
 
 
+MOST_LEVELS = 2**31 - 2  # of a search: distances are int32
+
+
 @dataclass(frozen=True)
 class BfsOptions:
     """What an engine needs to know of a question, in internal ids."""

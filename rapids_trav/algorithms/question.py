@@ -15,7 +15,7 @@ from rapids_trav.ids import vertex_dtype
 from rapids_trav.lookup import lookup
 from rapids_trav.storage.adjacencies import MemoryView
 from rapids_trav.storage.rows import check_where
-from rapids_trav.structures import Array, BfsOptions
+from rapids_trav.structures import MOST_LEVELS, Array, BfsOptions
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MODES = ("joint", "each")
 DIRECTIONS = ("out", "in", "both")
 POLICIES = ("gap", "beamer")
-MOST_LEVELS = 2**31 - 2
 
 
 @dataclass(frozen=True)

@@ -16,34 +16,47 @@ from .formats import check_columns, reading_error
 
 def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any:
     """Frame of a Parquet file or folder; only `columns` if given."""
-    schema = read_schema(path)
+    folder = path.is_dir()
+    schema = _common_schema(path) if folder else read_schema(path)
     check_columns(path, schema.names, columns or ())
     wanted = None if columns is None else list(columns)
     try:
         if library == "cudf":
             return import_cudf().read_parquet(path, columns=wanted)
         # Of a folder pandas would put all files into the types of the first.
-        return pd.read_parquet(path, columns=wanted, **({"schema": schema} if path.is_dir() else {}))
+        return pd.read_parquet(path, columns=wanted, schema=schema if folder else None)
     except (OSError, pa.ArrowException, RuntimeError) as error:
         raise reading_error(path, error) from error
 
 
 def read_schema(path: Path) -> pa.Schema:
-    """Names and types of the columns, without reading them; of several files, types for all."""
+    """Names and types of the columns, without reading them; of a folder, those of its first file."""
     try:
-        files = pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
-        own = [fragment.physical_schema for fragment in files.get_fragments()]
-        schema = pa.unify_schemas([files.schema, *own], promote_options="permissive")
-    except pa.ArrowTypeError as error:
-        raise TravError(
-            f"{path} has files whose columns differ in kind ({first_line(error)}): write them with one type "
-            "for each column."
-        ) from error
+        schema = _dataset(path).schema
     except (OSError, pa.ArrowException) as error:
         raise reading_error(path, error) from error
     if not schema.names:
         raise TravError(f"{path} holds no Parquet data.")
     return schema
+
+
+def _common_schema(folder: Path) -> pa.Schema:
+    """The columns of all files, in types that hold each file's."""
+    schemas = [read_schema(folder)]
+    try:
+        schemas += [fragment.physical_schema for fragment in _dataset(folder).get_fragments()]
+        return pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise TravError(
+            f"{folder} has files whose columns differ in kind ({first_line(error)}): write them with one "
+            "type for each column."
+        ) from error
+    except (OSError, pa.ArrowException) as error:
+        raise reading_error(folder, error) from error
+
+
+def _dataset(path: Path) -> pyarrow.dataset.Dataset:
+    return pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
 
 
 def import_cudf() -> Any:

@@ -24,7 +24,7 @@ from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS, WORKING
 from rapids_trav.engines.cuda.loader import Defines, defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.memory import aligned, together
 from rapids_trav.errors import TravError
-from rapids_trav.structures import Adjacency, BfsOptions, LevelTrace, Search, View
+from rapids_trav.structures import MOST_LEVELS, Adjacency, BfsOptions, LevelTrace, Search, View
 
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
@@ -33,7 +33,6 @@ CONTROL_BYTES = 256  # no less than the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of them in a queue
 ANY = 2**63 - 1  # edges of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that stays between searches
-MOST_LEVELS = 2**31 - 2
 MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
 TRACE_ROW = 5
 TRACE_LEVELS = 1 << 22
@@ -205,13 +204,11 @@ def _layout(
     bitmap = 4 * -(-n_vertices // 32)
     # What a pull step hands back to push, twice over, and what one block leaves.
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
-    n_items = capacity
-    if whole or n_vertices <= capacity:
-        n_items, capacity = n_vertices, ANY  # a vertex is queued once
-    narrow = n_items * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
+    whole = whole or n_vertices <= capacity  # a vertex is queued once
+    narrow = (n_vertices if whole else capacity) * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
-    return tuple(begins), total, capacity
+    return tuple(begins), total, ANY if whole else capacity
 
 
 def _bitmap(vertices: Any, n_vertices: int) -> tuple[Any, int]:
