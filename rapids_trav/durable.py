@@ -1,24 +1,28 @@
-"""What makes files trustworthy: checksums (CRC-32) that tell altered bytes, names that reach the disk, and
-folders that are there whole or not at all."""
+"""What makes files trustworthy: checksums (CRC-32) that tell altered bytes, names that reach the disk, files
+that are files, and folders that are there whole or not at all."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from .frames import move
 
 BLOCK = 1 << 24  # bytes that are read at once
+LONGEST_STEM = 200  # bytes of a name that is part of another; file systems take 255
 
 
 def array_checksum(array: Any, checksum: int = 0, dtype: Any = None) -> int:
@@ -33,10 +37,32 @@ def array_checksum(array: Any, checksum: int = 0, dtype: Any = None) -> int:
 def file_checksum(path: Path) -> int:
     """Of a file's bytes."""
     checksum = 0
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while block := file.read(BLOCK):
             checksum = zlib.crc32(block, checksum)
     return checksum
+
+
+def plain_size(path: Path) -> int:
+    """Return the bytes of a file; raise `OSError` if the path is that of a link, a pipe or a device."""
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(errno.ELOOP, "Is a link", os.fspath(path))
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "Is not a file", os.fspath(path))
+    return found.st_size
+
+
+def open_plain(path: Path) -> IO[bytes]:
+    """Open a file for reading; what is not a file is refused as by `plain_size`, and never waited for."""
+    plain_size(path)  # a device may act on being opened
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "Is not a file", os.fspath(path))
+    return os.fdopen(handle, "rb")
 
 
 def sync_folder(folder: Path) -> None:
@@ -66,9 +92,15 @@ def folder_in_the_making(target: Path) -> Iterator[Path]:
         os.close(lock)
 
 
+def _stem(target: Path) -> str:
+    """The name of the target, or what stands for one that leaves no room for letters beside it."""
+    long = len(os.fsencode(target.name)) > LONGEST_STEM
+    return hashlib.sha256(os.fsencode(target.name)).hexdigest() if long else target.name
+
+
 def _locked_folder(target: Path) -> tuple[Path, int]:
     while True:
-        path = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+        path = Path(tempfile.mkdtemp(prefix=f".{_stem(target)}.", suffix=".partial", dir=target.parent))
         try:
             lock = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
@@ -81,7 +113,7 @@ def _locked_folder(target: Path) -> tuple[Path, int]:
 
 
 def _remove_abandoned(target: Path) -> None:
-    name = re.compile(rf"\.{re.escape(target.name)}\.[^.]+\.partial")
+    name = re.compile(rf"\.{re.escape(_stem(target))}\.[^.]+\.partial")
     for path in target.parent.iterdir():
         if name.fullmatch(path.name):
             with suppress(OSError):  # locked, or another user's

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,31 @@ def location(what: str, value: Any) -> Path:
     Raises
     ------
     TravError
-        If it is no path, an empty one, or one that no system knows, with a null character in it.
+        If it is no path, an empty one, one that no system knows, with a null character in it, or one that
+        this system does not take, with a name that is too long.
     """
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(path, str) or not path or "\0" in path:
         raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
-    return Path(path)
+    return reachable(Path(path))
+
+
+def reachable(path: Path) -> Path:
+    """Return the path, if the system can say whether there is something.
+
+    Raises
+    ------
+    TravError
+        If a name in it is too long, or a folder in it may not be read.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise TravError(
+                f"{written(str(path))} cannot be reached ({error.strerror or error}): use another path."
+            ) from error
+    return path
 
 
 def folder(what: str, value: Any) -> Path:

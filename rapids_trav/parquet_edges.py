@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from .errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from .frames import Frame, library
+from .locations import reachable
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
@@ -22,6 +24,8 @@ class ParquetEdges:
 
         self.library = library("cudf" if engine == "cuda" else "pandas")
         names = [fspath(path) for path in paths]
+        for name in names:
+            reachable(Path(name))
         try:
             self._dataset = pyarrow.dataset.dataset(
                 names[0] if len(names) == 1 else names, format="parquet", partitioning="hive"

@@ -62,17 +62,16 @@ def open_saved(
     with times.phase("ids"):
         ids = restore(saved, library, runner.xp)
     head = saved.head
-    adjacency, columns = saved.edges(), head["columns"]
-    weight = None if adjacency.weights is None else Weight(columns["weight"], adjacency.weights.dtype)
-    ends = (columns["src"], columns["dst"])
-    rows = SavedRows(adjacency, head["directed"], *ends, weight, ids, library, runner.xp)
-    placement = Placement.of(runner, head["n_edges"], head["directed"], memory_limit, spill)
+    adjacency = saved.edges()
+    weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype)
+    rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
+    placement = Placement.of(runner, head.n_edges, head.directed, memory_limit, spill)
     with times.phase("adjacency"):
         storage = placement.storage(
             runner,
             ids,
-            head["n_edges"],
-            head["directed"],
+            head.n_edges,
+            head.directed,
             chunks=rows.pairs,
             filtered=rows.pairs,
             weighted=None if weight is None else rows.weighted,
@@ -82,8 +81,8 @@ def open_saved(
         "rows": rows,
         "ids": ids,
         "storage": storage,
-        "n_edges": head["n_edges"],
-        "directed": head["directed"],
-        "weight": columns["weight"],
+        "n_edges": head.n_edges,
+        "directed": head.directed,
+        "weight": head.weight,
         "build_times": times.seconds,
     }

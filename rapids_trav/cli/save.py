@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
+from ..locations import reachable
 from ..sizes import readable
+from .checks import wrong_option
 from .edges import edge_options, open_graph
 from .report import console, progress, seconds
 
@@ -24,6 +26,8 @@ def save(folder: str, weight: str | None, quiet: bool, **edges: Any) -> None:
     rapids-trav save edges.csv graph
     rapids-trav bfs graph --source 0
     """
+    with wrong_option():
+        reachable(Path(folder))
     if Path(folder).exists() and not Path(folder).is_dir():
         raise click.UsageError(f"{folder} is a file: name a folder.")
     opened = open_graph(weight=weight, **edges)

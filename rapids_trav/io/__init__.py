@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TravError
+from ..locations import reachable
 from .formats import FORMATS, check_columns, guess_format
 from .matrix_market import read_matrix_market
 from .parquet import import_cudf, read_parquet
@@ -75,7 +76,7 @@ def read_edges(
     TravError
         If the file is missing, empty, of no known format or malformed; for text the sentence gives the line.
     """
-    path = Path(path)
+    path = reachable(Path(path))
     if not path.exists():
         raise TravError(f"There is no file {path}.")
     if library not in ("pandas", "cudf"):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..durable import folder_in_the_making
 from ..errors import TravError
+from ..locations import reachable
 
 WRITABLE = {
     ".parquet": "parquet",
@@ -32,7 +33,7 @@ def check_output(path: str | Path) -> Path:
 
 def check_writable(path: str | Path) -> Path:
     """The path, if a file can be made there; asked before the work likewise."""
-    path = Path(path)
+    path = reachable(Path(path))
     if path.is_dir():
         raise TravError(f"{path} is a folder: name a file in it.")
     if not path.parent.is_dir():

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from rapids_trav.durable import open_plain
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.sizes import readable
 from rapids_trav.structures import Array
@@ -26,12 +27,16 @@ def open_array(path: Path) -> np.ndarray:
 
     It may be written because kernels are compiled for such arrays, and is then a copy of the page written to.
     """
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         shape, dtype = _header(file)
         start = file.tell()
         size = os.fstat(file.fileno()).st_size
-        if len(shape) != 1 or dtype.hasobject or size != start + shape[0] * dtype.itemsize:
+        if dtype.kind not in "iuf" or dtype.itemsize not in (4, 8):
+            raise ValueError("it does not hold numbers of 32 or 64 bits")
+        if len(shape) != 1 or size != start + shape[0] * dtype.itemsize:
             raise ValueError("its header does not fit its size")
+        if start % dtype.itemsize:
+            raise ValueError("its numbers are not aligned")
         if shape[0] == 0:
             return np.empty(0, dtype)
         how = {"flags": mmap.MAP_PRIVATE | _NO_RESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}

@@ -30,7 +30,7 @@ import pyarrow as pa
 from rapids_trav.durable import BLOCK, file_checksum, folder_in_the_making, sync_folder
 from rapids_trav.errors import TravError
 from rapids_trav.frames import move
-from rapids_trav.locations import location
+from rapids_trav.locations import location, reachable
 from rapids_trav.sizes import readable
 
 from .arrays import preallocate
@@ -42,7 +42,7 @@ HEAD = "graph.json"
 
 def is_saved_graph(folder: Any) -> bool:
     """Whether a path is that of a saved graph."""
-    return Path(folder, HEAD).is_file()
+    return (reachable(Path(folder)) / HEAD).is_file()
 
 
 def write_graph(
@@ -58,9 +58,7 @@ def write_graph(
     TravError
         If the folder is there already or cannot be written, for want of room, say.
     """
-    target = location("folder", folder).absolute()
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise TravError(f"{folder} exists already: remove it first, or name another folder.")
+    target = _target(folder)
     n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())
     made = False
     try:
@@ -84,6 +82,20 @@ def write_graph(
         raise TravError(
             f"{folder} cannot be written: {why}; it needs {readable(n_bytes)}, and nothing is left of it."
         ) from error
+
+
+def _target(folder: Any) -> Path:
+    """The folder to be made, which a link leads to if it is named by one."""
+    try:
+        target = location("folder", folder).resolve()
+        there = target.exists()
+        if there and (not target.is_dir() or any(target.iterdir())):
+            raise TravError(f"{folder} exists already: remove it first, or name another folder.")
+    except (OSError, RuntimeError) as error:  # a link to itself is one or the other
+        raise TravError(f"{folder} cannot be made: {getattr(error, 'strerror', None) or error}.") from error
+    if there and target.is_mount():
+        raise TravError(f"{folder} is where a disk is mounted, which cannot be replaced: name a folder in it.")
+    return target
 
 
 def _refuse_without_room(target: Path, n_bytes: int) -> None:

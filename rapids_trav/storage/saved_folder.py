@@ -1,12 +1,12 @@
 """The folder of a saved graph, read back; what is in it, `files.py` tells.
 
 Arrays are mapped, not read, and no kernel looks at the bounds of its arrays: so what is in the files is
-checked when they are opened.
+checked when they are opened, whatever their checksums say.  With `verify` all that answers rest on is; without
+it, all that memory is addressed by.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rapids_trav.durable import file_checksum
-from rapids_trav.errors import TravError
+from rapids_trav.durable import file_checksum, open_plain, plain_size
+from rapids_trav.errors import TravError, first_line
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.locations import location
 from rapids_trav.structures import Adjacency
 
 from .arrays import open_array
-from .files import FORMAT, HEAD, VERSION, head_bytes
+from .files import HEAD
+from .saved_check import look_through
+from .saved_head import OFFSETS, WEIGHTS, Head, SavedFile, damaged, parse_head
 
-CHEAP = 1 << 30  # bytes up to which all checksums are compared: less than a second
+CHEAP = 1 << 30  # bytes up to which everything is verified: less than a second
 LARGE = ("column_indices.npy", "weights.npy")  # files that may be larger than memory
 BLOCK = 1 << 22  # entries that are looked at at once
+LONGEST_HEAD = 1 << 24  # bytes
 
 
 @dataclass(frozen=True)
@@ -35,60 +38,99 @@ class GraphFolder:
     Attributes
     ----------
     path : Path
-    head : dict
+    head : Head
         Content of `graph.json`.
+    verify : bool
+        Whether to look at all that the answers rest on.
     """
 
     path: Path
-    head: dict[str, Any]
+    head: Head
+    verify: bool
 
     def has(self, file: str) -> bool:
-        return file in self.head["files"]
+        return file in self.head.files
 
-    def array(self, name: str) -> np.ndarray:
-        """One of the arrays, mapped."""
+    def array(self, name: str, *types: str) -> np.ndarray:
+        """One of the arrays, mapped, which is of one of these types."""
         path = self.path / f"{name}.npy"
         try:
             array = open_array(path)
         except (OSError, ValueError) as error:
             raise damaged(path, f"cannot be mapped ({error})") from error
-        saved = self.head["files"][path.name].get("dtype", array.dtype.newbyteorder("=").str)
-        if array.dtype.str != saved:
+        saved = self.head.files[path.name].dtype
+        if saved is not None and array.dtype.str != saved:
             raise damaged(path, f"holds {array.dtype.str}, and was saved as {saved}")
+        if array.dtype.str not in types:
+            raise damaged(path, f"holds {array.dtype.str}, and should hold {' or '.join(types)}")
+        return array
+
+    def vertices(self, name: str) -> np.ndarray:
+        """An array of internal ids, mapped, each of which is one of the graph's."""
+        n = self.head.n_vertices
+        array = self.array(name, vertex_dtype(n).str)
+        if not _below(array, n):
+            what = "edges" if name == "column_indices" else "places"
+            raise damaged(self.path / f"{name}.npy", f"holds {what} to none of the {n:,} vertices")
         return array
 
     def edges(self) -> Adjacency:
         """The adjacency, of mapped arrays, in which no kernel can go astray.
 
-        Every edge leads to a vertex: to see that takes a twentieth of a second for each GB that is in memory,
-        a tenth of what a checksum takes.
+        Every edge leads to a vertex and no weight is NaN: to see that takes a twentieth of a second for each
+        GB that is in memory.  To verify takes as long as the checksums: an undirected graph has each edge both
+        ways, rows ascend and edges are as many as the head says.
         """
-        offsets, columns = self.array("row_offsets"), self.array("column_indices")
-        weights = self.array("weights") if self.has("weights.npy") else None
-        n = self.head["n_vertices"]
+        head = self.head
+        offsets, columns = self.array("row_offsets", *OFFSETS), self.vertices("column_indices")
+        weights = self.array("weights", *WEIGHTS) if self.has("weights.npy") else None
+        fewest, most = head.n_edges, head.n_edges * (1 if head.directed else 2)
         fitting = (
-            len(offsets) == n + 1
-            and offsets.dtype.kind == "i"
-            and columns.dtype == vertex_dtype(n)
+            len(offsets) == head.n_vertices + 1
             and int(offsets[0]) == 0
             and int(offsets[-1]) == len(columns)
             and _ascend(offsets)
-            and (weights is None or (len(weights) == len(columns) and weights.dtype.kind in "if"))
+            and fewest <= len(columns) <= most
+            and (weights is None or len(weights) == len(columns))
         )
         if not fitting:
             raise TravError(f"{self.path} holds arrays that do not fit together: save the graph again.")
-        if not _below(columns, n):
-            raise damaged(self.path / "column_indices.npy", f"holds edges to none of the {n:,} vertices")
-        return Adjacency(offsets.astype("int64", copy=False), columns, weights=weights)
+        if weights is not None and _has_nan(weights):
+            raise damaged(self.path / "weights.npy", "holds NaN, which is not a weight")
+        edges = Adjacency(offsets.astype("int64", copy=False), columns, weights=weights)
+        if self.verify:
+            self._verify(edges)
+        return edges
 
-    def table(self, name: str) -> pa.Table:
+    def _verify(self, edges: Adjacency) -> None:
+        head, found = self.head, look_through(edges)
+        path = self.path / "column_indices.npy"
+        if not found.ascending:
+            raise damaged(path, "holds a row that is not in ascending order")
+        if head.directed:
+            return
+        if not found.symmetric:
+            raise damaged(path, "holds an undirected edge that does not lead both ways with one weight")
+        if edges.n_edges + found.n_loops != 2 * head.n_edges:
+            n_edges = (edges.n_edges + found.n_loops) // 2
+            raise damaged(self.path / HEAD, f"tells {head.n_edges:,} edges, and there are {n_edges:,}")
+
+    def table(self, name: str, columns: list[str], n_rows: int | None = None) -> pa.Table:
+        """One of the tables, which has these columns and, if given, so many rows."""
         import pyarrow.parquet
 
         path = self.path / f"{name}.parquet"
         try:
-            return pyarrow.parquet.read_table(path)
-        except (OSError, pa.ArrowException) as error:
-            raise damaged(path, f"cannot be read ({error})") from error
+            with open_plain(path) as file:
+                parquet = pyarrow.parquet.ParquetFile(file)
+                found, rows = parquet.schema_arrow.names, parquet.metadata.num_rows
+                if found != columns or n_rows not in (None, rows):
+                    raise ValueError(f"it has {rows:,} rows of {len(found)} columns, not those that it should")
+                return parquet.read()
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a reader makes of bytes that are not its own
+            raise damaged(path, f"cannot be read ({first_line(error)})") from error
 
 
 def open_folder(folder: Any, verify: bool | None = None) -> GraphFolder:
@@ -98,8 +140,9 @@ def open_folder(folder: Any, verify: bool | None = None) -> GraphFolder:
     ----------
     folder : path
     verify : bool, optional
-        Read every file for its checksum; by default if together they have up to 1 GiB.  Otherwise the edges
-        and their weights are left out, which `edges` then looks through.  Sizes are always compared.
+        Read every file for its checksum, and every edge for what answers rest on; by default if together they
+        have up to 1 GiB.  Otherwise the edges and their weights are left out, which `edges` then looks
+        through.  Sizes are always compared.
 
     Raises
     ------
@@ -109,52 +152,51 @@ def open_folder(folder: Any, verify: bool | None = None) -> GraphFolder:
     path = location("folder", folder)
     head = _read_head(path / HEAD)
     if verify is None:
-        verify = sum(file["bytes"] for file in head["files"].values()) <= CHEAP
-    for name, saved in head["files"].items():
-        try:
-            size = (path / name).stat().st_size
-            if size != saved["bytes"]:
-                raise damaged(path / name, f"has {size:,} bytes, and was saved with {saved['bytes']:,}")
-            if (verify or name not in LARGE) and f"{file_checksum(path / name):08x}" != saved["crc32"]:
-                raise damaged(path / name, "is not what was saved (its checksum does not fit)")
-        except FileNotFoundError:
-            raise damaged(path / name, "is missing") from None
-        except OSError as error:
-            raise damaged(path / name, f"cannot be read ({error.strerror or error})") from error
-    return GraphFolder(path, head)
+        verify = sum(file.n_bytes for file in head.files.values()) <= CHEAP
+    for name, saved in head.files.items():
+        _check_file(path / name, saved, verify or name not in LARGE)
+    return GraphFolder(path, head, verify)
 
 
-def _read_head(path: Path) -> dict[str, Any]:
+def _check_file(path: Path, saved: SavedFile, verify: bool) -> None:
     try:
-        content = path.read_bytes()
-        head = json.loads(content)
+        size = plain_size(path)
+        if size != saved.n_bytes:
+            raise damaged(path, f"has {size:,} bytes, and was saved with {saved.n_bytes:,}")
+        if verify and f"{file_checksum(path):08x}" != saved.crc32:
+            raise damaged(path, "is not what was saved (its checksum does not fit)")
+    except FileNotFoundError:
+        raise damaged(path, "is missing") from None
+    except OSError as error:
+        raise damaged(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def _read_head(path: Path) -> Head:
+    try:
+        with open_plain(path) as file:
+            content = file.read(LONGEST_HEAD + 1)
     except FileNotFoundError:
         raise TravError(f"{path.parent} holds no saved graph: there is no {path.name} in it.") from None
     except OSError as error:
-        raise TravError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except ValueError:
-        head = None
-    saved = isinstance(head, dict) and head.get("format") == FORMAT and head.pop("crc32", None)
-    if not saved or head_bytes(head) != content:
-        raise damaged(path, "is no longer what was saved")
-    if head["version"] != VERSION:
-        raise TravError(
-            f"{path} has format version {head['version']}, and this release reads {VERSION}: save the graph "
-            f"again with this release."
-        )
-    return head
-
-
-def damaged(path: Path, why: str) -> TravError:
-    return TravError(f"{path} {why}: restore it from a copy, or save the graph again.")
+        raise damaged(path, f"cannot be read ({error.strerror or error})") from error
+    if len(content) > LONGEST_HEAD:
+        raise damaged(path, f"has more than {LONGEST_HEAD:,} bytes")
+    return parse_head(path, content)
 
 
 def _ascend(offsets: np.ndarray) -> bool:
-    starts = range(0, len(offsets) - 1, BLOCK)
-    return all(bool((np.diff(offsets[i : i + BLOCK + 1]) >= 0).all()) for i in starts)
+    """Compared rather than subtracted: a difference may overflow."""
+    blocks = (offsets[i : i + BLOCK + 1] for i in range(0, len(offsets) - 1, BLOCK))
+    return all(bool((block[1:] >= block[:-1]).all()) for block in blocks)
 
 
-def _below(columns: np.ndarray, n: int) -> bool:
+def _below(array: np.ndarray, n: int) -> bool:
     """Whether all are from 0 to n - 1; as unsigned integers negative ones are large."""
-    unsigned = columns.view(f"u{columns.dtype.itemsize}")
-    return all(int(unsigned[i : i + BLOCK].max()) < n for i in range(0, len(columns), BLOCK))
+    unsigned = array.view(f"u{array.dtype.itemsize}")
+    return all(int(unsigned[i : i + BLOCK].max()) < n for i in range(0, len(array), BLOCK))
+
+
+def _has_nan(weights: np.ndarray) -> bool:
+    """A largest number is NaN if any number is."""
+    blocks = range(0, len(weights), BLOCK) if weights.dtype.kind == "f" else ()
+    return any(bool(np.isnan(weights[i : i + BLOCK].max())) for i in blocks)

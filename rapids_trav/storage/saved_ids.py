@@ -13,11 +13,13 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.degree_order import DegreeOrderedIds
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, first_line, written
+from rapids_trav.frames import move
 from rapids_trav.ids import IdMap, Library, RangeIds
 from rapids_trav.renumber import renumber
 
 from .saved_folder import GraphFolder
+from .saved_head import RangeEntry, TableEntry, damaged
 
 
 def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa.Table], dict[str, Any]]:
@@ -50,35 +52,62 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
 
 def restore(folder: GraphFolder, library: Library, xp: Any) -> IdMap:
     """The map of the ids of a saved graph."""
-    entry, n = folder.head["ids"], folder.head["n_vertices"]
-    if entry["kind"] == "range":
-        integers, dtype = np.dtype(entry["integers"]), np.dtype(entry["dtype"])
-        ids: IdMap = RangeIds(entry["first"], n, integers, dtype, library, xp)
+    entry, n = folder.head.ids, folder.head.n_vertices
+    ids: IdMap
+    if isinstance(entry, RangeEntry):
+        ids = RangeIds(entry.first, n, entry.integers, entry.dtype, library, xp)
     else:
-        columns = _columns(folder, entry)
-        named = [(f"vertex_{i}", library.column(column)) for i, column in enumerate(columns)]
-        ids, _ = renumber([named], len(named), library, xp)
-    if ids.n != n:
-        raise TravError(f"{folder.path} tells {n:,} vertices but {ids.n:,} ids: save the graph again.")
+        ids = _map_of_table(folder, entry, library, xp)
     if folder.has("order.npy"):
-        ids = DegreeOrderedIds.of(ids, xp.asarray(folder.array("order")), xp)
+        ids = DegreeOrderedIds.of(ids, _permutation(folder, xp), xp)
     return ids
 
 
-def _columns(folder: GraphFolder, entry: dict[str, Any]) -> list[pd.Series]:
-    frame = folder.table("ids").to_pandas()
+def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: Any) -> IdMap:
+    """The map of the ids in a table, in which they stand once each and in ascending order."""
+    n, width = folder.head.n_vertices, len(entry.dtypes)
+    table = folder.table("ids", [f"vertex_{i}" for i in range(width)], n)
+    categories = {i: folder.table(f"categories_{i}", ["category"]) for i in entry.ordered}
+    try:
+        columns = _columns(table, categories, entry)
+        named = [(f"vertex_{i}", library.column(column)) for i, column in enumerate(columns)]
+        ids, codes = renumber([named], width, library, xp)
+        place = move(codes(0), xp)
+        found = [str(column.dtype) for column in columns] == list(entry.dtypes)
+        if not (found and ids.n == len(place) == n and bool((place == xp.arange(n)).all())):
+            raise ValueError("they are not as many as the vertices, distinct, ascending and of their types")
+    except MemoryError:
+        raise
+    except Exception as error:  # of a table that somebody else made, pandas may say anything
+        raise damaged(
+            folder.path / "ids.parquet", f"does not hold the ids of the graph ({first_line(error)})"
+        ) from error
+    return ids
+
+
+def _columns(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry) -> list[pd.Series]:
+    frame = table.to_pandas().reset_index(drop=True)
     columns = []
-    for i, dtype in enumerate(entry["dtypes"]):
+    for i, dtype in enumerate(entry.dtypes):
         column = frame[f"vertex_{i}"]
-        if str(i) in entry["ordered"]:
-            categories = folder.table(f"categories_{i}").to_pandas()["category"]
-            categories = pd.Index(categories.rename(None))
-            values = pd.Categorical.from_codes(column, categories, ordered=entry["ordered"][str(i)])
-            column = pd.Series(values)
+        if i in categories:
+            index = pd.Index(categories[i].to_pandas()["category"].rename(None))
+            column = pd.Series(pd.Categorical.from_codes(column, index, ordered=entry.ordered[i]))
         elif str(column.dtype) != dtype:
             column = column.astype(dtype)  # Python objects, say, which Parquet gives back as its own types
         columns.append(column)
     return columns
+
+
+def _permutation(folder: GraphFolder, xp: Any) -> Any:
+    """The order of the vertices, in which each stands once."""
+    n, order = folder.head.n_vertices, xp.asarray(folder.vertices("order"))
+    seen = xp.zeros(len(order), dtype=bool)
+    if len(order) == n:
+        seen[order] = True
+    if not bool(seen.all()) or len(order) != n:
+        raise damaged(folder.path / "order.npy", f"does not hold each of the {n:,} vertices once")
+    return order
 
 
 def _table(frame: pd.DataFrame, what: str) -> pa.Table:
