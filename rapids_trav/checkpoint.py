@@ -2,13 +2,14 @@
 
 A folder holds one file, `checkpoint.trav`:
 
-- a line of JSON: format version, iteration, total, number of vertices, dtype of the values, and the
+- a line of JSON: format version, iteration, total, residual, number of vertices, dtype of the values, and the
   fingerprint of the run (graph, program, options);
 - the values, and the active set as bits;
 - 4 bytes, the CRC-32 of all before (little-endian).
 
 A new checkpoint is written beside the old one, reaches the disk, and takes its name in one step: whatever
-happens, there is a whole one.  One that is damaged, or of another run, is refused and never used.
+happens, there is a whole one.  One that is damaged, or of another run, is refused and never used: the checksum
+tells damage, and what is told besides is checked as if somebody had made it up.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ from typing import Any
 
 import numpy as np
 
-from .durable import sync_folder
-from .errors import TravError
+from .durable import open_plain, sync_folder
+from .errors import TravError, written
 from .frames import move
 from .locations import location
 from .structures import Adjacency, State
 
 NAME = "checkpoint.trav"
-VERSION = 1
+VERSION = 2
 DTYPES = ("int32", "int64", "float32", "float64")
-HEADER = {"iteration": int, "total": str, "vertices": int, "dtype": str, "fingerprint": dict}
+NUMBERS = ("total", "residual")  # written as float.hex does
+HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
+LONGEST_HEADER = 1 << 20  # bytes
+MOST_ITERATIONS = 1 << 30  # more than any run comes to
 Fingerprint = Mapping[str, Any]  # of what JSON can hold; keys are what an error calls the parts
 
 
@@ -75,7 +79,8 @@ class Writer:
         """
         partial = self._path.with_suffix(".partial")
         try:
-            with partial.open("wb") as file:
+            partial.unlink(missing_ok=True)  # a link that somebody has left there is not followed
+            with partial.open("xb") as file:
                 checksum = 0
                 for part in _parts(state, self._fingerprint):
                     file.write(part)
@@ -97,8 +102,10 @@ class Writer:
             ) from error
 
 
-def load(folder: str | os.PathLike, fingerprint: Fingerprint) -> State | None:
+def load(folder: str | os.PathLike, fingerprint: Fingerprint, start: State | None = None) -> State | None:
     """The state in the checkpoint of a folder, as NumPy arrays; None if there is no checkpoint.
+
+    With `start`, the state that the run begins with, the values must be as many and of the same dtype.
 
     Raises
     ------
@@ -107,7 +114,9 @@ def load(folder: str | os.PathLike, fingerprint: Fingerprint) -> State | None:
     """
     path = location("checkpoint", folder) / NAME
     try:
-        content = memoryview(path.read_bytes())
+        most = None if start is None else start.values.nbytes + len(start.values) + LONGEST_HEADER
+        with open_plain(path) as file:
+            content = memoryview(file.read(-1 if most is None else most))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -115,34 +124,51 @@ def load(folder: str | os.PathLike, fingerprint: Fingerprint) -> State | None:
     body, checksum = content[:-4], int.from_bytes(content[-4:], "little")
     if len(content) < 4 or zlib.crc32(body) != checksum:
         raise _refused(path, "is damaged (its checksum does not fit)")
-    line, end, _ = bytes(body[: 1 << 20]).partition(b"\n")
+    line, end, _ = bytes(body[:LONGEST_HEADER]).partition(b"\n")
     header = _header(line if end else b"")
     if header is None:
         raise _refused(path, "is damaged (its first line is no header)")
-    if header["version"] != VERSION:
-        raise _refused(path, f"has format version {header['version']}, and this release reads {VERSION}")
-    if not all(isinstance(header.get(name), kind) for name, kind in HEADER.items()):
+    if type(header["version"]) is not int or header["version"] != VERSION:
+        raise _refused(
+            path, f"has format version {written(header['version'])}, and this release reads {VERSION}"
+        )
+    if not all(type(header.get(name)) is kind for name, kind in HEADER.items()):
         raise _refused(path, "is damaged (its header is not whole)")
     for name, value in _plain(fingerprint).items():
         if (stored := header["fingerprint"].get(name)) != value:
-            raise _refused(path, f"is of another {name} ({stored}; this is {value})")
-    rest = body[len(line) + 1 :]
+            raise _refused(path, f"is of another {name} ({written(stored)}; this is {written(value)})")
+    return _state(path, header, body[len(line) + 1 :], start)
+
+
+def _state(path: Path, header: dict[str, Any], rest: memoryview, start: State | None) -> State:
+    """The state that a header of whole fields and what comes after it tell."""
+    n, iteration = header["vertices"], header["iteration"]
     try:
-        n, dtype, total = header["vertices"], np.dtype(header["dtype"]), float.fromhex(header["total"])
-    except (TypeError, ValueError):
+        total, residual = (float.fromhex(header[name]) for name in NUMBERS)
+    except (OverflowError, ValueError):
         raise _refused(path, "is damaged (its header tells no state)") from None
-    if n < 0 or dtype.name not in DTYPES or len(rest) != n * dtype.itemsize + -(-n // 8):
+    if header["dtype"] not in DTYPES or not 0 <= iteration < MOST_ITERATIONS:
+        raise _refused(path, "is damaged (its header tells no state)")
+    dtype = np.dtype(header["dtype"])
+    if n < 0 or len(rest) != n * dtype.itemsize + -(-n // 8):
         raise _refused(path, "is damaged (its header does not fit its size)")
+    if start is not None and (n, dtype) != (len(start.values), start.values.dtype):
+        raise _refused(
+            path,
+            f"holds {n:,} values of {dtype}, and the run has {len(start.values):,} of {start.values.dtype}",
+        )
     values = np.frombuffer(rest, dtype, n).copy()
-    active = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes), count=n).astype(bool)
-    return State(values, active, header["iteration"], total)
+    bits = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes))
+    if bits[n:].any():
+        raise _refused(path, "is damaged (more vertices are active than there are)")
+    return State(values, bits[:n].astype(bool), iteration, total, residual)
 
 
 def _header(line: bytes) -> dict[str, Any] | None:
     """What the first line of a checkpoint tells; None if it is none."""
     try:
         header = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return header if isinstance(header, dict) and "version" in header else None
 
@@ -153,6 +179,7 @@ def _parts(state: State, fingerprint: Fingerprint) -> list[bytes | memoryview]:
         "version": VERSION,
         "iteration": int(state.iteration),
         "total": float(state.total).hex(),  # exact, and not finite ones too
+        "residual": float(state.residual).hex(),
         "vertices": len(values),
         "dtype": values.dtype.name,
         "fingerprint": _plain(fingerprint),
@@ -164,6 +191,11 @@ def _parts(state: State, fingerprint: Fingerprint) -> list[bytes | memoryview]:
 def _plain(fingerprint: Fingerprint) -> dict[str, Any]:
     """The fingerprint as it comes back out of JSON."""
     return json.loads(json.dumps(dict(fingerprint)))
+
+
+def refused(folder: str | os.PathLike, why: str) -> TravError:
+    """Return the error for the checkpoint in a folder, which is not used."""
+    return _refused(location("checkpoint", folder) / NAME, why)
 
 
 def _refused(path: Path, why: str) -> TravError:

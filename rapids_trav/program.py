@@ -153,6 +153,10 @@ class Program:
         """Whether a vertex may rest while its neighbours and its own value stay as they are."""
         return self.total is None
 
+    def has_converged(self, residual: float) -> bool:
+        """Whether changes that add up to `residual` end a run; NaN, of no iteration, does not."""
+        return self.tolerance is not None and residual < self.tolerance
+
     @property
     def identity(self) -> Scalar:
         """What reducing nothing gives, as a NumPy scalar of `dtype`."""

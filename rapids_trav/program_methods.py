@@ -80,12 +80,13 @@ class ProgramMethods:
             Show on a terminal or in a notebook, as the run goes, how many pages and bytes of a graph larger
             than memory it has streamed.
         checkpoint : path, optional
-            Folder in which to keep the state of the run every `checkpoint_every` iterations.
+            Folder in which to keep the state of the run every `checkpoint_every` iterations and after the
+            last.
         checkpoint_every : int, default 10
             Only with `checkpoint`.
         resume : bool, default False
             Go on from the checkpoint in that folder, if there is one; one of another graph, program or choice
-            of options is refused.
+            of options is refused.  A run that had ended gives its answer again.
         gather : {"rows", "replicas"}
             On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do
             in shared memory, with copies of each against contention (Garaph).  Rows measured no slower.

@@ -237,12 +237,15 @@ class State:
         Iterations done.
     total : float
         Sum of the program's `total` that the last iteration used; it is computed anew from the values.
+    residual : float
+        Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
     """
 
     values: Array
     active: Array
     iteration: int = 0
     total: float = 0.0
+    residual: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -269,8 +272,8 @@ class RunOptions:
     trace : bool
     n_streams : int
         Pages under way at once.
-    checkpoint : callable(State) or None
-        Called after each iteration.
+    checkpoint : callable(State, bool) or None
+        Called after each iteration, with whether it is the last.
     between : callable(State) -> State, or None
         Called after each iteration, from number `between_from` on, that leaves vertices active: gives the
         values and active vertices to go on from, in arrays of its own.
@@ -287,7 +290,7 @@ class RunOptions:
     replication: int | str = "auto"
     trace: bool = False
     n_streams: int = 3
-    checkpoint: Callable[[State], None] | None = None
+    checkpoint: Callable[[State, bool], None] | None = None
     between: Callable[[State], State] | None = None
     between_from: int = 0
     on_page: Callable[[int, int], None] | None = None

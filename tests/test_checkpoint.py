@@ -65,15 +65,15 @@ def test_no_checkpoint(tmp_path):
 @pytest.mark.parametrize("name", RUN)
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, name):
     Writer(tmp_path, RUN | {name: "other"}).write(state())
-    with pytest.raises(TravError, match=rf"is of another {name} \(other; .*\) and is not used: run without"):
+    with pytest.raises(TravError, match=rf"is of another {name} \('other'; .*\) and is not used: run without"):
         load(tmp_path, RUN)
 
 
 def test_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("rapids_trav.checkpoint.VERSION", 2)
+        patch.setattr("rapids_trav.checkpoint.VERSION", 3)
         Writer(tmp_path, RUN).write(state())
-    with pytest.raises(TravError, match="has format version 2, and this release reads 1"):
+    with pytest.raises(TravError, match="has format version 3, and this release reads 2"):
         load(tmp_path, RUN)
 
 
@@ -175,18 +175,30 @@ def test_fingerprints_of_graphs():
 
 
 def test_a_state_is_all_that_a_run_needs():
-    assert [field.name for field in dataclasses.fields(State)] == ["values", "active", "iteration", "total"]
+    assert [field.name for field in dataclasses.fields(State)] == [
+        "values", "active", "iteration", "total", "residual",
+    ]  # fmt: skip
 
 
 def header(**changed):
-    kept = {"version": 1, "iteration": 3, "total": "0x0p+0", "vertices": 1, "dtype": "int32"}
+    kept = {
+        "version": 2,
+        "iteration": 3,
+        "total": "0x0p+0",
+        "residual": "nan",
+        "vertices": 1,
+        "dtype": "int32",
+    }
     return json.dumps(kept | {"fingerprint": RUN} | changed)
 
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 1}', "no end"]
-    + [header(**{name: None}) for name in ("iteration", "total", "vertices", "dtype", "fingerprint")]
+    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 2}', "no end"]
+    + [
+        header(**{name: None})
+        for name in ("iteration", "total", "residual", "vertices", "dtype", "fingerprint")
+    ]
     + [header(total="one"), header(dtype="O"), header(dtype="what"), header(vertices=2), header(vertices=-1)],
 )
 def test_a_checkpoint_that_somebody_else_wrote(tmp_path, line):

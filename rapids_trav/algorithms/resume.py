@@ -1,15 +1,16 @@
-"""Checkpoints of a run: written every few iterations, and gone on from if asked."""
+"""Checkpoints of a run: written every few iterations and after the last, and gone on from if asked."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rapids_trav import checkpoint
 from rapids_trav.durable import array_checksum
 from rapids_trav.errors import TravError
 from rapids_trav.program import Program
 from rapids_trav.program_digest import program_digest
-from rapids_trav.structures import GatherView, State
+from rapids_trav.structures import Array, GatherView, State
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -37,6 +38,7 @@ class Checkpoints:
             )
         weights = None if view.weights is None else array_checksum(view.weights)
         self._xp = graph.engine.xp
+        self._program = program
         self._every, self._most = question.checkpoint_every, question.max_iterations
         self._folder = question.checkpoint
         self._fingerprint = {
@@ -52,7 +54,7 @@ class Checkpoints:
 
     def resumed(self, state: State) -> State:
         """The state of the last checkpoint; `state` if there is none."""
-        found = checkpoint.load(self._folder, self._fingerprint)
+        found = checkpoint.load(self._folder, self._fingerprint, state)
         if found is None:
             return state
         if self._most is not None and found.iteration > self._most:
@@ -61,9 +63,28 @@ class Checkpoints:
                 f"{self._most} iterations: give a larger one, or run without resume=True."
             )
         values, active = (self._xp.asarray(part) for part in (found.values, found.active))
-        return State(values, active, found.iteration, found.total)
+        self._check_values(state.values, values)
+        return replace(found, values=values, active=active)
 
-    def write(self, state: State) -> Any:
-        """Keep this state, if it is its turn."""
-        if state.iteration % self._every == 0:
+    def _check_values(self, start: Array, values: Array) -> None:
+        """Refuse values that the program cannot have reached from those that it starts with.
+
+        Nothing is known of sums.  Minima and maxima move one way; and integers that are handed on as they are
+        stay among those that were given, which `components` uses as numbers of vertices.
+        """
+        program = self._program
+        if not program.may_push or len(values) == 0:
+            return
+        down = program.reducer == "min"
+        moved = (values <= start) if down else (values >= start)
+        reached = bool((moved | (start != start)).all())  # NaN stays
+        if program.scatter is None and program.gather is None and values.dtype.kind == "i":
+            inside = (values >= start.min()) if down else (values <= start.max())
+            reached = reached and bool(inside.all())
+        if not reached:
+            raise checkpoint.refused(self._folder, "holds values that the run cannot have reached")
+
+    def write(self, state: State, last: bool) -> None:
+        """Keep this state, if it is its turn or the last: a run that has ended is not run on."""
+        if last or state.iteration % self._every == 0:
             self._writer.write(state)

@@ -94,7 +94,9 @@ def _target(folder: Any) -> Path:
     except (OSError, RuntimeError) as error:  # a link to itself is one or the other
         raise TravError(f"{folder} cannot be made: {getattr(error, 'strerror', None) or error}.") from error
     if there and target.is_mount():
-        raise TravError(f"{folder} is where a disk is mounted, which cannot be replaced: name a folder in it.")
+        raise TravError(
+            f"{folder} is where a disk is mounted, which cannot be replaced: name a folder in it."
+        )
     return target
 
 

@@ -125,7 +125,9 @@ class GraphFolder:
                 parquet = pyarrow.parquet.ParquetFile(file)
                 found, rows = parquet.schema_arrow.names, parquet.metadata.num_rows
                 if found != columns or n_rows not in (None, rows):
-                    raise ValueError(f"it has {rows:,} rows of {len(found)} columns, not those that it should")
+                    raise ValueError(
+                        f"it has {rows:,} rows of {len(found)} columns, not those that it should"
+                    )
                 return parquet.read()
         except MemoryError:
             raise

@@ -149,9 +149,7 @@ def _ids(entry: Any, n: int, width: int) -> RangeEntry | TableEntry:
     categorical = [str(i) for i, dtype in enumerate(dtypes) if dtype == "category"]
     if not isinstance(ordered, dict) or sorted(ordered) != sorted(categorical):
         raise _wrong("ids.ordered", ordered, "about the categorical columns")
-    return TableEntry(
-        tuple(dtypes), {int(i): _flag(f"ids.ordered.{i}", flag) for i, flag in ordered.items()}
-    )
+    return TableEntry(tuple(dtypes), {int(i): _flag(f"ids.ordered.{i}", flag) for i, flag in ordered.items()})
 
 
 def _range(entry: Mapping[str, Any], n: int, width: int) -> RangeEntry:

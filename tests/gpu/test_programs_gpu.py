@@ -219,7 +219,7 @@ def test_goes_on_from_a_checkpoint(engine, views, asked, mode):
     device, _ = views("square", "float32" if options.weighted else None)
     states = []
 
-    def keep(state):
+    def keep(state, last):
         states.append(replace(state, values=state.values.copy(), active=state.active.copy()))
 
     options = replace(options, mode=mode, max_iterations=12)

@@ -229,7 +229,7 @@ def test_a_program_with_every_function(engine, cpu, answers):
     def done(run, view, xp):
         """What it comes to, and who is active after the last iteration."""
         flags = []
-        keep = lambda state: flags.append(state.active.copy())  # noqa: E731
+        keep = lambda state, last: flags.append(state.active.copy())  # noqa: E731
         state = start(program, n, first, active, xp)
         return run(view, program, state, replace(options, checkpoint=keep)), flags[-1]
 
@@ -247,7 +247,7 @@ def test_goes_on_from_a_checkpoint(engine, answers, asked, hybrid):
     view, _ = answers("square", asked)
     states = []
 
-    def keep(state):
+    def keep(state, last):
         states.append(replace(state, values=state.values.copy(), active=state.active.copy()))
 
     whole = streamed(engine, in_pages(view, 4), "square", asked, hybrid, max_iterations=9, checkpoint=keep)

@@ -38,6 +38,7 @@ def run(view: GatherView, program: Program, state: State, options: RunOptions) -
         work = Work(view, program, state, options, team)
         with _charged(view, work.nbytes, "the vertices' values"), gas_push.room(work):
             progress = Progress(state.iteration, options.trace)
+            progress.converged = program.has_converged(state.residual)
             while work.n_active and not progress.converged:
                 if options.max_iterations is not None and progress.iteration >= options.max_iterations:
                     break
@@ -47,12 +48,12 @@ def run(view: GatherView, program: Program, state: State, options: RunOptions) -
                 else:
                     gas_push.marked(work)
                     iterate(work, progress, edges, mode)
-                if program.tolerance is not None:
-                    progress.converged = work.residual < program.tolerance
-                if options.checkpoint is not None:
-                    gas_push.marked(work)
-                    options.checkpoint(State(work.values, work.active, progress.iteration, work.used_total))
+                progress.converged = program.has_converged(work.residual)
                 goes_on = work.n_active and not progress.converged
+                if options.checkpoint is not None:
+                    counted = (progress.iteration, work.used_total, work.residual)
+                    now = State(work.values, gas_push.marked(work), *counted)
+                    options.checkpoint(now, not goes_on or progress.iteration == options.max_iterations)
                 if options.between is not None and goes_on and progress.iteration >= options.between_from:
                     active = gas_push.marked(work)
                     work.restart(options.between(State(work.values, active, progress.iteration)))

@@ -58,7 +58,7 @@ class Work:
         self.lists: Any = None  # those of `gas_push`, once it has been used
         self.has_room_to_push = True
 
-        self.used_total, self.residual = state.total, float("nan")
+        self.used_total, self.residual = state.total, state.residual
         self._begin()
 
     def restart(self, state: State) -> None:

@@ -179,7 +179,7 @@ class CudaEngine:
             _device_memory(f"program {program.name!r}", view.pages.budget.free),
             Hybrid(view, program, state, options) as work,
         ):
-            return gas.iterate(work, program, state.iteration, options)
+            return gas.iterate(work, program, state, options)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
         """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""

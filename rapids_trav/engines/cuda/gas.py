@@ -47,16 +47,17 @@ def choose_mode(
 def run(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     if view.pages is None:
-        return iterate(Work(view, program, state, options), program, state.iteration, options)
+        return iterate(Work(view, program, state, options), program, state, options)
     from rapids_trav.engines.cuda.stream import Stream
 
     with Stream(view, program, state, options) as work:
-        return iterate(work, program, state.iteration, options)
+        return iterate(work, program, state, options)
 
 
-def iterate(work: Work, program: Program, iteration: int, options: RunOptions) -> Run:
-    """The same with what is under way, after `iteration` iterations."""
-    converged, residual = False, float("nan")
+def iterate(work: Work, program: Program, state: State, options: RunOptions) -> Run:
+    """The same with what is under way, begun from `state`."""
+    iteration, residual = state.iteration, state.residual
+    converged = program.has_converged(residual)
     trace: list[IterationTrace] = []
     while not converged and work.n_active:
         if options.max_iterations is not None and iteration >= options.max_iterations:
@@ -68,16 +69,17 @@ def iterate(work: Work, program: Program, iteration: int, options: RunOptions) -
         mode = work.step(choose_mode(options.mode, program, work.may_push, scout, n_edges, work.penalty))
         if program.tolerance is not None:
             residual = work.tally.residual
-            converged = residual < program.tolerance
+            converged = program.has_converged(residual)
         if options.trace:
             milliseconds = 1e3 * (perf_counter() - begin)
             pages, n_bytes, overlap = work.moved
             moved = (work.tally.edges, pages, n_bytes, milliseconds, overlap)
             trace.append(IterationTrace(iteration, mode, n_active, *moved, residual))
+        goes_on = work.n_active and not converged
         if options.checkpoint is not None:
             work.settle()
-            options.checkpoint(State(work.values, work.active, iteration, total))
-        goes_on = work.n_active and not converged
+            now = State(work.values, work.active, iteration, total, residual)
+            options.checkpoint(now, not goes_on or iteration == options.max_iterations)
         if options.between is not None and goes_on and iteration >= options.between_from:
             work.settle()
             work.restart(options.between(State(work.values, work.active, iteration, total)))
