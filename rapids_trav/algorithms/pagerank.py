@@ -14,7 +14,6 @@ most, and alpha is what an iteration shrinks any distance by.
 
 from __future__ import annotations
 
-import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -60,13 +59,9 @@ def pagerank(
     state = State(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
     done = execute(graph, view, program, state, question)
     if not done.converged:
-        if math.isnan(done.residual):
-            change = "the checkpoint had done them all"
-        else:
-            change = f"the ranks still change by {done.residual:.3g} in all, and tol is {tol:g}"
         raise TravError(
-            f"pagerank has not converged in max_iter={max_iter} iterations: {change}; "
-            f"give a larger max_iter or tol."
+            f"pagerank has not converged in max_iter={max_iter} iterations: the ranks still change by "
+            f"{done.residual:.3g} in all, and tol is {tol:g}; give a larger max_iter or tol."
         )
     columns = graph.id_columns("vertex") | {"pagerank": in_order(graph, done.values)}
     return answer(graph, columns, done, question)

@@ -24,6 +24,7 @@ MOST = 1 << 62  # vertices, edges or bytes that any file could hold
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = tuple(np.dtype(kind).name for kind in (np.float16, np.float32, np.float64, np.longdouble))
 OFFSETS, WEIGHTS = ("<i4", "<i8"), ("<i4", "<i8", "<f4", "<f8")
+SURROGATE = re.compile("[\ud800-\udfff]")
 CHECKSUM = re.compile("[0-9a-f]{8}")
 HEAD_FIELDS = ("format", "version", "directed", "n_vertices", "n_edges", "columns", "ids", "files")
 Name = str | int
@@ -116,7 +117,7 @@ def _head(head: Any) -> Head:
     if len(src) != len(dst):
         raise _wrong("columns.dst", columns["dst"], f"as many columns as src, which has {len(src)}")
     weight = columns["weight"]
-    if weight is not None and not isinstance(weight, Name):
+    if weight is not None and not _is_name(weight):
         raise _wrong("columns.weight", weight, "the name of a column")
     ids = _ids(head["ids"], n, len(src))
     return Head(
@@ -227,8 +228,13 @@ def _flag(what: str, value: Any) -> bool:
     return value
 
 
+def _is_name(value: Any) -> bool:
+    """Whether it can be the name of a column: text has no lone surrogates, which no frame takes."""
+    return isinstance(value, int) or (isinstance(value, str) and not SURROGATE.search(value))
+
+
 def _names(what: str, value: Any) -> tuple[Name, ...]:
-    if not isinstance(value, list) or not value or not all(isinstance(name, Name) for name in value):
+    if not isinstance(value, list) or not value or not all(map(_is_name, value)):
         raise _wrong(what, value, "a list of names of columns")
     return tuple(value)
 

@@ -1,0 +1,153 @@
+"""Hostile checkpoints: headers, values and active vertices that somebody made up, with checksums that fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav import Graph
+from rapids_trav.checkpoint import NAME
+
+from .cases import Case
+
+Question = Callable[..., pd.DataFrame]
+DEEP: Any = json.loads("[" * 300 + "]" * 300)
+VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 2**31, 2**63, 10**40, 1.5, float("nan"), "", "x", "nan", "0x1p+99999", "inf",
+    "object", "int8", "float64,int32", [], {}, [1], {"graph": 1}, DEEP,
+)  # fmt: skip
+
+
+def _graph() -> Graph:
+    random = np.random.default_rng(0)
+    edges = pd.DataFrame(random.integers(0, 45, (90, 2)), columns=["src", "dst"])
+    edges["cost"] = random.integers(1, 9, 90)
+    return edges.trav.graph(weight="cost", vertices=list(range(45)), degree_sort="radix", engine="cpu")
+
+
+QUESTIONS: dict[str, Question] = {
+    "pagerank": lambda graph, **how: graph.pagerank(**how),
+    "components": lambda graph, **how: graph.components(**how),
+    "sssp": lambda graph, **how: graph.sssp(0, **how),
+}
+
+
+def systematic() -> Iterator[Case]:
+    """Each field, file and part of the state edited."""
+    graph = _graph()
+    for name, question in QUESTIONS.items():
+        content = _written(graph, question)
+        line, _, rest = content[:-4].partition(b"\n")
+        header, n = json.loads(line), graph.n_vertices
+        size = np.dtype(header["dtype"]).itemsize
+
+        def case(what: str, body: bytes, question: Question = question, name: str = name) -> Case:
+            kind, _, detail = what.partition(": ")
+            return Case(f"checkpoint, {kind}: {name} {detail}", _resuming(graph, question, _sealed(body)))
+
+        yield case("untouched", content[:-4])
+        edits = VALUES if name == "components" else VALUES[::4]  # headers are read alike
+        for field in header:
+            for value in edits:
+                yield case(f"header edited: {field} = {value!r:.20}", _body(header | {field: value}, rest))
+            kept = {other: header[other] for other in header if other != field}
+            yield case(f"field missing: {field}", _body(kept, rest))
+        for field in header["fingerprint"]:
+            for value in edits[::2]:
+                told = header | {"fingerprint": header["fingerprint"] | {field: value}}
+                yield case(f"fingerprint edited: {field} = {value!r:.20}", _body(told, rest))
+        for vertices in (0, 1, n - 1, n + 1, 2 * n):  # with a state that fits them
+            state = bytes(vertices * size) + bytes(-(-vertices // 8))
+            yield case(f"other sizes: {vertices} vertices", _body(header | {"vertices": vertices}, state))
+        for dtype in ("int32", "int64", "float32", "float64"):
+            state = np.ones(n, dtype).tobytes() + rest[n * size :]
+            yield case(f"other types: {dtype}", _body(header | {"dtype": dtype}, state))
+        yield case("active: beyond the vertices", _body(header, rest[:-1] + bytes([rest[-1] | 1])))
+        yield case("active: all", _body(header, rest[: n * size] + np.packbits(np.ones(n, bool)).tobytes()))
+        for value in (-1, n, 2**31 - 1, -(2**31), 0):
+            values = np.frombuffer(rest, header["dtype"], n).copy()
+            values[n // 2] = value
+            yield case(f"other values: {value}", _body(header, values.tobytes() + rest[n * size :]))
+        for length in (0, 1, 3, 4, 5, len(line), len(line) + 1, len(content) - 5):
+            yield case(f"bytes: cut to {length}", content[:length])
+        yield case("bytes: deep header", b"[" * 100_000 + b"\n" + rest)
+        yield case("bytes: header without end", b" " * (1 << 21))
+        yield case("bytes: a field twice", line[:-1] + b', "vertices": 3}\n' + rest)
+    yield from _kinds_of_file(graph)
+
+
+def random_cases(random: np.random.Generator) -> Iterator[Case]:
+    """Bytes changed anywhere."""
+    graph = _graph()
+    for i in range(60):
+        name = list(QUESTIONS)[i % len(QUESTIONS)]
+        content = bytearray(_written(graph, QUESTIONS[name])[:-4])
+        for position in random.integers(0, len(content), random.integers(1, 9)):
+            content[position] = random.integers(256)
+        run = _resuming(graph, QUESTIONS[name], _sealed(bytes(content)))
+        yield Case(f"checkpoint, random bytes: {name} {i}", run)
+
+
+def _written(graph: Graph, question: Question) -> bytes:
+    """A checkpoint of a question under way."""
+    with tempfile.TemporaryDirectory() as folder:
+        question(graph, checkpoint=folder, checkpoint_every=1)
+        return Path(folder, NAME).read_bytes()
+
+
+def _body(header: Any, rest: bytes) -> bytes:
+    return json.dumps(header).encode() + b"\n" + rest
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + zlib.crc32(body).to_bytes(4, "little")
+
+
+def _resuming(graph: Graph, question: Question, content: bytes) -> Callable[[], None]:
+    """A case that goes on from these bytes; values that were made up are not seen through, but do no harm."""
+
+    def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, NAME).write_bytes(content)
+            found = question(graph, checkpoint=folder, resume=True)
+            assert found["vertex"].tolist() == list(range(graph.n_vertices)), "rows are missing"
+            if "component" in found:
+                assert found["component"].isin(found["vertex"]).all(), "a component is not a vertex"
+
+    return run
+
+
+def _kinds_of_file(graph: Graph) -> Iterator[Case]:
+    """Links, pipes and folders in the place of the checkpoint, and of the file that it is written to."""
+    question = QUESTIONS["pagerank"]
+    content = _written(graph, question)
+    kinds: dict[str, Callable[[Path, Path], object]] = {
+        "a link": lambda path, outside: path.symlink_to(outside),
+        "a link to a device": lambda path, outside: path.symlink_to("/dev/zero"),
+        "a pipe": lambda path, outside: os.mkfifo(path),
+        "a folder": lambda path, outside: path.mkdir(),
+    }
+    for kind, make in kinds.items():
+        for name in (NAME, Path(NAME).with_suffix(".partial").name):
+            for resume in (False, True):
+
+                def run(make=make, name: str = name, resume: bool = resume) -> None:
+                    with tempfile.TemporaryDirectory() as place:
+                        outside, folder = Path(place, "outside"), Path(place, "run")
+                        outside.write_bytes(content)
+                        folder.mkdir()
+                        make(folder / name, outside)
+                        try:
+                            question(graph, checkpoint=folder, resume=resume, checkpoint_every=1)
+                        finally:
+                            assert outside.read_bytes() == content, "a file outside was written to"
+
+                yield Case(f"checkpoint, {kind}: {name}, resume={resume}", run)

@@ -1,0 +1,156 @@
+"""Saved graphs and checkpoints as bytes, edited with checksums that fit, and how their answers are judged."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav import Graph
+from rapids_trav.storage.files import HEAD, head_bytes
+
+Place = tuple[str | int, ...]  # of a value in JSON
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A saved graph in memory; `files` are those beside `head`, which lacks the checksum of its own."""
+
+    name: str
+    head: Any
+    files: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, name: str, graph: Graph) -> Saved:
+        """The folder that a graph is saved as."""
+        with tempfile.TemporaryDirectory() as folder:
+            graph.save(Path(folder, "graph"))
+            files = {path.name: path.read_bytes() for path in Path(folder, "graph").iterdir()}
+        head = json.loads(files.pop(HEAD))
+        del head["crc32"]
+        return cls(name, head, files)
+
+    def edited(self, place: Place, value: Any) -> Saved:
+        """With another value in the head."""
+        head = json.loads(json.dumps(self.head))
+        if not place:
+            return replace(self, head=value)
+        at = head
+        for step in place[:-1]:
+            at = at[step]
+        at[place[-1]] = value
+        return replace(self, head=head)
+
+    def without(self, place: Place) -> Saved:
+        """With a field of the head left out."""
+        head = json.loads(json.dumps(self.head))
+        at = head
+        for step in place[:-1]:
+            at = at[step]
+        del at[place[-1]]
+        return replace(self, head=head)
+
+    def with_file(self, name: str, content: bytes, dtype: str | None = None) -> Saved:
+        """With another file, whose size and checksum (and dtype) the head tells."""
+        entry = self.head["files"][name] | {"bytes": len(content), "crc32": f"{zlib.crc32(content):08x}"}
+        if dtype is not None:
+            entry["dtype"] = dtype
+        files = {**self.files, name: content}
+        return replace(self.edited(("files", name), entry), files=files)
+
+    def write(self, folder: Path) -> Path:
+        """Make the folder, with a checksum of the head that fits."""
+        try:
+            content = head_bytes(self.head)
+        except (TypeError, ValueError):  # of a head that is not an object
+            content = json.dumps(self.head).encode()
+        return self.write_with(folder, content)
+
+    def write_with(self, folder: Path, head: bytes) -> Path:
+        """Make the folder, with these bytes for the head."""
+        folder.mkdir()
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+        (folder / HEAD).write_bytes(head)
+        return folder
+
+
+def bases() -> list[Saved]:
+    """Graphs with each kind of file: consecutive ids; sorted by degree, with gaps; categories and strings."""
+    random = np.random.default_rng(0)
+    src, dst = random.integers(0, 40, (2, 90))
+    edges = pd.DataFrame({"src": src, "dst": dst, "cost": random.random(90)})
+    plain = edges.assign(cost=random.integers(1, 9, 90))
+    gaps = edges.assign(src=src * 1000 + 7, dst=dst * 1000 + 7)
+    letters = pd.Categorical.from_codes(src % 5, list("zyxwv"), ordered=True)
+    other = pd.Categorical.from_codes(dst % 5, list("zyxwv"), ordered=True)
+    columns = pd.DataFrame({"a": letters, "b": src % 7, "c": other, "d": dst % 7})
+    columns.loc[0, ["a", "b"]] = ["x", 2]
+    return [
+        Saved.of("plain", plain.trav.graph(weight="cost", vertices=list(range(40)))),
+        Saved.of("sorted", gaps.trav.graph(weight="cost", vertices=[7], degree_sort="radix")),
+        Saved.of("columns", columns.trav.graph(["a", "b"], ["c", "d"], directed=True)),
+    ]
+
+
+def leaves(value: Any, place: Place = ()) -> list[Place]:
+    """The places of all values in JSON, containers included."""
+    found = [place]
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for step, inner in items:
+        found += leaves(inner, (*place, step))
+    return found
+
+
+def opening(make: Callable[[Path], Path], verify: bool | None = None) -> Callable[[], None]:
+    """A case that makes a folder, opens the graph in it and, if there is one, judges its answers."""
+
+    def run() -> None:
+        with tempfile.TemporaryDirectory() as place:
+            judge(Graph.open(make(Path(place)), engine="cpu", verify=verify))
+
+    return run
+
+
+def judge(graph: Graph) -> None:
+    """Compare answers with those of a graph that is built of the edges and vertices that this one tells."""
+    ids = graph.bfs(_first(graph), predecessors=False).drop(columns="distance")
+    chosen = ids.iloc[:, 0] if ids.shape[1] == 1 else ids
+    edges = graph.khop(chosen, 0).edges
+    assert len(edges) == graph.n_edges, "khop does not give all edges"
+    src = [f"src_{i}" for i in range(ids.shape[1])]
+    dst = [f"dst_{i}" for i in range(ids.shape[1])]
+    weight = None if graph.weight is None else "weight"
+    edges = edges.set_axis([*src, *dst, *(["weight"] if weight else [])], axis=1)
+    other = edges.trav.graph(src, dst, directed=graph.directed, weight=weight, vertices=chosen, engine="cpu")
+    asked = [_first(graph), tuple(ids.iloc[-1]) if ids.shape[1] > 1 else ids.iloc[-1, 0]]
+    for source in asked:
+        same(graph.bfs(source, predecessors=False), other.bfs(source, predecessors=False))
+        same(graph.bfs(source, deterministic=True), other.bfs(source, deterministic=True))
+        same(graph.khop(source, 2).vertices, other.khop(source, 2).vertices)
+        assert len(graph.khop(source, 2).edges) == len(other.khop(source, 2).edges)
+    same(graph.components(), other.components())
+    if weight and float(edges["weight"].min()) >= 0:
+        same(graph.sssp(asked[0], predecessors=False), other.sssp(asked[0], predecessors=False))
+
+
+def _first(graph: Graph) -> Any:
+    columns = graph.id_columns("vertex")
+    row = tuple(next(iter(pd.Series(column))) for column in columns.values())
+    return row if len(row) > 1 else row[0]
+
+
+def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    """Refuse answers whose rows differ, whatever their types."""
+    pd.testing.assert_frame_equal(one.astype(object), other.astype(object), check_column_type=False)

@@ -1,0 +1,39 @@
+"""Folders and checkpoints that somebody made up: each is refused in one sentence, or answers for its graph."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "ci"))
+from hostile.cases import Case, outcome
+from hostile.folders import systematic
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return [outcome(case) for case in systematic()]
+
+
+def test_none_has_a_traceback_or_a_wrong_answer(outcomes):
+    failed = [f"{found.name}\n{found.detail}" for found in outcomes if found.kind == "failed"]
+    assert not failed, f"{len(failed)} failed, of which the first:\n" + "\n".join(failed[:3])
+
+
+def test_there_are_many_and_both_ends_are_reached(outcomes):
+    """A generator that yields nothing, or only what is refused at the first look, shows nothing."""
+    kinds = Counter(found.kind for found in outcomes)
+    assert len(outcomes) > 350 and kinds["answered"] > 50 and kinds["refused"] > 300
+    untouched = [found.kind for found in outcomes if "untouched" in found.name]
+    assert untouched == ["answered"] * 6
+
+
+def test_the_runner_tells_failures():
+    def wrong():
+        raise AssertionError("wrong")
+
+    assert outcome(Case("a: b", wrong)).kind == "failed"
+    assert outcome(Case("a: b", lambda: {}["x"])).kind == "failed"
