@@ -172,10 +172,12 @@ class Graph(ProgramMethods):
         memory_limit, spill
             As in `from_edges`.
         verify : bool, optional
-            Compare the checksum of every file, half a second for each GB; by default if they are 1 GiB or
-            less.  Of edges and weights it is otherwise only seen that they are as many as they were and lead
-            to vertices of the graph, which takes a twentieth of a second for each GB and what the disk takes:
-            a damaged file may then give other answers, but bring nothing down.
+            Compare the checksum of every file and look at every edge: that rows ascend and undirected edges
+            lead both ways with one weight.  It takes up to a second for each GB; by default it is done if the
+            files have 1 GiB or less.  Of edges and weights it is otherwise only seen that they are as many as
+            they were, that they lead to vertices of the graph and that no weight is NaN, which takes a
+            twentieth of a second for each GB and what the disk takes: a damaged file may then give other
+            answers, but bring nothing down.
 
         Raises
         ------
@@ -184,6 +186,10 @@ class Graph(ProgramMethods):
 
         Notes
         -----
+        A folder may come from anywhere.  Checksums tell damage; against malice everything that is read is
+        checked before it is used, files have fixed names and no link in the folder is followed.  What a
+        stranger's folder holds is then a graph, if not the one that was promised.
+
         On the CPU the files are mapped: a graph may be larger than memory, and the folder must stay
         as it is while the graph is in use.  The columns of the edges are not saved, so there is nothing for
         `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
@@ -200,7 +206,7 @@ class Graph(ProgramMethods):
         Parameters
         ----------
         folder : path
-            Must not exist yet, or be empty.
+            Must not exist yet, or be empty; of a link, the folder that it leads to.
 
         Raises
         ------

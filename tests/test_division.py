@@ -1,0 +1,13 @@
+"""A vertex program that divides by zero gives what `Program` says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from division_cases import CASES, divided
+
+
+@pytest.mark.parametrize("place", ["scatter", "gather", "apply"])
+@pytest.mark.parametrize(("dtype", "operator", "wanted"), CASES)
+def test_division_by_zero(dtype, operator, wanted, place):
+    np.testing.assert_array_equal(divided(dtype, operator, place, "cpu"), wanted)
