@@ -8,8 +8,8 @@ A folder holds one file, `checkpoint.trav`:
 - 4 bytes, the CRC-32 of all before (little-endian).
 
 A new checkpoint is written beside the old one, reaches the disk, and takes its name in one step: whatever
-happens, there is a whole one.  One that is damaged, or of another run, is refused and never used: the checksum
-tells damage, and what is told besides is checked as if somebody had made it up.
+happens, there is a whole one.  One that is damaged, or of another run, is refused and never used.  The
+checksum tells damage; what the file says besides is checked as if somebody had made it up.
 """
 
 from __future__ import annotations

@@ -58,9 +58,9 @@ class Program:
     message + 1`).  Numbers that vary from run to run are best handed over as `parameters`; what a function
     takes from its surroundings is compiled in.
 
-    Division by zero raises nothing, on either engine.  Of floats, and of integers by ``/``, it gives what
+    Division by zero raises no error, on either engine.  Of floats, and of integers by ``/``, it gives what
     IEEE 754 says: an infinite number, or NaN for ``0 / 0`` and for a remainder.  ``//`` and ``%`` of integers
-    give 0, as NumPy's do; where another value is wanted, ask first (``value // degree if degree else value``).
+    give 0, as NumPy's do; where another value is wanted, ask first: ``value // degree if degree else value``.
 
     Parameters
     ----------

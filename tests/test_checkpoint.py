@@ -65,7 +65,7 @@ def test_no_checkpoint(tmp_path):
 @pytest.mark.parametrize("name", RUN)
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, name):
     Writer(tmp_path, RUN | {name: "other"}).write(state())
-    with pytest.raises(TravError, match=rf"is of another {name} \('other'; .*\) and is not used: run without"):
+    with pytest.raises(TravError, match=rf"is of another {name} \('other'; .*\) and is not used: run"):
         load(tmp_path, RUN)
 
 

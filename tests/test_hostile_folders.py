@@ -1,4 +1,4 @@
-"""Folders and checkpoints that somebody made up: each is refused in one sentence, or answers for its graph."""
+"""Folders and checkpoints that somebody made up: each is refused in a sentence, or answers for its graph."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def arrays(content: bytes) -> Iterator[tuple[str, bytes, str | None]]:
         ("negative shape", form % (kind, False, (-n,))),
         ("shape of no entries of no bytes", form % ("V0", False, (10**18,))),
         ("Fortran order told", form % (kind, True, (n,))),
-        ("no shape", "{'descr': %r, 'fortran_order': False, }" % kind),
+        ("no shape", f"{{'descr': {kind!r}, 'fortran_order': False, }}"),
         ("shape of text", form % (kind, False, "('a',)")),
         ("deep header", "(" * 9000),
         ("code in the header", "__import__('os').abort()"),
@@ -118,7 +118,7 @@ def tables(content: bytes) -> Iterator[tuple[str, bytes]]:
     first, n = frame.columns[0], len(frame)
     for name, other in (
         ("rows reversed", frame[::-1]),
-        ("rows rotated", frame.iloc[list(range(1, n)) + [0]]),
+        ("rows rotated", frame.iloc[[*range(1, n), 0]]),
         ("a row less", frame[:-1]),
         ("a row more", pd.concat([frame, frame[-1:]])),
         ("no rows", frame[:0]),

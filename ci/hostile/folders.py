@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ def _beside_a_secret(saved: Saved) -> Callable[[], None]:
         try:
             opening(make)()
         except ValueError as error:
-            assert "7,919" not in str(error) and "7919" not in str(error), "the size of a file outside is told"
+            assert "7,919" not in str(error), "the size of a file outside is told"
             raise
         raise AssertionError("a path in the head was taken")
 
@@ -165,10 +166,8 @@ def _bounded(saved: Saved) -> Callable[[], None]:
     """Without a look at every edge answers may be others, and are there: no index leads out of an array."""
 
     def run() -> None:
-        try:
+        with suppress(AssertionError):
             _written(saved, verify=False)()
-        except AssertionError:
-            pass
 
     return run
 

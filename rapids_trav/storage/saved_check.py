@@ -1,9 +1,9 @@
 """One look at every edge of a saved graph: what its answers rest on, beside what its files' sizes tell.
 
-Rows ascend, and an undirected graph has each edge both ways, with one weight.  To compare the rows with their
-transpose would take as long as a build.  Instead the edges with u < v add a hash of (u, v, weight) to a sum
-modulo 2^64, and those with u > v subtract that of (v, u, weight): of a symmetric graph nothing is left, and of
-another, whose author does not know the random key of the hash, nothing by a chance of about 2^-64.
+Rows ascend, and an undirected graph has each edge both ways, with one weight.  To compare the rows with
+their transpose would take as long as a build.  Instead the edges with u < v add a hash of (u, v, weight) to a
+sum modulo 2^64, and those with u > v subtract that of (v, u, weight).  Of a symmetric graph nothing is left;
+of another, whose author does not know the random key of the hash, nothing is left by a chance of about 2^-64.
 """
 
 from __future__ import annotations
@@ -65,12 +65,14 @@ def _look_through(row_offsets, column_indices, weights, key, begin, end):
         before = np.int64(-1)
         for e in range(row_offsets[u], row_offsets[u + 1]):
             v = np.int64(column_indices[e])
-            descents += v < before
+            if v < before:
+                descents += 1
             before = v
             if u == v:
                 loops += 1
                 continue
-            hashed = _mixed(_mixed(np.uint64(min(u, v)) + key) + np.uint64(max(u, v)))
+            low, high = (u, v) if u < v else (v, u)
+            hashed = _mixed(_mixed(np.uint64(low) + key) + np.uint64(high))
             if weights is not None:
                 hashed = _mixed(hashed + np.uint64(weights[e]))
             left = left + hashed if u < v else left - hashed

@@ -1,8 +1,8 @@
 """The folder of a saved graph, read back; what is in it, `files.py` tells.
 
 Arrays are mapped, not read, and no kernel looks at the bounds of its arrays: so what is in the files is
-checked when they are opened, whatever their checksums say.  With `verify` all that answers rest on is; without
-it, all that memory is addressed by.
+checked when they are opened, whatever their checksums say: always what memory is addressed by and, with
+`verify`, all that answers rest on.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class GraphFolder:
         """The adjacency, of mapped arrays, in which no kernel can go astray.
 
         Every edge leads to a vertex and no weight is NaN: to see that takes a twentieth of a second for each
-        GB that is in memory.  To verify takes as long as the checksums: an undirected graph has each edge both
-        ways, rows ascend and edges are as many as the head says.
+        GB that is in memory.  With `verify`, which takes as long as the checksums, rows ascend, an undirected
+        graph has each edge both ways, and edges are as many as the head says.
         """
         head = self.head
         offsets, columns = self.array("row_offsets", *OFFSETS), self.vertices("column_indices")
