@@ -105,9 +105,10 @@ def _values(array: np.ndarray, big: int, low: int) -> Iterator[tuple[str, np.nda
     if array.dtype.kind == "f":
         for value in (np.nan, np.inf, -np.inf, -1.0, 0.0):
             yield f"{value} among them", np.where(np.arange(n) == n // 2, value, array)
+        yield "all NaN", np.full(n, np.nan)
     else:
-        wide = array.astype(np.int64)
-        wide[1 : n - 1] = np.where(np.arange(n - 2) % 2, low, big)
+        wide = np.full(n, array[-1], np.int64)  # no difference of neighbours in 64 bits is negative
+        wide[:4] = 0, 1 << 62, big, -(1 << 62)
         yield "differences that overflow", wide
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rapids_trav import Graph
+from rapids_trav import Graph, TravError
 from rapids_trav.storage.files import HEAD, head_bytes
 
 Place = tuple[str | int, ...]  # of a value in JSON
@@ -133,7 +133,11 @@ def judge(graph: Graph) -> None:
     dst = [f"dst_{i}" for i in range(ids.shape[1])]
     weight = None if graph.weight is None else "weight"
     edges = edges.set_axis([*src, *dst, *(["weight"] if weight else [])], axis=1)
-    other = edges.trav.graph(src, dst, directed=graph.directed, weight=weight, vertices=chosen, engine="cpu")
+    how = {"directed": graph.directed, "weight": weight, "vertices": chosen, "engine": "cpu"}
+    try:
+        other = edges.trav.graph(src, dst, **how)
+    except TravError as error:
+        raise AssertionError("an opened graph cannot be built") from error
     asked = [_first(graph), tuple(ids.iloc[-1]) if ids.shape[1] > 1 else ids.iloc[-1, 0]]
     for source in asked:
         same(graph.bfs(source, predecessors=False), other.bfs(source, predecessors=False))
