@@ -218,7 +218,7 @@ def test_roots_have_a_neighbor(monkeypatch):
 
 
 def test_slow_contenders_get_fewer_roots(monkeypatch):
-    monkeypatch.setattr(lab, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(lab.Lab, "slow_seconds", 0.0)
     asked = []
     slow = lab.Contender("slow", lambda root: root, lambda root, limit=None: asked.append((root, limit)))
     ms = CpuLab().timings(slow, [4, 5, 6, 7, 8], least=2, warm_depth=3)
