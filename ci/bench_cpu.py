@@ -2,13 +2,14 @@
 
     python ci/bench_cpu.py                     # R-MAT of scale 18 and 20, grid, path, star, 256 sources
     python ci/bench_cpu.py --scale 22 --roots 16 --only rmat
-    python ci/bench_cpu.py --scale 18 --scale 20 --scale 22 --roots 8 --only rmat --json ci/cpu-benchmark.jsonl
+    python ci/bench_cpu.py --scale 18 --scale 20 --roots 8 --only rmat --json ci/cpu-benchmark.jsonl
 
 Each library gets the graph in its own form beforehand, multi-edges and self-loops included, and one call to
 warm up.  Only traversal is timed: ours with its result arrays; SciPy's order and predecessors; igraph's
 distances, and its search with parents; NetworKit's `run()`, without fetching the result.
-A library that is not installed has no rows.  With --json every row is kept, with the run, the date, the commit
-and digest of the sources, the processor and the versions; ci/write_tables.py makes the README's table of them.
+A library that is not installed has no rows.  With --json every row is kept, with the run, the date, the
+commit and digest of the sources, the processor and the versions; ci/write_tables.py makes the README's table
+of them.
 Needs scipy and rich; python-igraph and networkit are the `bench` extra.
 """
 
@@ -93,7 +94,13 @@ def milliseconds(calls: dict[str, Callable], roots) -> dict[str, np.ndarray]:
 
 
 def compare(
-    title: str, graph: str, frame, n_vertices: int, roots: int | list[int], console: Console, recorder: Recorder
+    title: str,
+    graph: str,
+    frame,
+    n_vertices: int,
+    roots: int | list[int],
+    console: Console,
+    recorder: Recorder,
 ) -> None:
     """One table, and a row for each search in it: every library on one graph."""
     begin = time.perf_counter()

@@ -8,8 +8,8 @@ same roots each, so that a card that warms up or slows down does so for both.  T
 around each search of a batch that is all queued before its first search begins, behind copies that keep the
 device busy meanwhile.
 
-The ratio is that of the medians over all batches, this checkout over the other; its spread is that of the ratios
-of the batches' medians.  Leaves with 1 if a ratio is above 1 + --within.
+The ratio is that of the medians over all batches, this checkout over the other; its spread is that of the
+ratios of the batches' medians.  Leaves with 1 if a ratio is above 1 + --within.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for a test that loads this file by its path
-from bench.provenance import digest  # noqa: E402
+from bench.provenance import digest
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "ci" / "gpu-report.json"

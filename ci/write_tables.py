@@ -3,8 +3,8 @@
     python ci/write_tables.py            # rewrite them
     python ci/write_tables.py --check    # leave with 1 if they differ from the rows
 
-A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`, and is made from the rows of one run:
-rows of several runs or sources, or that tell none, are refused with 2.
+A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`, and is made from the rows of one
+run: rows of several runs or sources, or that tell none, are refused with 2.
 """
 
 from __future__ import annotations

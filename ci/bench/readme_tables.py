@@ -114,7 +114,10 @@ def traversal(run: Run) -> list[str]:
         rival_name(False, True): "pylibcugraph, `direction_optimizing=False`",
     }
     body = [
-        [label, *(number(run.figure("median_ms", "variants", "traversal", graph=g, name=name)) for g in graphs)]
+        [
+            label,
+            *(number(run.figure("median_ms", "variants", "traversal", graph=g, name=name)) for g in graphs),
+        ]
         for name, label in names.items()
     ]
     return table(["median ms", *graphs.values()], body)
@@ -169,7 +172,9 @@ def programs(run: Run) -> list[str]:
         cells = []
         for graph in graphs:
             ours, theirs = (
-                number(run.figure(column, "programs", "programs", graph=graph, program=program, name=n, **more))
+                number(
+                    run.figure(column, "programs", "programs", graph=graph, program=program, name=n, **more)
+                )
                 for n in ("rapids_trav", "cugraph")
             )
             cells.append(f"{ours} ({theirs})")
@@ -184,7 +189,10 @@ def ablation(run: Run) -> list[str]:
     body = [
         [
             claim,
-            *(number(run.figure("ratio_of_gteps", "ablation", "claims", graph=g, claim=claim)) for g in graphs),
+            *(
+                number(run.figure("ratio_of_gteps", "ablation", "claims", graph=g, claim=claim))
+                for g in graphs
+            ),
             published or "-",
         ]
         for claim, published in claims.items()
