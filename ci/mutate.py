@@ -5,9 +5,9 @@
     python ci/mutate.py push-claim answer-nulls --json mutations.jsonl
 
 ci/mutations/*.toml has a table for each mutation: `mechanism`, `file`, the text to `find` (which must occur
-once), what to `replace` it with, the `tests` that are expected to notice (arguments of pytest), and `where` they
-run ("cpu" by default, or "gpu").  Each mutation is made in a copy of the tree.  First the tests of all that are
-chosen run in a copy without any.
+once), what to `replace` it with, the `tests` that are expected to notice (arguments of pytest), and `where`
+they run ("cpu" by default, or "gpu").  Each mutation is made in a copy of the tree.  First the tests of all
+that are chosen run in a copy without any.
 
 Exit status: 0 if all are caught, 1 if one survives, 2 if one cannot be made or tested.
 """
