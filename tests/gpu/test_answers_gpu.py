@@ -55,3 +55,13 @@ def test_notified_rows_at_the_bounds_of_pages(engine, answers):  # noqa: F811
     for n_pages in (7, 50):
         ours = streamed(engine, in_pages(view, n_pages), "long path", "bfs", mode="notify")
         agree("bfs", ours, theirs)
+
+
+def test_an_edge_of_no_weight_leads_no_nearer(cudf):
+    """Two vertices of one distance with such an edge between them are not each other's predecessors."""
+    edges = cudf.DataFrame({"src": [9, 9, 3, 5], "dst": [5, 3, 5, 7], "w": [1, 1, 0, 0]})
+    for weight in ("int64", "float64"):
+        graph = edges.assign(w=edges["w"].astype(weight)).trav.graph(weight="w")
+        found = graph.sssp(9).to_pandas().set_index("vertex")
+        assert found["distance"].to_dict() == {3: 1, 5: 1, 7: 1, 9: 0}
+        assert found["predecessor"].dropna().to_dict() == {3: 9, 5: 9, 7: 5}
