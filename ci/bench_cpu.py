@@ -2,21 +2,29 @@
 
     python ci/bench_cpu.py                     # R-MAT of scale 18 and 20, grid, path, star, 256 sources
     python ci/bench_cpu.py --scale 22 --roots 16 --only rmat
+    python ci/bench_cpu.py --scale 18 --scale 20 --roots 8 --only rmat --json ci/cpu-benchmark.jsonl
 
 Each library gets the graph in its own form beforehand, multi-edges and self-loops included, and one call to
 warm up.  Only traversal is timed: ours with its result arrays; SciPy's order and predecessors; igraph's
 distances, and its search with parents; NetworKit's `run()`, without fetching the result.
-Needs scipy, python-igraph, networkit and rich.
+A library that is not installed has no rows.  With --json every row is kept, with the run, the date, the
+commit and digest of the sources, the processor and the versions; ci/write_tables.py makes the README's table
+of them.
+Needs scipy and rich; python-igraph and networkit are the `bench` extra.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 
 import click
 import numpy as np
+from bench import provenance
+from bench.rows import Recorder, of_times
 from rich.console import Console
 from rich.table import Table
 
@@ -68,6 +76,9 @@ def networkit(view) -> Iterator[tuple[str, Callable]]:
         yield name, lambda root, paths=store_paths: networkit.distance.BFS(graph, int(root), paths).run()
 
 
+LIBRARIES = (ours, scipy, igraph, networkit)
+
+
 def milliseconds(calls: dict[str, Callable], roots) -> dict[str, np.ndarray]:
     """Times of each call from each root; calls take turns, so that a busy machine is as busy for all."""
     times = {name: [] for name in calls}
@@ -82,15 +93,24 @@ def milliseconds(calls: dict[str, Callable], roots) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in times.items()}
 
 
-def compare(title: str, frame, n_vertices: int, roots: int | list[int], console: Console) -> None:
-    """One table: every library on one graph."""
+def compare(
+    title: str,
+    graph: str,
+    frame,
+    n_vertices: int,
+    roots: int | list[int],
+    console: Console,
+    recorder: Recorder,
+) -> None:
+    """One table, and a row for each search in it: every library on one graph."""
     begin = time.perf_counter()
     view = build(frame, n_vertices)
     seconds = time.perf_counter() - begin
     if isinstance(roots, int):
         candidates = np.flatnonzero(np.diff(view.out.row_offsets))
         roots = np.random.default_rng(1).choice(candidates, min(roots, len(candidates)), replace=False)
-    calls = {name: call for library in (ours, scipy, igraph, networkit) for name, call in library(view)}
+    installed = [library for library in LIBRARIES if library is ours or find_spec(library.__name__)]
+    calls = {name: call for library in installed for name, call in library(view)}
     rows = milliseconds(calls, roots)
     others = {name: np.median(times) for name, times in rows.items() if not name.startswith("rapids_trav")}
     fastest = min(others, key=others.get)
@@ -104,11 +124,13 @@ def compare(title: str, frame, n_vertices: int, roots: int | list[int], console:
             name, f"{middle:.2f}", f"{low:.2f} - {high:.2f}", f"{times.min():.2f}",
             f"{1e6 * middle / n_vertices:.1f}", f"{others[fastest] / middle:.1f}x",
         )  # fmt: skip
+        facts = {"benchmark": "cpu", "table": "traversal", "graph": graph, "name": name}
+        recorder.add({**facts, "vertices": n_vertices, "edges": len(view.src), **of_times(times)})
     console.print(table)
     console.print(f"our adjacency was built in {seconds:.2f} s\n")
 
 
-def compare_each(scale: int, n_sources: int, console: Console) -> None:
+def compare_each(scale: int, n_sources: int, console: Console, recorder: Recorder) -> None:
     """Many searches together and one after another, both into one (sources, vertices) result."""
     n_vertices = 1 << scale
     view = build(generators.rmat(scale), n_vertices)
@@ -127,6 +149,9 @@ def compare_each(scale: int, n_sources: int, console: Console) -> None:
         )
         rows = milliseconds(dict(enumerate(calls)), range(5))
         together, single, stack = (np.median(times) for times in rows.values())
+        for name, times in zip(("together", "one by one", "one by one, stacked"), rows.values(), strict=True):
+            facts = {"benchmark": "cpu", "table": "each", "graph": f"rmat{scale}", "name": name}
+            recorder.add({**facts, "sources": n_sources, "predecessors": predecessors, **of_times(times)})
         table.add_row(
             "with predecessors" if predecessors else "distances only", f"{together:.0f}", f"{single:.0f}",
             f"{stack:.0f}", f"{single / together:.1f}x", f"{stack / together:.1f}x",
@@ -139,20 +164,26 @@ def compare_each(scale: int, n_sources: int, console: Console) -> None:
 @click.option("--roots", default=32, show_default=True, help="Roots, of degree 1 or more.")
 @click.option("--sources", default=256, show_default=True, help="Sources searched together.")
 @click.option("--only", type=click.Choice(["rmat", "long", "each"]), help="Only this part.")
-def main(scale: tuple[int, ...], roots: int, sources: int, only: str | None) -> None:
-    """Print the tables."""
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Append the rows to this file.")
+def main(scale: tuple[int, ...], roots: int, sources: int, only: str | None, path: Path | None) -> None:
+    """Print the tables, and keep the rows."""
     console = Console(width=130)
+    recorder = Recorder(path, lambda line: None, provenance.of_run() | provenance.of_cpu())
     if only in (None, "rmat"):
         for s in scale:
-            compare(f"R-MAT scale {s}", generators.rmat(s), 1 << s, roots, console)
+            compare(f"R-MAT scale {s}", f"rmat{s}", generators.rmat(s), 1 << s, roots, console, recorder)
     if only in (None, "long"):
-        corners_and_middle = [0, 2_001_000, 3_999_999]
-        compare("grid", generators.grid(2000, 2000), 4_000_000, corners_and_middle, console)
-        compare("path", generators.path(1_000_000), 1_000_000, [0, 500_000, 999_999], console)
-        compare("star", generators.star(1_000_000), 1_000_000, [0, 1, 999_999], console)
+        side, n = 2000, 1_000_000
+        long = (
+            ("grid", f"grid{side}", generators.grid(side, side), side**2, [0, 2_001_000, side**2 - 1]),
+            ("path", f"path{n}", generators.path(n), n, [0, n // 2, n - 1]),
+            ("star", f"star{n}", generators.star(n), n, [0, 1, n - 1]),
+        )
+        for title, graph, frame, n_vertices, some in long:
+            compare(title, graph, frame, n_vertices, some, console, recorder)
     if only in (None, "each"):
         for s in scale:
-            compare_each(s, sources, console)
+            compare_each(s, sources, console, recorder)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,10 @@
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
+    python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     what the README's tables show, in one run
+
+Every row tells its run, the date, the commit and digest of the sources, the card and the driver; rows of one
+run are what ci/write_tables.py makes the README's tables of.
 
 Both sides allocate from one RMM pool.  Roots are random vertices with an edge to another; each is searched
 once, after a warm-up, with its initialisation inside the timer; slow contenders get fewer roots, as their
@@ -40,6 +44,7 @@ from bench import (
     out_of_core,
     pictures,
     programs,
+    provenance,
     real,
     replication,
     scales,
@@ -70,6 +75,17 @@ BENCHMARKS = {
     "variants": variants,
 }
 
+# What the README shows, on fewer graphs than the benchmarks have by default: about 8 minutes of an H100.
+README: dict[str, Sequence[str]] = {
+    "variants": ("facebook", "rmat20", "rmat22", "rmat24", "grid4096"),
+    "scales": ("rmat20", "rmat22", "rmat24"),
+    "programs": ("facebook", "rmat20", "rmat22"),
+    "ablation": ("rmat22",),
+    "replication": ("facebook", "rmat22"),
+    "out-of-core": ("rmat24",),
+}
+README_SLOW_SECONDS = 1.0
+
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line; `benchmarks` has the names to run and `graphs` those of each one's graphs."""
@@ -77,8 +93,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "benchmark", nargs="?", default="variants", choices=[*BENCHMARKS, "all"], metavar="BENCHMARK",
-        help=f"{', '.join(BENCHMARKS)} or all (default: variants)",
+        "benchmark", nargs="?", default="variants", choices=[*BENCHMARKS, "all", "readme"],
+        metavar="BENCHMARK", help=f"{', '.join(BENCHMARKS)}, all or readme (default: variants)",
     )  # fmt: skip
     parser.add_argument("--graphs", help="in place of the benchmark's own, e.g. rmat20,facebook")
     parser.add_argument("--roots", type=int, default=64, help="searches of each contender (default: 64)")
@@ -92,13 +108,15 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     if options.roots < 1 or options.pool < 1 or (options.seed or 0) < 0:
         parser.error("--roots and --pool are 1 or more, --seed is 0 or more")
     every = [name for name in BENCHMARKS if name != "beyond" or options.slow]
-    options.benchmarks = every if options.benchmark == "all" else [options.benchmark]
+    groups = {"all": every, "readme": list(README)}
+    options.benchmarks = groups.get(options.benchmark, [options.benchmark])
     asked = options.graphs and options.graphs.split(",")
-    if asked and options.benchmark == "all":
+    if asked and options.benchmark in groups:
         parser.error("--graphs goes with one benchmark")
     if wrong := next(filter(None, map(graphs.check_name, asked or ())), None):
         parser.error(wrong)
-    options.graphs = {name: asked or BENCHMARKS[name].GRAPHS for name in options.benchmarks}
+    own = README if options.benchmark == "readme" else {}
+    options.graphs = {name: asked or own.get(name, BENCHMARKS[name].GRAPHS) for name in options.benchmarks}
     if options.plot:
         try:
             plot.check_picture(options.plot)
@@ -113,7 +131,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(reason, file=sys.stderr)
         return 1
     lab = Lab(options.roots, options.seed, options.pool, options.slow)
-    recorder = Recorder(options.json)
+    if options.benchmark == "readme":
+        lab.slow_seconds = README_SLOW_SECONDS
+    recorder = Recorder(options.json, facts=provenance.of_run() | provenance.of_gpu())
     for name in options.benchmarks:
         for row in BENCHMARKS[name].measure(lab, options.graphs[name]):
             recorder.add(row)

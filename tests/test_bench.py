@@ -148,6 +148,15 @@ def test_all_runs_everything():
     assert options.graphs["scales"] == tuple(f"rmat{scale}" for scale in range(18, 27))
 
 
+def test_the_readme_s_rows_are_one_run():
+    options = bench_gpu.parse(["readme", "--json", "rows.jsonl"])
+    assert options.benchmarks == list(bench_gpu.README)
+    assert options.graphs["variants"] == ("facebook", "rmat20", "rmat22", "rmat24", "grid4096")
+    assert all(graphs.check_name(name) is None for names in options.graphs.values() for name in names)
+    with pytest.raises(SystemExit):
+        bench_gpu.parse(["readme", "--graphs", "rmat20"])
+
+
 def test_graphs_of_one_benchmark():
     assert bench_gpu.parse(["real", "--graphs", "facebook,rmat12"]).graphs == {"real": ["facebook", "rmat12"]}
 
@@ -218,7 +227,7 @@ def test_roots_have_a_neighbor(monkeypatch):
 
 
 def test_slow_contenders_get_fewer_roots(monkeypatch):
-    monkeypatch.setattr(lab, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(lab.Lab, "slow_seconds", 0.0)
     asked = []
     slow = lab.Contender("slow", lambda root: root, lambda root, limit=None: asked.append((root, limit)))
     ms = CpuLab().timings(slow, [4, 5, 6, 7, 8], least=2, warm_depth=3)

@@ -45,14 +45,21 @@ def ratio(over: float | None, under: float | None) -> float | None:
 
 
 class Recorder:
-    """Keeps the rows, and appends each to a file as it comes, so that a run cut short keeps what it has."""
+    """Keeps the rows, and appends each to a file as it comes, so that a run cut short keeps what it has.
 
-    def __init__(self, path: Path | None = None, tell: Callable[[str], None] = print) -> None:
+    Every row gets `facts`, by which the run, the sources and the machine are told (see `provenance`).
+    """
+
+    def __init__(
+        self, path: Path | None = None, tell: Callable[[str], None] = print, facts: Row | None = None
+    ) -> None:
         self.rows: list[Row] = []
         self._path = path
         self._tell = tell
+        self._facts = facts or {}
 
     def add(self, row: Row) -> None:
+        row = row | self._facts
         self.rows.append(row)
         self._tell(describe(row))
         if self._path:

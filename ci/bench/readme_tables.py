@@ -1,0 +1,269 @@
+"""The README's tables, each made from the rows of one run.
+
+A table is a function from a `Run` to lines of Markdown; `TABLES` names them.  What came out badly is shown
+like everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from .libraries import rival_name
+from .out_of_core import FULL, IN_MEMORY, PAGED
+from .rows import Row
+from .versus import ON_DEVICE
+
+SCALES = {"rmat20": "scale 20", "rmat22": "scale 22", "rmat24": "scale 24"}
+GRID = {"grid4096": "4096 x 4096 grid"}
+FACEBOOK = {"facebook": "Facebook"}
+PROVENANCE = ("run", "digest")
+
+
+class RowsError(Exception):
+    """Rows that make no table."""
+
+
+class Run:
+    """The rows that a table may ask for; of several runs, or of one that is not told, they are refused."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = list(rows)
+        self._origin: Row = {}  # what the rows that were asked for have told so far
+
+    def rows(self, benchmark: str, table: str | None = None, **wanted: object) -> list[Row]:
+        """Rows of a benchmark, of one of its tables, with these values."""
+        wanted |= {"benchmark": benchmark} | ({} if table is None else {"table": table})
+        found = [row for row in self._rows if all(row.get(key) == value for key, value in wanted.items())]
+        return self._of_one_run(found, benchmark)
+
+    def all(self) -> list[Row]:
+        """All rows."""
+        return self._of_one_run(self._rows, "the file")
+
+    def figure(self, column: str, benchmark: str, table: str, **wanted: object) -> float | None:
+        """One value of one row; None if there is no such row or it was not measured."""
+        rows = [row for row in self.rows(benchmark, table) if wanted.items() <= row.items()]
+        if len(rows) > 1:
+            raise RowsError(f"{len(rows)} rows of {benchmark}, {table} have {wanted}: keep one run.")
+        return rows[0].get(column) if rows else None
+
+    def _of_one_run(self, rows: list[Row], what: str) -> list[Row]:
+        if not rows:
+            raise RowsError(f"There are no rows of {what}.")
+        for key in PROVENANCE:
+            values = {row.get(key) for row in rows}
+            if None in values:
+                raise RowsError(f"Rows of {what} do not tell their {key}: measure them again.")
+            values.add(self._origin.setdefault(key, rows[0][key]))
+            if len(values) > 1:
+                raise RowsError(f"Rows of {what} are of {len(values)} different {key}s: keep one.")
+        return rows
+
+
+def number(value: float | None) -> str:
+    """Three digits, with separators; a dash for what was not measured."""
+    if value is None:
+        return "-"
+    if value >= 100:
+        return f"{float(f'{value:.3g}'):,.0f}" if value < 1000 else f"{value:,.0f}"
+    return f"{value:#.3g}".rstrip(".") if value >= 0.001 else f"{value:.2g}"
+
+
+def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table, whose first column is text."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def gpu(run: Run) -> list[str]:
+    row = run.all()[0]
+    versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+    return [
+        f"Run {row['run']} of {row['date'][:10]}: {row['card']}, driver {row['driver']}; {versions}; "
+        f"{_sources(row)}."
+    ]
+
+
+def cpu(run: Run) -> list[str]:
+    row = run.all()[0]
+    versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+    return [
+        f"Run {row['run']} of {row['date'][:10]}: {row['cores']} cores of {row['processor']}; {versions}; "
+        f"{_sources(row)}."
+    ]
+
+
+def _sources(row: Row) -> str:
+    commit = row["commit"]
+    head, _, dirty = (commit or "").partition("-")
+    told = f"commit {head[:10]}{' with changes' if dirty else ''}, " if commit else ""
+    return f"{told}sources {row['digest'][:10]}"
+
+
+def traversal(run: Run) -> list[str]:
+    graphs = SCALES | GRID
+    names = {
+        "auto": "**`auto`**: one launch, direction chosen on the device",
+        "direction": "`direction`: a launch or two a level",
+        "edge": "`edge`",
+        "push": "`push`",
+        "pull": "`pull`",
+        "frontier": "`frontier`",
+        "private": "`private`",
+        rival_name(True, True): "pylibcugraph, `direction_optimizing=True`",
+        rival_name(False, True): "pylibcugraph, `direction_optimizing=False`",
+    }
+    body = [
+        [
+            label,
+            *(number(run.figure("median_ms", "variants", "traversal", graph=g, name=name)) for g in graphs),
+        ]
+        for name, label in names.items()
+    ]
+    return table(["median ms", *graphs.values()], body)
+
+
+def whole_call(run: Run) -> list[str]:
+    graphs = FACEBOOK | SCALES
+    lines = (
+        ("`auto`, the traversal alone", "median_ms", "whole call", "rapids_trav traversal alone"),
+        ("**`graph.bfs(root)`**, frame out", "median_ms", "whole call", "rapids_trav graph.bfs"),
+        ("`cugraph.bfs(G, root)`", "median_ms", "whole call", "cugraph.bfs"),
+        ("**`edges.trav.graph()`**", "median_ms", "build", "rapids_trav"),
+        ("`cugraph.Graph.from_cudf_edgelist`", "median_ms", "build", "cugraph"),
+        ("peak memory of the build, over the edges'", "peak_over_input", "build", "rapids_trav"),
+        ("... cuGraph's", "peak_over_input", "build", "cugraph"),
+    )
+    body = [
+        [label, *(number(run.figure(column, "variants", part, graph=g, name=name)) for g in graphs)]
+        for label, column, part, name in lines
+    ]
+    return table(["median ms", *graphs.values()], body)
+
+
+def scales(run: Run) -> list[str]:
+    ours = {"`auto`, from call to answer": "rapids_trav", "`auto`, device clock": f"rapids_trav, {ON_DEVICE}"}
+    theirs = {"pylibcugraph, from call to answer": rival_name(True, True)}
+    body = []
+    for label, name in (ours | theirs).items():
+        cells = []
+        for graph in SCALES:
+            ms, mean, least = (
+                number(run.figure(column, "scales", "scales", graph=graph, name=name))
+                for column in ("median_ms", "gteps_harmonic_mean", "gteps_min")
+            )
+            cells.append(f"{ms} ms; {mean} ({least})")
+        body.append([label, *cells])
+    return table(["median; harmonic mean (least) GTEPS", *SCALES.values()], body)
+
+
+def programs(run: Run) -> list[str]:
+    graphs = FACEBOOK | {name: SCALES[name] for name in ("rmat20", "rmat22")}
+    lines = (
+        ("`components`", "components", {}, "median_ms"),
+        ("`sssp`, with predecessors", "sssp", {}, "median_ms"),
+        ("`pagerank`", "pagerank", {"dtype": "float64"}, "median_ms"),
+        ("... an iteration of it", "pagerank, an iteration", {"dtype": "float64"}, "iteration_ms"),
+        ('`pagerank`, `dtype="float32"`', "pagerank", {"dtype": "float32"}, "median_ms"),
+        ("... an iteration of it", "pagerank, an iteration", {"dtype": "float32"}, "iteration_ms"),
+    )
+    body = []
+    for label, program, more, column in lines:
+        cells = []
+        for graph in graphs:
+            ours, theirs = (
+                number(
+                    run.figure(column, "programs", "programs", graph=graph, program=program, name=n, **more)
+                )
+                for n in ("rapids_trav", "cugraph")
+            )
+            cells.append(f"{ours} ({theirs})")
+        body.append([label, *cells])
+    return table(["ms (cuGraph's)", *graphs.values()], body)
+
+
+def ablation(run: Run) -> list[str]:
+    rows = run.rows("ablation", "claims")
+    graphs = list(dict.fromkeys(row["graph"] for row in rows))
+    claims = {row["claim"]: row["published"] for row in rows}
+    body = [
+        [
+            claim,
+            *(
+                number(run.figure("ratio_of_gteps", "ablation", "claims", graph=g, claim=claim))
+                for g in graphs
+            ),
+            published or "-",
+        ]
+        for claim, published in claims.items()
+    ]
+    return table(["with it over without", *(SCALES.get(g, g) for g in graphs), "published"], body)
+
+
+def replication(run: Run) -> list[str]:
+    rows = run.rows("replication", "claims")
+    keys = list(dict.fromkeys((row["graph"], row["dtype"]) for row in rows))
+    titles = [f"{(SCALES | FACEBOOK).get(graph, graph)}, {dtype}" for graph, dtype in keys]
+    found: dict[str, dict[tuple, str]] = {}
+    for row in rows:
+        claim, _, best = row["claim"].partition(" (")  # the best fixed factor differs between graphs
+        rest = best.partition(")")
+        of = f" ({rest[0].split()[0]})" if best else ""
+        label = f"{claim}{rest[2]}"
+        found.setdefault(label, {})[row["graph"], row["dtype"]] = f"{number(row['ratio'])}{of}"
+    body = [[label, *(cells.get(key, "-") for key in keys)] for label, cells in found.items()]
+    return table(["ratio (best fixed factor)", *titles], body)
+
+
+def out_of_core(run: Run) -> list[str]:
+    graph = SCALES["rmat24"]
+    lines = (
+        ("search, in memory", "search", IN_MEMORY),
+        ("search, in a quarter of the memory", "search", PAGED),
+        ("search, every page in each level", "search", FULL),
+        ("`pagerank`, in memory", "pagerank", IN_MEMORY),
+        ("`pagerank`, in a quarter of the memory", "pagerank", PAGED),
+        ("`pagerank`, cuGraph in memory", "pagerank", "cugraph"),
+        ("an iteration of `pagerank`, streamed", "streaming", "streamed"),
+        ("... and shared with the CPU", "streaming", "with the CPU"),
+    )
+    body = []
+    for label, part, name in lines:
+        ms, rate, share = (
+            run.figure(column, "out-of-core", part, graph="rmat24", name=name)
+            for column in ("median_ms", "gteps_harmonic_mean", "share_of_link")
+        )
+        link = "-" if share is None else f"{share:.0%}"
+        body.append([label, number(ms), number(rate), link])
+    return table([graph, "median ms", "harmonic mean GTEPS", "of the link"], body)
+
+
+def cpu_traversal(run: Run) -> list[str]:
+    rows = run.rows("cpu", "traversal")
+    graphs = [graph for graph in dict.fromkeys(row["graph"] for row in rows) if graph.startswith("rmat")]
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    titles = [f"scale {graph.removeprefix('rmat')}" for graph in graphs]
+    body = [
+        [
+            f"**{name}**" if name == "rapids_trav" else name,
+            *(number(run.figure("median_ms", "cpu", "traversal", graph=g, name=name)) for g in graphs),
+        ]
+        for name in names
+    ]
+    return table(["median ms", *titles], body)
+
+
+Table = Callable[[Run], list[str]]
+TABLES: dict[str, dict[str, Table]] = {  # by the file of the rows
+    "gpu-benchmark.jsonl": {
+        "gpu-run": gpu,
+        "traversal": traversal,
+        "whole-call": whole_call,
+        "scales": scales,
+        "programs": programs,
+        "ablation": ablation,
+        "replication": replication,
+        "out-of-core": out_of_core,
+    },
+    "cpu-benchmark.jsonl": {"cpu-run": cpu, "cpu-traversal": cpu_traversal},
+}

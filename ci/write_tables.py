@@ -1,0 +1,70 @@
+"""Write the README's tables from the rows of the benchmarks.
+
+    python ci/write_tables.py            # rewrite them
+    python ci/write_tables.py --check    # leave with 1 if they differ from the rows
+
+A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`, and is made from the rows of one
+run: rows of several runs or sources, or that tell none, are refused with 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench.readme_tables import TABLES, RowsError, Run, Table
+
+ROOT = Path(__file__).resolve().parents[1]
+MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+
+def read(path: Path) -> Run:
+    """The rows in a file; none if there is no such file."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return Run(json.loads(line) for line in lines if line.strip())
+
+
+def written(text: str, folder: Path, tables: Mapping[str, Mapping[str, Table]] = TABLES) -> str:
+    """The text with its tables made from the rows in `folder`."""
+    made = {name: (read(folder / file), table) for file, own in tables.items() for name, table in own.items()}
+
+    def fill(match: re.Match) -> str:
+        name = match[2]
+        if name not in made:
+            raise RowsError(f"No table is called {name!r}: there are {', '.join(made)}.")
+        run, table = made[name]
+        try:
+            lines = table(run)
+        except RowsError as error:
+            raise RowsError(f"Table {name}: {error}") from error
+        return "\n".join([match[1].rstrip("\n"), "", *lines, "", match[3]])
+
+    return MARKED.sub(fill, text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; leave with 1 if it would change")
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md")
+    parser.add_argument("--rows", type=Path, default=ROOT / "ci", help="folder of the rows")
+    options = parser.parse_args(arguments)
+    text = options.readme.read_text()
+    try:
+        new = written(text, options.rows)
+    except RowsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.check:
+        return int(new != text)
+    options.readme.write_text(new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

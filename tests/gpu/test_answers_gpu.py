@@ -1,0 +1,67 @@
+"""Answers of the GPU where a slip would be silent: nulls, ids beside a range, ties, bounds of pages."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rapids_trav.errors import UnknownVertexError
+
+from .paged_views import in_pages
+from .test_stream_gpu import agree, answers, cpu, streamed  # noqa: F401  (fixtures)
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture
+def cudf():
+    return pytest.importorskip("cudf")
+
+
+@pytest.mark.parametrize("first", [0, 5])
+@pytest.mark.parametrize("degree_sort", ["none", "radix"])
+def test_ids_beside_a_range_are_unknown(cudf, first, degree_sort):
+    ids = np.arange(first, first + 8)
+    edges = cudf.DataFrame({"src": ids[:-1], "dst": ids[1:]})
+    graph = edges.trav.graph(degree_sort=degree_sort)
+    for unknown in {first + 8, max(first - 1, 0), first + 9} - set(ids.tolist()):
+        with pytest.raises(UnknownVertexError, match=rf" {unknown};"):
+            graph.bfs(unknown)
+    assert graph.bfs(first + 7)["distance"].to_numpy().tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+def test_what_is_not_reached_is_null(cudf):
+    edges = cudf.DataFrame({"src": [0, 2, 1], "dst": [1, 3, 4]})
+    found = edges.trav.graph().bfs(0).to_pandas()
+    assert found["distance"].isna().tolist() == [False, False, True, True, False]
+    assert found["predecessor"].isna().tolist() == [True, False, True, True, False]
+    assert found["predecessor"].dropna().tolist() == [0, 1]
+
+
+def test_the_smallest_predecessor_is_by_the_callers_ids(cudf):
+    """A hundred vertices lead to one, and the smaller its id, the fewer edges a vertex has."""
+    middle = np.arange(1, 101)
+    more = np.repeat(middle, middle)
+    src = np.concatenate([np.zeros(100, np.int64), middle, more])
+    dst = np.concatenate([middle, np.full(100, 200), 1000 + np.arange(len(more))])
+    for edges in (cudf.DataFrame({"src": src, "dst": dst}), pd.DataFrame({"src": src, "dst": dst})):
+        found = edges.trav.graph(degree_sort="radix").bfs(0, deterministic=True)
+        found = found.to_pandas() if hasattr(found, "to_pandas") else found
+        assert found.set_index("vertex")["predecessor"][200] == 1
+
+
+def test_notified_rows_at_the_bounds_of_pages(engine, answers):  # noqa: F811
+    """A frontier walks along a path, so that each row in turn is notified, the first ones of pages too."""
+    view, theirs = answers("long path", "bfs")
+    for n_pages in (7, 50):
+        ours = streamed(engine, in_pages(view, n_pages), "long path", "bfs", mode="notify")
+        agree("bfs", ours, theirs)
+
+
+def test_an_edge_of_no_weight_leads_no_nearer(cudf):
+    """Two vertices of one distance with such an edge between them are not each other's predecessors."""
+    edges = cudf.DataFrame({"src": [9, 9, 3, 5], "dst": [5, 3, 5, 7], "w": [1, 1, 0, 0]})
+    for weight in ("int64", "float64"):
+        graph = edges.assign(w=edges["w"].astype(weight)).trav.graph(weight="w")
+        found = graph.sssp(9).to_pandas().set_index("vertex")
+        assert found["distance"].to_dict() == {3: 1, 5: 1, 7: 1, 9: 0}
+        assert found["predecessor"].dropna().to_dict() == {3: 9, 5: 9, 7: 5}

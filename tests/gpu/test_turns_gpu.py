@@ -1,0 +1,177 @@
+"""When searches on the GPU turn from push to pull and back, where they end, and how often blocks meet."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rapids_trav.engines.cuda.policy import Beamer
+from rapids_trav.structures import BfsOptions
+
+from .small_graphs import Graph, GraphView, check_tree, path, random, star
+
+pytestmark = pytest.mark.gpu
+
+
+def searched(engine, graph, sources, **options):
+    """Distances and trace of a search whose tree has been checked."""
+    found = engine.bfs(GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(**options))
+    distance = found.distance.get()
+    check_tree(graph, sources, distance, found.predecessor.get())
+    return distance, found.trace
+
+
+def core_and_tail(length, n_edges=40_000):
+    """A dense core of 400 vertices, and a path from vertex 0 of it."""
+    core = random(400, n_edges, symmetric=True, seed=5)
+    tail = np.concatenate([[0], np.arange(400, 400 + length)])
+    u, v = np.concatenate([core.u, tail[:-1]]), np.concatenate([core.v, tail[1:]])
+    return Graph(400 + length, u, v, symmetric=True)
+
+
+def two_wide_parts():
+    """A root, 600 vertices around it, 600 more with most of the edges, a path, and 3000 leaves at its end."""
+    size, reach, path_length, leaves = 600, 50, 40, 3000
+    first, second = 1 + np.arange(size), 1 + size + np.arange(size)
+    joined = second[(np.arange(size)[:, None] + np.arange(reach)) % size]
+    among = second[(np.arange(size)[:, None] + np.arange(1, 84)) % size]
+    tail = np.concatenate([second[:1], 1 + 2 * size + np.arange(path_length)])
+    around = tail[-1] + 1 + np.arange(leaves)
+    u = [
+        np.zeros(size, int),
+        np.repeat(first, reach),
+        np.repeat(second, 83),
+        tail[:-1],
+        np.full(leaves, tail[-1]),
+    ]
+    v = [first, joined.ravel(), among.ravel(), tail[1:], around]
+    return Graph(int(around[-1]) + 1, np.concatenate(u), np.concatenate(v), symmetric=True)
+
+
+@pytest.mark.parametrize("variant", ["frontier", "private"])
+def test_a_vertex_is_claimed_by_one_thread(engine, variant):
+    """Thousands of threads reach the same few vertices at once, and the trace counts each of them once."""
+    n_middle, n_far = 20_000, 50
+    middle = np.arange(1, 1 + n_middle)
+    far = 1 + n_middle + np.arange(n_far)
+    u = np.concatenate([np.zeros(n_middle, np.int64), np.repeat(middle, n_far)])
+    v = np.concatenate([middle, np.tile(far, n_middle)])
+    distance, trace = searched(engine, Graph(1 + n_middle + n_far, u, v), [0], variant=variant, trace=True)
+    assert np.bincount(distance).tolist() == [1, n_middle, n_far]
+    assert [row.frontier for row in trace] == [1, n_middle, n_far]
+
+
+def test_a_heavy_row_is_in_the_bitmap(engine):
+    """From a leaf of a star: the hub alone is the frontier that the other leaves look for."""
+    graph = star(20_000)
+    for policy in ("gap", "beamer"):
+        distance, trace = searched(engine, graph, [7], variant="direction", policy=policy, trace=True)
+        assert np.array_equal(distance, graph.distance([7]))
+        assert trace[1].direction == "pull"
+
+
+def test_pulled_levels_count_their_out_edges(engine):
+    """The leaves are pulled only if the edges of what was found by pulling have been taken off."""
+    graph = two_wide_parts()
+    distance, trace = searched(engine, graph, [0], variant="direction", policy="beamer", trace=True)
+    offsets, _ = graph.rows()
+    degree = np.diff(offsets)
+    policy = Beamer(graph.n, len(graph.edges[0]))
+    wanted = [
+        policy.choose(int((distance == level).sum()), int(degree[distance == level].sum()))
+        for level in range(len(trace))
+    ]
+    assert [row.direction for row in trace] == wanted
+    first = wanted.index("pull")
+    assert "pull" in wanted[first + wanted[first:].index("push") :]  # it turns, returns, and turns again
+
+
+def test_the_fused_search_turns_to_pull_and_back(engine):
+    """To pull in the core; back where few are left at the end of the path."""
+    graph = core_and_tail(40)
+    distance, trace = searched(engine, graph, [1], trace=True)
+    assert np.array_equal(distance, graph.distance([1]))
+    directions = [row.direction for row in trace]
+    assert "pull" in directions
+    assert directions[-1] == "push"
+
+
+def test_the_fused_search_returns_to_push_while_many_are_left(engine):
+    """The path is so long that to pull each of its levels would read a long bitmap of the unreached."""
+    length, limit = 700_000, 300
+    graph = core_and_tail(length, 200_000)
+    found = engine.bfs(
+        GraphView(graph, engine), engine.xp.asarray([1]), BfsOptions(trace=True, depth_limit=limit)
+    )
+    directions = [row.direction for row in found.trace]
+    assert len(directions) == limit
+    assert "pull" in directions
+    assert set(directions[20:]) == {"push"}
+    distance = found.distance.get()
+    assert (np.diff(distance[400 : 400 + limit - 10]) == 1).all()
+
+
+def test_a_row_whose_first_edges_lead_nowhere_is_put_off(engine):
+    """Three hundred neighbours of each leaf are unreached; what leads on comes after them."""
+    cold, hubs = np.arange(300), 300 + np.arange(40)
+    leaves = 340 + np.arange(1000)
+    u = np.repeat(leaves, 340)
+    v = np.tile(np.concatenate([cold, hubs]), 1000)
+    graph = Graph(1340, u, v, symmetric=True)
+    distance, trace = searched(engine, graph, hubs.tolist(), trace=True)
+    assert trace[0].direction == "pull"
+    assert np.array_equal(distance, np.r_[np.full(300, 2), np.zeros(40), np.ones(1000)])
+
+
+def test_a_pulled_vertex_stops_at_its_first_neighbour(engine):
+    """Leaves find a source among the first five of 64 neighbours; the hubs beside the sources find none."""
+    hubs, leaves = np.arange(64), 64 + np.arange(1000)
+    graph = Graph(1064, np.repeat(leaves, 64), np.tile(hubs, 1000), symmetric=True)
+    _, trace = searched(engine, graph, list(range(1, 21)), trace=True)
+    assert trace[0].direction == "pull"
+    # What a hub leaves over after its first 129 edges, a second look takes from the beginning.
+    assert trace[0].edges <= 44 * (129 + 1000) + 1000 * 5
+
+
+@pytest.mark.parametrize("variant", ["auto", "direction", "frontier"])
+def test_a_wide_search_ends_with_its_last_target(engine, variant):
+    graph = random(30_000, 200_000, symmetric=True)
+    full = graph.distance([0])
+    wide = np.bincount(full[full >= 0]).argmax()
+    targets = [int(np.flatnonzero(full == level)[0]) for level in (wide, full.max())]
+    assert full.max() > wide
+    for wanted in (targets, targets[:1]):
+        asked = engine.xp.asarray(wanted)
+        found = engine.bfs(
+            GraphView(graph, engine), engine.xp.asarray([0]), BfsOptions(variant, targets=asked)
+        )
+        expected = np.where(full <= full[wanted].max(), full, -1)
+        assert np.array_equal(found.distance.get(), expected)
+
+
+def test_a_long_path_costs_few_meetings_of_the_grid(cupy):
+    """One block searches it alone: the counter of the grid's barrier hardly moves."""
+    from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.engines.cuda.loader import multiprocessors
+
+    engine = CudaEngine()
+    found = engine.bfs(GraphView(path(100_000), engine), cupy.asarray([0]), BfsOptions())
+    assert int(found.distance[-1]) == 99_999
+    words = engine._workspace().control.view(np.uint32).get().tolist()
+    blocks = multiprocessors(cupy.cuda.runtime.getDevice())
+    # `barrier` and `epoch` stand side by side in `Control`, and are equal once a search is over.
+    arrived = [one for one, other in pairwise(words) if one == other and one > 0 and one % blocks == 0]
+    assert len(arrived) == 1
+    assert arrived[0] < 100 * blocks
+
+
+def test_heavy_rows_of_searches_together_reach_every_neighbour(engine):
+    """Directed, from a hub of 400 edges in a graph of many more: the level is pushed."""
+    hub, chain = np.zeros(400, np.int64), np.arange(401, 30_401)
+    graph = Graph(30_401, np.concatenate([hub, chain[:-1]]), np.concatenate([np.arange(1, 401), chain[1:]]))
+    sources = [0, 401]
+    options = BfsOptions(depth_limit=3, trace=True)
+    found = engine.bfs_each(GraphView(graph, engine), engine.xp.asarray(sources), options)
+    assert found.trace[0].direction == "push"
+    full = np.array([graph.distance([source]) for source in sources])
+    assert np.array_equal(found.distance.get(), np.where(full <= 3, full, -1))

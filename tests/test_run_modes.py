@@ -1,0 +1,79 @@
+"""Iterations in every mode: who works in them, what they count, and pages of what lies outside memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rapids_trav import Program
+from rapids_trav.algorithms import programs
+
+FURTHER = Program("further", "int64", "min", scatter=lambda value, degree: value + 1)
+CAPPED = Program(
+    "capped",
+    "int64",
+    "min",
+    gather=lambda message: message + 1,
+    apply=lambda value, gathered: min(value, gathered),
+)
+
+
+def path_frame(n):
+    return pd.DataFrame({"src": np.arange(n - 1), "dst": np.arange(1, n)})
+
+
+def paged_path(n):
+    """Each edge ten times, in what a program needs for the vertices and a few pages."""
+    return pd.concat([path_frame(n)] * 10).trav.graph(memory_limit=165_000)
+
+
+@pytest.mark.parametrize("mode", ["pull", "notify", "push", "auto"])
+def test_messages_of_a_scatter_take_their_places(mode):
+    graph = path_frame(30).trav.graph(directed=True)
+    found = graph.run(FURTHER, initial={0: 0}, mode=mode)
+    assert found["value"].tolist() == list(range(30))
+
+
+def test_few_active_vertices_notify():
+    graph = path_frame(30).trav.graph(directed=True)
+    found = graph.run(CAPPED, initial={0: 0}, trace=True)
+    assert found.result["value"].tolist() == list(range(30))
+    assert set(found.trace["mode"]) == {"notify"}
+
+
+@pytest.mark.parametrize("program", [CAPPED, programs.breadth_first()])
+def test_notified_rows_at_the_bounds_of_pages(program):
+    n = 2000
+    graph = paged_path(n)
+    options = {"initial": {0: 0}, "trace": True}
+    found = graph.run(program, mode="notify", **options)
+    assert found.result["value"].tolist() == list(range(n))
+    assert found.trace["pages"].max() <= 2  # those of the neighbours of one vertex
+
+
+def test_pages_of_an_iteration_are_counted():
+    graph = paged_path(2000)
+    pages = len(graph.storage.gather_view("out").pages.firsts) - 1
+    trace = graph.run(CAPPED, initial={0: 0}, mode="pull", max_iterations=3, trace=True).trace
+    assert trace["pages"].tolist() == [pages] * 3
+    assert pages > 2
+
+
+def test_a_vertex_that_two_push_to_is_active_once():
+    """The first offers 5 and the second 3, so the value of vertex 2 falls twice in one round."""
+    edges = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [2, 2, 3, 4]})
+    graph = edges.trav.graph(directed=True)
+    program = programs.breadth_first()
+    found = graph.run(program, initial={0: 5, 1: 3}, mode="push", trace=True)
+    assert found.result["value"].tolist() == [5, 3, 4, 5, 6]
+    assert found.trace["active"].tolist() == [2, 1, 1, 1]
+
+
+def test_far_vertices_wait_for_their_turn():
+    """Of 3000 pairs only the first few pass the first threshold."""
+    n = 6000
+    edges = pd.DataFrame({"src": np.arange(0, n, 2), "dst": np.arange(1, n, 2)})
+    graph = edges.trav.graph()
+    labels = graph.run(
+        programs.connected_components("int64"), initial=np.arange(n), mode="push", asynchronous=True
+    )
+    assert labels["value"].tolist() == [v // 2 * 2 for v in range(n)]

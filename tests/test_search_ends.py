@@ -1,0 +1,53 @@
+"""Where searches end, what they count on the way, and what they look at no more."""
+
+import numpy as np
+import pytest
+from test_cpu_engine import view_of
+
+from rapids_trav import generators
+from rapids_trav.engines.cpu import CpuEngine, multi_source
+from rapids_trav.engines.cpu.compile import Team
+from rapids_trav.structures import BfsOptions
+
+ENGINE = CpuEngine()
+PATH = [(v, v + 1) for v in range(40)]
+
+
+@pytest.mark.parametrize("targets", [[1, 5], [5, 1], [5, 5, 2]])
+@pytest.mark.parametrize("variant", ENGINE.variants)
+def test_a_search_ends_with_its_last_target(variant, targets):
+    view = view_of(PATH, 41)
+    options = BfsOptions(variant, targets=np.array(targets))
+    wanted = [*range(6), *[-1] * 35]
+    assert ENGINE.bfs(view, np.array([0]), options).distance.tolist() == wanted
+    together = ENGINE.bfs_each(view, np.array([0, 3]), options).distance
+    last = max(abs(target - 3) for target in targets)
+    distance = abs(np.arange(41) - 3)
+    assert together.tolist() == [wanted, np.where(distance <= last, distance, -1).tolist()]
+
+
+def test_searches_together_meet_at_a_vertex_that_counts_once(monkeypatch):
+    monkeypatch.setattr(multi_source, "Team", lambda: Team(1))  # one word for both
+    beyond = [(v, v + 1) for v in range(10, 200)]  # so many edges that no level is pulled
+    view = view_of([(0, 1), (1, 2), *beyond], 201)
+    trace = ENGINE.bfs_each(view, np.array([0, 2]), BfsOptions(trace=True)).trace
+    assert [(row.direction, row.frontier) for row in trace][:2] == [("push", 2), ("push", 1)]
+
+
+def test_searches_together_pull_a_level_with_most_of_the_edges():
+    view = view_of(generators.star(100).to_numpy(), 100)
+    trace = ENGINE.bfs_each(view, np.array([0]), BfsOptions(trace=True)).trace
+    assert trace[0].direction == "pull"
+
+
+def test_vertices_without_neighbours_are_looked_at_once():
+    """A pulled level reads two offsets, 16 bytes, of each vertex that it looks at, and 12 for an edge."""
+    view = view_of(generators.rmat(12, 8, seed=5).to_numpy(), 1 << 13)  # half of the ids have no edges
+    degree = np.diff(view.out.row_offsets)
+    found = ENGINE.bfs(view, np.flatnonzero(degree)[:1], BfsOptions(trace=True))
+    pulled = [row for row in found.trace if row.direction == "pull"]
+    assert len(pulled) > 1
+    for i, row in enumerate(pulled):
+        waiting = (found.distance < 0) | (found.distance >= row.level)
+        looked_at = waiting if i == 0 else waiting & (degree > 0)
+        assert row.bytes - 12 * row.edges == 16 * looked_at.sum()

@@ -1,0 +1,54 @@
+"""Levels that several threads push together: claimed once, handed over whole, and told as they were."""
+
+import numpy as np
+import pytest
+from test_cpu_engine import assert_tree, view_of
+
+from rapids_trav.engines.cpu import CpuEngine, compile, direction_optimizing
+from rapids_trav.structures import BfsOptions
+
+HUBS, EACH, FAR = 4200, 5, 300_000
+
+
+def broad():
+    """A root, vertices around it, and more around each of these, one of which is the next one's too.
+
+    Beyond is a path that no search gets to, of so many edges that no level is pulled.
+    """
+    hubs = np.arange(1, HUBS + 1)
+    leaves = 1 + HUBS + np.arange(HUBS * EACH)
+    n = 1 + HUBS * (EACH + 1)
+    far = np.arange(n, n + FAR)
+    edges = [
+        np.stack([np.zeros(HUBS, int), hubs], 1),
+        np.stack([np.repeat(hubs, EACH), leaves], 1),
+        np.stack([hubs, leaves[EACH * hubs % len(leaves)]], 1),
+        np.stack([far[:-1], far[1:]], 1),
+    ]
+    return view_of(np.concatenate(edges), int(far[-1]) + 1)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_a_wide_level_is_shared_and_claimed_once(monkeypatch, threads):
+    view = broad()
+    shared = []
+
+    def spied(team, view, state, front):
+        before = front.tail - front.head
+        original(team, view, state, front)
+        queued = front.queue[front.head : front.tail]
+        assert len(np.unique(queued)) == len(queued)
+        shared.append(before)
+
+    original = direction_optimizing._push_wide
+    monkeypatch.setattr(direction_optimizing, "_push_wide", spied)
+    monkeypatch.setattr(direction_optimizing, "Team", lambda: compile.Team(threads))
+    found = CpuEngine().bfs(view, np.array([0]), BfsOptions(trace=True))
+    assert shared[:1] == [HUBS]
+    assert np.bincount(found.distance + 1).tolist() == [FAR, 1, HUBS, HUBS * EACH]
+    assert_tree(view, [0], found)
+    degree = np.diff(view.out.row_offsets)
+    assert [row.direction for row in found.trace] == ["push"] * len(found.trace)
+    for row in found.trace:
+        frontier = found.distance == row.level - 1
+        assert (row.frontier, row.edges) == (frontier.sum(), degree[frontier].sum())
