@@ -71,9 +71,9 @@ def iterate(work: Work, program: Program, iteration: int, options: RunOptions) -
             converged = residual < program.tolerance
         if options.trace:
             milliseconds = 1e3 * (perf_counter() - begin)
-            pages, n_bytes, overlap = work.moved
+            pages, n_bytes, overlap, spans = work.moved
             moved = (work.tally.edges, pages, n_bytes, milliseconds, overlap)
-            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual))
+            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual, spans))
         if options.checkpoint is not None:
             work.settle()
             options.checkpoint(State(work.values, work.active, iteration, total))
@@ -82,4 +82,4 @@ def iterate(work: Work, program: Program, iteration: int, options: RunOptions) -
             work.settle()
             work.restart(options.between(State(work.values, work.active, iteration, total)))
     work.settle()
-    return Run(work.values, iteration, converged or not work.n_active, residual, trace)
+    return Run(work.values, iteration, converged or not work.n_active, residual, trace, work.counters)

@@ -17,7 +17,7 @@ import functools
 from typing import Any
 
 from rapids_trav.engines.cuda.cubins import kept
-from rapids_trav.engines.cuda.loader import Defines, Kernels, defines_of, source
+from rapids_trav.engines.cuda.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
 from rapids_trav.errors import TravError
 from rapids_trav.program import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.program_digest import program_digest
@@ -36,11 +36,12 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
         {"VALUE": 1, "WEIGHT": 0, "REDUCER": 0, "RESIDUAL": 0} | dict.fromkeys(_ALL, 0),
         {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1} | _ALL,
     )
+    for settings in (settings, settings | {"COUNTS": 1})[: 1 + ("COUNTS" in PROGRAM_TUNABLES[file])]
 )
 
 
 def defines_of_program(
-    program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int
+    program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
 ) -> Defines:
     """The preamble of `file` for a program over a graph of these types; `weight` is None if unweighted."""
     settings = {
@@ -52,7 +53,7 @@ def defines_of_program(
     for name in ARGUMENTS:
         function = getattr(program, name)
         settings[f"{name.upper()}_ARGUMENTS"] = 0 if function is None else n_arguments(function)
-    return defines_of(file, vertex_bits, edge_bits, **settings)
+    return defines_of(file, vertex_bits, edge_bits, **settings, **tunables)
 
 
 def function_to_ir(program: Program, name: str, weight: str | None, architecture: int) -> bytes:
@@ -154,6 +155,7 @@ def compile_program(
     edge_bits: int,
     architecture: int,
     ptx: bool = False,
+    **tunables: int,
 ) -> bytes:
     """Machine code of the kernels of `file` with the program's functions in them; needs no GPU.
 
@@ -163,8 +165,10 @@ def compile_program(
         Type of the edges' weights.
     architecture : int
         Compute capability, such as 90.
+    **tunables
+        Of the file, where they are not the defaults.
     """
-    text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits))
+    text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits, **tunables))
     parts = [(file, kernels_to_ir(text, file, architecture))]
     for name in ARGUMENTS:
         if getattr(program, name) is not None:
@@ -172,13 +176,15 @@ def compile_program(
     return link(parts, architecture, ptx)
 
 
-def load_program(program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int) -> Kernels:
+def load_program(
+    program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
+) -> Kernels:
     """The kernels of `file` for a program, on CuPy's current device."""
     import cupy
 
     device = cupy.cuda.Device()
     architecture = int(device.compute_capability)
-    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id)
+    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id, **tunables)
 
 
 @functools.lru_cache(maxsize=128)
@@ -190,25 +196,33 @@ def _load(
     edge_bits: int,
     architecture: int,
     device: int,  # a module is loaded into one
+    **tunables: int,
 ) -> Kernels:
     from cupy.cuda.function import Module
 
     module = Module()
-    module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture))
+    module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables))
     return Kernels(module)
 
 
 def _compiled(
-    program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int, architecture: int
+    program: Source,
+    file: str,
+    weight: str | None,
+    vertex_bits: int,
+    edge_bits: int,
+    architecture: int,
+    **tunables: int,
 ) -> bytes:
     """As `compile_program`, from disk if possible."""
+    types = (file, weight, vertex_bits, edge_bits)
 
     def compiled() -> bytes:
-        return compile_program(program.program, file, weight, vertex_bits, edge_bits, architecture)
+        return compile_program(program.program, *types, architecture, **tunables)
 
     if program.digest is None:
         return compiled()
-    text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits))
+    text = source(file, defines_of_program(program.program, *types, **tunables))
     return kept((program.digest, text, str(weight), str(architecture)), compiled)
 
 
