@@ -14,9 +14,11 @@ struct Frontier {
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
 
-    __device__ __forceinline__ bool holds(vertex_t v, Tally& tally) const {
+    __device__ __forceinline__ bool holds(vertex_t v, [[maybe_unused]] Tally& tally) const {
         vertex_t word = v >> 5;
-        if (TRACE) tally.hub_hits += word < hub_words;
+#if TRACE
+        tally.hub_hits += word < hub_words;
+#endif
         return (word < hub_words ? hubs[word] : bitmap[word]) >> (v & 31) & 1;
     }
 };

@@ -70,7 +70,9 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
         vertex_t from = neighbor_in(entry[k]);
         hit[k] = from != NONE && frontier.holds(from, tally);
         if (TRACE && from != NONE) tally.examined += 1;
-        if (TRACE && waiting[k]) tally.looked += 1;
+#if TRACE
+        tally.looked += waiting[k];
+#endif
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {

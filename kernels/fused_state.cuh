@@ -108,11 +108,13 @@ struct Trace {
 struct Tally {
     u32 vertices = 0;
     u32 targets = 0;
-    u64 hub_hits = 0;  // these two with TRACE
-    u64 looked = 0;
     u64 edges = 0;
     u64 examined = 0;
     u64 from_host = 0;
+#if TRACE
+    u64 hub_hits = 0;
+    u64 looked = 0;
+#endif
 };
 
 // The rows of an adjacency. With PAGED, `indices` lie in the host's memory, which the device reads over the
@@ -221,8 +223,11 @@ __device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t f
 
 // Adds a block's tallies up in shared memory; complete after the next __syncthreads().
 __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
-    const bool looked = TRACE && tally.looked;
-    if (!__any_sync(FULL_WARP, tally.vertices || tally.edges || tally.examined || looked)) return;
+    bool any = tally.vertices || tally.edges || tally.examined;
+#if TRACE
+    any |= tally.looked != 0;
+#endif
+    if (!__any_sync(FULL_WARP, any)) return;
     u64 vertices = warp_sum(tally.vertices), edges = warp_sum(tally.edges);
     u64 targets = warp_sum(tally.targets), examined = warp_sum(tally.examined);
     if (lane_id() == 0) {
