@@ -5,8 +5,8 @@
 
 Steps are tests, memcheck, racecheck and benchmark; all of them if none is named.  The record of a step that
 is not run now is kept as long as it belongs to the same sources.  Leaves with 1 if a step failed.  --check
-needs no GPU and runs nothing: it leaves with 1, and a sentence, unless the record is of these very sources and
-all its steps passed.
+needs no GPU and runs nothing: it leaves with 1, and a sentence, unless the record is of these very sources
+and all its steps passed.
 """
 
 from __future__ import annotations

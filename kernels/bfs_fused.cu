@@ -121,8 +121,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     end_level(shared, control, &control->level[0], tally, epoch);
     if (TRACE && !few_sources && first_thread) trace_level(trace, 0, PUSHED, 0, Level{});
     Level now = shared.seen;
-    // `n_unvisited` counts the linked vertices, less the isolated sources: it only guides the directions until
-    // the end, when the isolated vertices are added.
+    // `n_unvisited` counts the linked vertices, less the isolated sources: it only guides the directions
+    // until the end, when the isolated vertices are added.
     u64 unexplored = (u64)given.out_offsets[n_linked], n_unvisited = (u64)n_linked, targets_found = 0;
     i32 depth = 0;
     auto count_level = [&](const Level& level) {

@@ -142,8 +142,8 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
-// One level by the whole grid; `next` gets every word of the new frontier up to `n_linked`, and `queue` its vertices if
-// `listed`.
+// One level by the whole grid; `next` gets every word of the new frontier up to `n_linked`, and `queue` its
+// vertices if `listed`.
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared,
                            const GridQueue& queue, bool listed, Tally& tally) {

@@ -106,8 +106,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         total.vertices += last.vertices;
         total.edges += last.edges;
         total.targets += last.targets;
-        if (TRACE && threadIdx.x == 0)
-            trace_level(trace, depth, PUSHED_ALONE, frontier, last);
+        if (TRACE && threadIdx.x == 0) trace_level(trace, depth, PUSHED_ALONE, frontier, last);
         frontier = last.vertices;
     }
     if (threadIdx.x == 0) {

@@ -61,12 +61,12 @@ struct Level {
     u64 edges;      // out-edges of the vertices queued
     u64 targets;    // targets reached
     u64 deferred;   // hubs that a pull step put off, and their chunks
+    u64 examined;   // edges looked at (only with TRACE)
+    u64 from_host;  // edges read over the bus (only with TRACE and PAGED)
 #if TRACE
     u64 hub_hits;  // look-ups that the hub cache answered
     u64 looked;    // unvisited vertices that a pull step looked at
 #endif
-    u64 examined;   // edges looked at (only with TRACE)
-    u64 from_host;  // edges read over the bus (only with TRACE and PAGED)
 };
 
 // Where a search by one block left off.
@@ -137,7 +137,7 @@ struct Graph {
     Rows in;
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
     vertex_t n_linked;                // the vertices from here on have no edge (SYSTEMS V5)
-    vertex_t leaf_degree;  // a vertex with no more out-edges than this leads nowhere new
+    vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
 };
 
 struct State {

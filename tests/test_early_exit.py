@@ -1,4 +1,4 @@
-"""Bottom-up steps stop at the first neighbour in the frontier (SYSTEMS P2, V4), by the edges that they count."""
+"""Bottom-up steps stop at the first neighbour in the frontier (SYSTEMS P2, V4), as they count."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def searched(graph, root, variant):
 
 
 def serial_checks(view, distance, level):
-    """Edges up to and with the first that leads to the level before, of each vertex that is not reached yet."""
+    """Edges up to and with the first that leads to the level before, of each unreached vertex."""
     offsets, columns = view.into.row_offsets, view.into.column_indices
     checks = degrees = 0
     for v in np.flatnonzero((distance < 0) | (distance >= level)):

@@ -64,7 +64,7 @@ def test_answers_have_every_vertex(bare, padded, variant):
 @pytest.mark.parametrize("mode", ["joint", "each"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_source_may_be_isolated_or_lead_out_alone(directed, mode):
-    """Beside sources that are linked: a vertex without in-edges in a directed graph is pruned and leads on."""
+    """Beside sources that are linked: a vertex without in-edges in a directed graph leads on all the same."""
     star = pd.DataFrame({"src": np.full(300, 900), "dst": np.arange(300)})
     tail = pd.DataFrame({"src": np.arange(299), "dst": np.arange(1, 300)})
     graph = pd.concat([star, tail]).trav.graph(directed=directed, vertices=np.arange(1000))

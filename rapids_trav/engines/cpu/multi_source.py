@@ -101,8 +101,8 @@ def _search_group(
 
 @kernel
 def _levels(
-    out_offsets, out_columns, in_offsets, in_columns, n_linked, seen, frontiers, queues, distance, predecessor, keep,
-    targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
+    out_offsets, out_columns, in_offsets, in_columns, n_linked, seen, frontiers, queues, distance,
+    predecessor, keep, targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
 ):  # fmt: skip
     """Levels up to `limit`; whether the last was pulled, edges it examined, and the arguments to go on with.
 

@@ -27,16 +27,22 @@ _ALL = {f"{name.upper()}_ARGUMENTS": len(arguments) for name, arguments in ARGUM
 TYPES = ("int32", "int64", "float32", "float64")
 _RESULTS = {"active": "int32", "total": "float64"}  # of the functions; the others give a value
 
+
+def _counts(file: str) -> tuple[dict[str, int], ...]:
+    """Settings of a file without counters, and with them if it has any."""
+    return ({}, {"COUNTS": 1}) if "COUNTS" in PROGRAM_TUNABLES[file] else ({},)
+
+
 # For `ci/compile_kernels.py`: minima of int32 without functions, and sums of float64 with all of them.
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (file, defines_of(file, vertex_bits, edge_bits, **settings))
+    (file, defines_of(file, vertex_bits, edge_bits, **settings, **counts))
     for file in FILES
     for vertex_bits, edge_bits in ((32, 32), (32, 64), (64, 64))
     for settings in (
         {"VALUE": 1, "WEIGHT": 0, "REDUCER": 0, "RESIDUAL": 0} | dict.fromkeys(_ALL, 0),
         {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1} | _ALL,
     )
-    for settings in (settings, settings | {"COUNTS": 1})[: 1 + ("COUNTS" in PROGRAM_TUNABLES[file])]
+    for counts in _counts(file)
 )
 
 
@@ -215,14 +221,15 @@ def _compiled(
     **tunables: int,
 ) -> bytes:
     """As `compile_program`, from disk if possible."""
-    types = (file, weight, vertex_bits, edge_bits)
 
     def compiled() -> bytes:
-        return compile_program(program.program, *types, architecture, **tunables)
+        return compile_program(
+            program.program, file, weight, vertex_bits, edge_bits, architecture, ptx=False, **tunables
+        )
 
     if program.digest is None:
         return compiled()
-    text = source(file, defines_of_program(program.program, *types, **tunables))
+    text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
     return kept((program.digest, text, str(weight), str(architecture)), compiled)
 
 
