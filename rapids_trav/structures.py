@@ -58,7 +58,8 @@ class Adjacency:
     def linked(self) -> Array:
         """A bit for each row, 64 to the int64 word, that tells whether it has an edge; empty if all have.
 
-        Of rows on the host; made at the first asking, since searches from the bottom up alone ask for it.
+        Of rows on the host; made at the first asking, since searches from the bottom up alone ask for it, and
+        counted among what the adjacency holds until `forget_linked`.
         """
         words = np.zeros(-(-self.n_vertices // 64), np.int64)
         bits = words.view(np.uint8)
@@ -69,6 +70,10 @@ class Adjacency:
             packed = np.packbits(rows, bitorder="little")
             bits[first // 8 : first // 8 + len(packed)] = packed
         return words[:0] if whole else words
+
+    def forget_linked(self) -> None:
+        """Give the memory of `linked` back; the next search makes it anew."""
+        self.__dict__.pop("linked", None)
 
     @cached_property
     def hub_words(self) -> dict[int, int]:

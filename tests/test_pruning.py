@@ -89,3 +89,17 @@ def test_which_rows_have_an_edge():
         else:
             assert np.array_equal(bits[:n], wanted) and not bits[n:].any()
         assert adjacency.n_linked == (int(u.max()) + 1 if len(u) else 0)
+
+
+def test_a_graph_outside_memory_keeps_no_marks_of_its_rows():
+    """They are part of what a search declares, and go with it."""
+    vertices = np.arange(N)
+    outside = EDGES.trav.graph(vertices=vertices, memory_limit="100kB")
+    root = int(EDGES["src"].iloc[0])
+    found, traced = outside.bfs(root, trace=True)
+    assert "pull" in set(traced["direction"])
+    held = outside.memory()
+    assert set(held["place"]) == {"host", "disk"}
+    assert outside.budget.used == held["bytes"][held["place"] == "host"].sum()
+    inside = EDGES.trav.graph(vertices=vertices)
+    pd.testing.assert_frame_equal(found[["vertex", "distance"]], inside.bfs(root)[["vertex", "distance"]])
