@@ -1,9 +1,12 @@
 """Run the GPU suite step by step and keep the record of it in ci/gpu-report.json.
 
     python ci/gpu_report.py [STEP ...] [--report FILE]
+    python ci/gpu_report.py --check [--report FILE]
 
 Steps are tests, memcheck, racecheck and benchmark; all of them if none is named.  The record of a step that
-is not run now is kept as long as it belongs to the same sources.  Leaves with 1 if a step failed.
+is not run now is kept as long as it belongs to the same sources.  Leaves with 1 if a step failed.  --check
+needs no GPU and runs nothing: it leaves with 1, and a sentence, unless the record is of these very sources
+and all its steps passed.
 """
 
 from __future__ import annotations
@@ -161,13 +164,35 @@ def kept_steps(report: Path, sources: str) -> dict[str, Any]:
     return earlier["steps"] if earlier["digest"] == sources else {}
 
 
+def check(report: Path) -> int:
+    """Say whether the record is of the sources as they are; 0 if it is and nothing failed."""
+    again = "run ci/test_gpu.sh on a machine with a GPU"
+    if not report.exists():
+        print(f"{report} is missing: {again}.", file=sys.stderr)
+        return 1
+    record = json.loads(report.read_text())
+    if record["digest"] != digest():
+        print(f"{report} is older than the sources: {again}.", file=sys.stderr)
+        return 1
+    if failed := [name for name, step in record["steps"].items() if step["returncode"] != 0]:
+        print(f"{report} is of these sources, but {', '.join(failed)} failed: {again}.", file=sys.stderr)
+        return 1
+    print(f"{report} is of these sources: {', '.join(record['steps'])}")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("steps", nargs="*", metavar="STEP", help=f"{', '.join(STEPS)} (default: all)")
     parser.add_argument("--report", type=Path, default=REPORT)
+    parser.add_argument("--check", action="store_true", help="say whether the record is of these sources")
     options = parser.parse_args()
+    if options.check and options.steps:
+        parser.error("--check runs no steps")
+    if options.check:
+        return check(options.report)
     if unknown := [name for name in options.steps if name not in STEPS]:
         parser.error(f"no step is called {unknown[0]}; there are {', '.join(STEPS)}")
 

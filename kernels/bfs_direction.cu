@@ -78,10 +78,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     count(counters, SCOUT, step.scout);
 }
 
-// `row_offsets` are those of the in-edges, `out_offsets` those of the out-edges.
+// `row_offsets` are those of the in-edges, `out_offsets` those of the out-edges; rows from `n_linked` on are
+// empty and are not looked at.
 extern "C" __global__ void pull_step(const edge_t* __restrict__ row_offsets,
                                      const vertex_t* __restrict__ column_indices, i64 n_vertices,
-                                     const u32* __restrict__ frontier, i32 level, i32* distance,
+                                     i64 n_linked, const u32* __restrict__ frontier, i32 level, i32* distance,
                                      vertex_t* predecessor, u32* next, const edge_t* __restrict__ out_offsets,
                                      u64* counters) {
     i64 found = 0;
@@ -89,7 +90,7 @@ extern "C" __global__ void pull_step(const edge_t* __restrict__ row_offsets,
     i64 scout = 0;
     for (i64 base = global_thread() - lane_id(); base < n_vertices; base += global_threads()) {
         const i64 v = base + lane_id();
-        const bool unreached = v < n_vertices && distance[v] == UNREACHED;
+        const bool unreached = v < n_linked && distance[v] == UNREACHED;
         const i64 begin = unreached ? row_offsets[v] : 0;
         const i64 end = unreached ? row_offsets[v + 1] : 0;
         const vertex_t parent = first_match(

@@ -17,6 +17,17 @@
 #define PRIVATE_CAPACITY 2048  // vertices that a block keeps in shared memory
 #endif
 
+#ifndef COUNTS
+#define COUNTS 0  // 1: bfs_private counts what its queues do
+#endif
+
+// What bfs_private adds up over the levels of a search, with COUNTS.
+enum QueueCounter {
+    KEPT,        // vertices that a block kept in shared memory
+    OVERFLOWED,  // vertices that found no place there
+    RESERVED,    // blocks that asked the global counter for places, each once
+};
+
 #if VERTEX_BITS == 64
 using place_t = u64;  // wide enough for all vertices, since one block may find them all
 #else
@@ -46,7 +57,8 @@ extern "C" __global__ void bfs_frontier(const edge_t* __restrict__ row_offsets,
 extern "C" __global__ void bfs_private(const edge_t* __restrict__ row_offsets,
                                        const vertex_t* __restrict__ column_indices,
                                        const vertex_t* __restrict__ frontier, i64 frontier_size, i32 level,
-                                       i32* distance, vertex_t* predecessor, vertex_t* next, u64* counters) {
+                                       i32* distance, vertex_t* predecessor, vertex_t* next, u64* counters,
+                                       [[maybe_unused]] u64* queue_counters) {
     __shared__ vertex_t private_queue[PRIVATE_CAPACITY];
     __shared__ place_t private_size;  // counts overflow too: clamped after the barrier, never stored to
     __shared__ u64 base;
@@ -68,6 +80,7 @@ extern "C" __global__ void bfs_private(const edge_t* __restrict__ row_offsets,
                 private_queue[place] = neighbor;
             } else {
                 next[atomicAdd(&counters[FOUND], 1ull)] = neighbor;
+                if (COUNTS) atomicAdd(&queue_counters[OVERFLOWED], 1ull);
             }
         }
     }
@@ -75,7 +88,13 @@ extern "C" __global__ void bfs_private(const edge_t* __restrict__ row_offsets,
 
     __syncthreads();
     const place_t size = private_size < PRIVATE_CAPACITY ? private_size : PRIVATE_CAPACITY;
-    if (threadIdx.x == 0 && size > 0) base = atomicAdd(&counters[FOUND], static_cast<u64>(size));
+    if (threadIdx.x == 0 && size > 0) {
+        base = atomicAdd(&counters[FOUND], static_cast<u64>(size));
+        if (COUNTS) atomicAdd(&queue_counters[RESERVED], 1ull);
+    }
     __syncthreads();
-    for (place_t i = threadIdx.x; i < size; i += blockDim.x) next[base + i] = private_queue[i];
+    for (place_t i = threadIdx.x; i < size; i += blockDim.x) {
+        next[base + i] = private_queue[i];
+        if (COUNTS) atomicAdd(&queue_counters[KEPT], 1ull);
+    }
 }

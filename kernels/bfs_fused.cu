@@ -75,11 +75,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         PullShared pull;
         SoloShared solo;
     } scratch;
-    const vertex_t n_vertices = given.n_vertices, n_sources = given.n_sources,
-                   leaf_degree = given.leaf_degree;
+    const vertex_t n_linked = given.n_linked, n_sources = given.n_sources, leaf_degree = given.leaf_degree;
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
-    const vertex_t n_words = bitmap_words(n_vertices);
+    const vertex_t n_words = bitmap_words(n_linked);
     // Claims of one word wait for each other, so that many of them are better not made in vain.
     const u64 eager_edges = min((u64)EAGER_EDGES, 8 * (u64)n_words);
     // Up to so many edges a push step follows at once; a pull step has a vertex look at one after another.
@@ -92,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         {given.out_offsets, given.out_indices, given.out_resident, (edge_t)given.out_resident_begin},
         {given.in_offsets, given.in_indices, given.in_resident, (edge_t)given.in_resident_begin},
         given.first_neighbors,
-        n_vertices,
+        n_linked,
         leaf_degree};
     const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
     const Trace trace{given.trace_rows, given.trace_capacity};
@@ -101,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     if (threadIdx.x == 0) shared.sum = Level{};
     if (first_thread)
         for (Level& level : control->level) level = Level{};
-    clear(visited, bitmap_a, n_vertices);
+    clear(visited, bitmap_a, given.n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
     // `narrow_a`, `hubs_a` and `bitmap_a` are always the current frontier's, `now` its level's totals and
@@ -120,9 +119,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
     end_level(shared, control, &control->level[0], tally, epoch);
-    if (TRACE && !few_sources && first_thread) trace_level(trace, 0, false, 0, 0, 0);
+    if (TRACE && !few_sources && first_thread) trace_level(trace, 0, PUSHED, 0, Level{});
     Level now = shared.seen;
-    u64 unexplored = (u64)given.out_offsets[n_vertices], n_unvisited = (u64)n_vertices, targets_found = 0;
+    // `n_unvisited` counts the linked vertices, less the isolated sources: it only guides the directions
+    // until the end, when the isolated vertices are added.
+    u64 unexplored = (u64)given.out_offsets[n_linked], n_unvisited = (u64)n_linked, targets_found = 0;
     i32 depth = 0;
     auto count_level = [&](const Level& level) {
         unexplored -= level.edges;
@@ -237,12 +238,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         now = shared.seen;
         depth += 1;
         count_level(now);
-        if (TRACE && first_thread) trace_level(trace, depth, pulled, frontier, now.examined, now.from_host);
+        if (TRACE && first_thread) trace_level(trace, depth, pulled ? PULLED : PUSHED, frontier, now);
     }
-    finish(state, n_vertices);
+    finish(state, given.n_vertices);
     if (first_thread) {
         control->epoch = epoch;
-        *given.n_unreached = n_unvisited;
+        *given.n_unreached = n_unvisited + (u64)(given.n_vertices - n_linked);
     }
     if (TRACE && first_thread) trace.rows[0].frontier = depth;
 }

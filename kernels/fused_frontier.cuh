@@ -14,8 +14,11 @@ struct Frontier {
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
     vertex_t hub_words;
 
-    __device__ __forceinline__ bool holds(vertex_t v) const {
+    __device__ __forceinline__ bool holds(vertex_t v, [[maybe_unused]] Tally& tally) const {
         vertex_t word = v >> 5;
+#if TRACE
+        tally.hub_hits += word < hub_words;
+#endif
         return (word < hub_words ? hubs[word] : bitmap[word]) >> (v & 31) & 1;
     }
 };
@@ -49,7 +52,7 @@ __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Fronti
         vertex_t hit = NONE;
 #pragma unroll
         for (int k = UNROLL - 1; k >= 0; --k)
-            if (from[k] != NONE && frontier.holds(from[k])) hit = from[k];
+            if (from[k] != NONE && frontier.holds(from[k], tally)) hit = from[k];
         u32 lanes = __ballot_sync(FULL_WARP, hit != NONE);
         if (lanes) return __shfl_sync(FULL_WARP, hit, __ffs(lanes) - 1);
     }

@@ -42,7 +42,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
         for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
 #pragma unroll
         for (int k = 3; k >= 0; --k)
-            if (u[k] != NONE && frontier.holds(u[k])) from = u[k];
+            if (u[k] != NONE && frontier.holds(u[k], tally)) from = u[k];
         if (TRACE) tally.examined += min((edge_t)4, end - begin);
         begin += 4;
     }
@@ -68,8 +68,11 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
         vertex_t from = neighbor_in(entry[k]);
-        hit[k] = from != NONE && frontier.holds(from);
+        hit[k] = from != NONE && frontier.holds(from, tally);
         if (TRACE && from != NONE) tally.examined += 1;
+#if TRACE
+        tally.looked += waiting[k];
+#endif
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
@@ -139,15 +142,15 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
-// One level by the whole grid; `next` gets every word of the new frontier, and `queue` its vertices if
-// `listed`.
+// One level by the whole grid; `next` gets every word of the new frontier up to `n_linked`, and `queue` its
+// vertices if `listed`.
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared,
                            const GridQueue& queue, bool listed, Tally& tally) {
     u32 lane = lane_id(), warp_in_block = threadIdx.x / 32;
     unsigned char* list = shared.list[warp_in_block];
     u32* found = shared.found[warp_in_block];
-    const vertex_t n_words = bitmap_words(graph.n_vertices), warp = dealt_warp();
+    const vertex_t n_words = bitmap_words(graph.n_linked), warp = dealt_warp();
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
         const vertex_t word = deal.word(warp, first + lane);

@@ -13,12 +13,19 @@ struct SoloShared {
 };
 
 // Row 0 tells when the first level began, row d when level d was done; levels past the capacity go untold.
-__device__ void trace_level(const Trace& trace, i32 depth, bool pull, u64 frontier, u64 examined,
-                            u64 from_host) {
+__device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Level& level) {
+#if TRACE
     if ((u32)depth >= trace.capacity) return;
     i64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    trace.rows[depth] = TraceRow{pull, (i64)frontier, (i64)examined, (i64)from_host, now};
+    trace.rows[depth] = TraceRow{step,
+                                 (i64)frontier,
+                                 (i64)level.hub_hits,
+                                 (i64)level.looked,
+                                 (i64)level.examined,
+                                 (i64)level.from_host,
+                                 now};
+#endif
 }
 
 __device__ __forceinline__ BlockQueue solo_queue(SoloShared& shared, u32 parity, u32 turn,
@@ -71,7 +78,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
     u32 size = start.sources ? shared.size[0] : start.size, turn = 0;
     u64 frontier = start.sources ? last.vertices : start.frontier;
     i32 depth = start.depth;
-    if (TRACE && threadIdx.x == 0 && depth == 0) trace_level(trace, 0, false, 0, 0, 0);
+    if (TRACE && threadIdx.x == 0 && depth == 0) trace_level(trace, 0, PUSHED_ALONE, 0, Level{});
 
     while (size > 0 && last.edges <= SOLO_EDGES && depth < start.depth_limit &&
            !(start.targets_wanted && total.targets >= start.targets_wanted)) {
@@ -99,8 +106,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         total.vertices += last.vertices;
         total.edges += last.edges;
         total.targets += last.targets;
-        if (TRACE && threadIdx.x == 0)
-            trace_level(trace, depth, false, frontier, last.examined, last.from_host);
+        if (TRACE && threadIdx.x == 0) trace_level(trace, depth, PUSHED_ALONE, frontier, last);
         frontier = last.vertices;
     }
     if (threadIdx.x == 0) {

@@ -63,6 +63,10 @@ struct Level {
     u64 deferred;   // hubs that a pull step put off, and their chunks
     u64 examined;   // edges looked at (only with TRACE)
     u64 from_host;  // edges read over the bus (only with TRACE and PAGED)
+#if TRACE
+    u64 hub_hits;  // look-ups that the hub cache answered
+    u64 looked;    // unvisited vertices that a pull step looked at
+#endif
 };
 
 // Where a search by one block left off.
@@ -82,9 +86,14 @@ struct Control {
     u32 epoch;
 };
 
+// How a level was made.
+enum Step { PUSHED, PULLED, PUSHED_ALONE };
+
 struct TraceRow {
-    i64 pull;
+    i64 step;
     i64 frontier;
+    i64 hub_hits;
+    i64 looked;
     i64 examined;
     i64 from_host;
     i64 nanoseconds;
@@ -102,6 +111,10 @@ struct Tally {
     u64 edges = 0;
     u64 examined = 0;
     u64 from_host = 0;
+#if TRACE
+    u64 hub_hits = 0;
+    u64 looked = 0;
+#endif
 };
 
 // The rows of an adjacency. With PAGED, `indices` lie in the host's memory, which the device reads over the
@@ -123,8 +136,8 @@ struct Graph {
     Rows out;
     Rows in;
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
-    vertex_t n_vertices;
-    vertex_t leaf_degree;  // a vertex with no more out-edges than this leads nowhere new
+    vertex_t n_linked;                // the vertices from here on have no edge (SYSTEMS V5)
+    vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
 };
 
 struct State {
@@ -166,6 +179,7 @@ struct Arguments {
     Control* control;
     TraceRow* trace_rows;
     vertex_t n_vertices;
+    vertex_t n_linked;
     vertex_t n_sources;
     vertex_t leaf_degree;
     vertex_t hub_words;
@@ -209,7 +223,11 @@ __device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t f
 
 // Adds a block's tallies up in shared memory; complete after the next __syncthreads().
 __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
-    if (!__any_sync(FULL_WARP, tally.vertices || tally.edges || tally.examined)) return;
+    bool any = tally.vertices || tally.edges || tally.examined;
+#if TRACE
+    any |= tally.looked != 0;
+#endif
+    if (!__any_sync(FULL_WARP, any)) return;
     u64 vertices = warp_sum(tally.vertices), edges = warp_sum(tally.edges);
     u64 targets = warp_sum(tally.targets), examined = warp_sum(tally.examined);
     if (lane_id() == 0) {
@@ -218,6 +236,13 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
         if (targets) atomicAdd(&sum.targets, targets);
         if (TRACE) atomicAdd(&sum.examined, examined);
     }
+#if TRACE
+    u64 hub_hits = warp_sum(tally.hub_hits), all_looked = warp_sum(tally.looked);
+    if (lane_id() == 0) {
+        atomicAdd(&sum.hub_hits, hub_hits);
+        atomicAdd(&sum.looked, all_looked);
+    }
+#endif
     if (PAGED && TRACE) {
         u64 from_host = warp_sum(tally.from_host);
         if (lane_id() == 0) atomicAdd(&sum.from_host, from_host);
@@ -234,6 +259,10 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
         if (sum.vertices) atomicAdd(&level->vertices, sum.vertices);
         if (sum.edges) atomicAdd(&level->edges, sum.edges);
         if (sum.targets) atomicAdd(&level->targets, sum.targets);
+#if TRACE
+        if (sum.hub_hits) atomicAdd(&level->hub_hits, sum.hub_hits);
+        if (sum.looked) atomicAdd(&level->looked, sum.looked);
+#endif
         if (sum.examined) atomicAdd(&level->examined, sum.examined);
         if (PAGED && TRACE) atomicAdd(&level->from_host, sum.from_host);
         sum = Level{};
@@ -247,6 +276,10 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
         shared.seen.vertices = __ldcg(&level->vertices);
         shared.seen.edges = __ldcg(&level->edges);
         shared.seen.targets = __ldcg(&level->targets);
+#if TRACE
+        shared.seen.hub_hits = __ldcg(&level->hub_hits);
+        shared.seen.looked = __ldcg(&level->looked);
+#endif
         shared.seen.deferred = __ldcg(&level->deferred);
         shared.seen.examined = __ldcg(&level->examined);
         if (PAGED && TRACE) shared.seen.from_host = __ldcg(&level->from_host);

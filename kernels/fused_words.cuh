@@ -84,7 +84,7 @@ __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const Hu
 // The frontier of a pull step as queues.
 __device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue,
                                 unsigned char* list, Tally& tally) {
-    const vertex_t n_words = bitmap_words(graph.n_vertices), warp = dealt_warp();
+    const vertex_t n_words = bitmap_words(graph.n_linked), warp = dealt_warp();
     const Deal deal = deal_words(n_words);
     for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
         const vertex_t word = deal.word(warp, first + lane_id());

@@ -24,6 +24,15 @@
 #ifndef RESIDENT_BLOCKS
 #define RESIDENT_BLOCKS 2  // on a multiprocessor; they share its shared memory
 #endif
+#ifndef COUNTS
+#define COUNTS 0  // 1: count what the copies are used for
+#endif
+
+// What a gather adds up over its pieces, with COUNTS.
+enum ReplicaCounter {
+    FILLED,  // copies beyond the first of a vertex in which something arrived
+    MERGED,  // vertices whose first copy the others changed
+};
 
 using u16 = unsigned short;
 
@@ -117,12 +126,24 @@ __device__ __forceinline__ void gather_edges(const InEdges& edges, i64 begin, i6
 }
 
 // The first copy of each vertex gets the reduction of all.
-__device__ __forceinline__ void merge_copies(value_t* copies, i32 n_copies, i32 factor) {
+__device__ __forceinline__ void merge_copies(value_t* copies, i32 n_copies, i32 factor,
+                                             [[maybe_unused]] u64* replica_counters) {
     if (factor == 1) return;
+#if COUNTS
+    for (i32 i = threadIdx.x; i < n_copies; i += BLOCK_SIZE) {
+        if ((i & (factor - 1)) != 0 && copies[i] != identity()) atomicAdd(&replica_counters[FILLED], 1ull);
+    }
+    __syncthreads();
+#endif
     for (i32 base = static_cast<i32>(threadIdx.x) - lane_id(); base < n_copies; base += BLOCK_SIZE) {
         const i32 i = base + lane_id();
         const value_t merged = group_reduce(i < n_copies ? copies[i] : identity(), factor);
-        if (i < n_copies && (i & (factor - 1)) == 0) copies[i] = merged;
+        if (i < n_copies && (i & (factor - 1)) == 0) {
+#if COUNTS
+            if (copies[i] != merged) atomicAdd(&replica_counters[MERGED], 1ull);
+#endif
+            copies[i] = merged;
+        }
     }
 }
 
@@ -157,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
                   i64 piece_edges, const u16* __restrict__ local_ids, value_t* results, u32* tickets,
                   value_t* values, value_t* new_messages, u8* active, const degree_t* __restrict__ degrees,
                   const edge_t* __restrict__ out_offsets, const double* __restrict__ parameters,
-                  const double* __restrict__ before, u64* counters, i64* cycles) {
+                  const double* __restrict__ before, u64* counters, i64* cycles, u64* replica_counters) {
     extern __shared__ u64 shared[];
     __shared__ i64 taken;
     value_t* copies = reinterpret_cast<value_t*>(shared);
@@ -180,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         __syncthreads();
         gather_edges(edges, piece.begin, piece.end, factor, copies);
         __syncthreads();
-        merge_copies(copies, n_copies, factor);
+        merge_copies(copies, n_copies, factor, replica_counters);
         __syncthreads();
         if (piece.n_pieces == 1) {
             for (i32 i = thread; i < piece.n_vertices; i += BLOCK_SIZE) {

@@ -40,11 +40,30 @@ def descending(degree: Array, back_end: str, xp: Any) -> Array:
         A radix sort of the keys, or a merge sort that compares them; the order is the same.
     """
     key = (degree.max() - degree) if len(degree) else degree
-    if back_end == "radix":
-        order = xp.argsort(key.astype(np.uint32), kind="stable")
-    else:
-        order = xp.lexsort(key.astype(np.int64)[None, :])
+    order = {"radix": _radix_order, "merge": _merge_order}[back_end](key, xp)
     return order.astype(vertex_dtype(len(degree)))
+
+
+def _radix_order(key: Array, xp: Any) -> Array:
+    """The stable order of keys that are not negative, by counting digits.
+
+    CuPy's sort of numbers is a radix sort of any width; NumPy's stable sort is one of 16 bits at most, so
+    that wider keys take a pass for each 16 bits, the lowest first.
+    """
+    most = int(key.max()) if len(key) else 0
+    if xp is not np:
+        return xp.argsort(key.astype(np.uint64 if most >> 32 else np.uint32), kind="stable")
+    order = np.argsort(key.astype(np.uint16), kind="stable")  # the low bits
+    for shift in range(16, most.bit_length(), 16):
+        order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
+    return order
+
+
+def _merge_order(key: Array, xp: Any) -> Array:
+    """The stable order by comparisons: NumPy's stable sort of 64 bits, or on a GPU Thrust's merge sort."""
+    if xp is not np:
+        return xp.lexsort(key.astype(np.int64)[None, :])
+    return np.argsort(key.astype(np.int64), kind="stable")
 
 
 @dataclass(frozen=True)

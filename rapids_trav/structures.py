@@ -6,16 +6,18 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .durable import array_checksum
 
 Array = Any
+_ROWS_AT_ONCE = 1 << 16  # so that what is in between takes little memory
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,42 @@ class Adjacency:
     def n_edges(self) -> int:
         return len(self.column_indices)
 
+    @cached_property
+    def n_linked(self) -> int:
+        """Rows up to the last that has an edge (SYSTEMS V5); looked up at the first asking."""
+        return bisect_left(self.row_offsets, self.n_edges)
+
+    @cached_property
+    def linked(self) -> Array:
+        """A bit for each row, 64 to the int64 word, that tells whether it has an edge; empty if all have.
+
+        Of rows on the host; made at the first asking, since searches from the bottom up alone ask for it, and
+        counted among what the adjacency holds until `forget_linked`.
+        """
+        words = np.zeros(-(-self.n_vertices // 64), np.int64)
+        bits = words.view(np.uint8)
+        whole = True
+        for first in range(0, self.n_vertices, _ROWS_AT_ONCE):
+            rows = np.diff(self.row_offsets[first : first + _ROWS_AT_ONCE + 1]) > 0
+            whole = whole and bool(rows.all())
+            packed = np.packbits(rows, bitorder="little")
+            bits[first // 8 : first // 8 + len(packed)] = packed
+        return words[:0] if whole else words
+
+    def forget_linked(self) -> None:
+        """Give the memory of `linked` back; the next search makes it anew."""
+        self.__dict__.pop("linked", None)
+
+    @cached_property
+    def hub_words(self) -> dict[int, int]:
+        """By threshold, how many words of the frontier the hub cache holds; filled by the CUDA engine."""
+        return {}
+
     @property
     def parts(self) -> list[Array]:
         """Its arrays."""
-        apart = (self.first_neighbors, self.weights, self.resident and self.resident[1])
+        resident = self.resident and self.resident[1]
+        apart = (self.first_neighbors, self.weights, resident, self.__dict__.get("linked"))
         return [part for part in (self.row_offsets, self.column_indices, *apart) if part is not None]
 
     @property
@@ -158,6 +192,12 @@ class Search:
         -1 at sources and where unreached.
     trace : list of LevelTrace
         Empty unless asked for.
+    counters : dict of str to int
+        What the mechanisms of a variant did in the whole search, by name; empty unless a trace was asked for.
+        CPU: "looked", unvisited vertices that bottom-up levels looked at.  CUDA: "looked" likewise,
+        "hub_hits", look-ups of the frontier that the hub cache answered, and "levels_alone", levels that one
+        block searched alone ("auto"); "kept", vertices that went through a private queue, "overflowed", that
+        found it full, and "reserved", places in the global queue that blocks asked for ("private").
     n_unreached : uint64 array, (1,), or None
         Vertices that were not reached, where the engine has counted them.
     """
@@ -166,6 +206,7 @@ class Search:
     predecessor: Array | None = None
     trace: list[LevelTrace] = field(default_factory=list)
     n_unreached: Array | None = None
+    counters: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -296,6 +337,17 @@ class RunOptions:
     on_page: Callable[[int, int], None] | None = None
 
 
+class PageSpan(NamedTuple):
+    """Begins and ends of a page's copy (None if it was not copied) and of its computing.
+
+    In milliseconds of the device's clock from the start of the iteration.
+    """
+
+    page: int
+    copy: tuple[float, float] | None
+    computing: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class IterationTrace:
     """What one iteration of a vertex program did.
@@ -317,6 +369,8 @@ class IterationTrace:
         Share of the time of copies that was hidden behind computing; 0 where nothing is copied.
     residual : float
         Sum of the absolute changes if the program has a tolerance, else NaN.
+    spans : tuple of PageSpan
+        When each page was copied and computed, in the order of launching; empty in memory.
     """
 
     iteration: int
@@ -328,6 +382,7 @@ class IterationTrace:
     milliseconds: float
     overlap: float
     residual: float
+    spans: tuple[PageSpan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -345,6 +400,10 @@ class Run:
         Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
     trace : list of IterationTrace
         Empty unless asked for.
+    counters : dict of str to int
+        With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", copies beyond the first
+        of a vertex in which something arrived, and "merged", vertices of a block whose first copy the others
+        changed.
     """
 
     values: Array
@@ -352,3 +411,4 @@ class Run:
     converged: bool
     residual: float = float("nan")
     trace: list[IterationTrace] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)

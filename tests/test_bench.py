@@ -54,7 +54,7 @@ class CpuLab(lab.Lab):
     def synchronize(self):
         pass
 
-    def engine(self, hub_words):
+    def engine(self, hub_degree):
         return None
 
     def ours(self, graph, options=lab.DEFAULT, **how):

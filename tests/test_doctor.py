@@ -96,7 +96,14 @@ def test_a_broken_engine_is_reported_not_raised(monkeypatch):
 
 
 def test_the_real_library_can_be_asked():
-    doctor.find_driver(ctypes.CDLL)
+    """Without one there is no driver; one that is there tells its version or why it does not start."""
+    driver = doctor.find_driver(ctypes.CDLL)
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        assert driver == Driver()
+    else:
+        assert (driver.cuda is None) != (driver.problem is None)
 
 
 @pytest.mark.gpu

@@ -1,4 +1,7 @@
-"""Shards of a GPU's shared memory: every number of SYSTEMS G1 to G3 and G8 to G11, without a GPU."""
+"""Shards of a GPU's shared memory: every number of SYSTEMS G1 to G3, G9 and G10, without a GPU.
+
+The addresses of copies (G8) and their merging (G11) are the kernel's: gpu/test_replica_counters_gpu.py.
+"""
 
 import math
 
@@ -111,32 +114,6 @@ def test_local_ids_fit_16_bits():
     cut = cut_shards(GRAPHS["no edges"], shards.capacity(1 << 30, 4), 8192, 1)
     assert np.diff(cut.firsts).tolist() == [65_536] * 3 + [200_000 - 3 * 65_536]
     assert np.diff(cut.firsts).max() - 1 == np.iinfo(np.uint16).max
-
-
-@pytest.mark.parametrize("factor", FACTORS)
-def test_addresses_of_copies(factor):
-    """G8: in range, and with 32 copies each lane has a bank of its own."""
-    n_vertices, lanes = 40, np.arange(32)
-    addresses = np.arange(n_vertices)[:, None] * factor + lanes % factor
-    assert addresses.max() == n_vertices * factor - 1
-    apart = {len(set(row % 32)) for row in addresses}
-    assert apart == {factor}
-    vertices = RANDOM.integers(0, n_vertices, 32)
-    if factor == 32:
-        assert len(set((vertices * factor + lanes) % 32)) == 32
-
-
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("reducer", [np.minimum, np.maximum, np.add])
-def test_merging_copies_in_a_tree(factor, reducer):
-    """G11: halving distances, as the kernel's lanes exchange them, reduce every vertex's copies."""
-    copies = RANDOM.integers(-99, 99, (32 // factor, factor))
-    lanes = copies.ravel()
-    step, steps = factor // 2, 0
-    while step:
-        lanes, step, steps = reducer(lanes, lanes[np.arange(32) ^ step]), step // 2, steps + 1
-    assert steps == math.log2(factor)
-    assert (lanes[::factor] == reducer.reduce(copies, axis=1)).all()
 
 
 def test_edges_to_a_piece():

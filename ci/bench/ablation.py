@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .lab import Lab
 
 GRAPHS = ("rmat22", "rmat24")
-HUB_WORDS = 1024
+HUB_DEGREE = 100  # from which on a vertex is kept in the hub cache
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Setup:
     name: str
     degree_sort: str = "radix"
     pruned: bool = True
-    hub_words: int = 0
+    hub_degree: int | None = None
     variant: str = "auto"
     policy: str = "gap"
 
 
 SETUPS = (
     Setup("default"),
-    Setup("with hub cache", hub_words=HUB_WORDS),
+    Setup("with hub cache", hub_degree=HUB_DEGREE),
     Setup("optimising, a launch a level", variant="direction"),
     Setup("push only, a launch a level", variant="direction", policy="push"),
     Setup("privatised frontier", variant="private"),
@@ -114,7 +114,7 @@ def build(lab: Lab, name: str, edges: Any, setup: Setup) -> Graph:
 
 def search(lab: Lab, graph: Graph, checker: Checker, setup: Setup, roots: Sequence[int]) -> Row:
     options = BfsOptions(variant=setup.variant, policy=setup.policy)
-    engine = lab.engine(setup.hub_words)
+    engine = lab.engine(setup.hub_degree)
     contender = lab.ours(graph, options, name=setup.name, engine=engine)
     checker.restart()
     ms = lab.device_timings(contender, roots, checker)

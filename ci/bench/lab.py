@@ -120,11 +120,11 @@ class Lab:
         graph.from_cudf_edgelist(edges, source="src", destination="dst")
         return graph
 
-    def engine(self, hub_words: int) -> Any:
-        """A CUDA engine with that many words of the frontier in shared memory."""
+    def engine(self, hub_degree: int | None) -> Any:
+        """A CUDA engine whose hub cache holds the vertices of so many edges or more; None: it has none."""
         from rapids_trav.engines.cuda import CudaEngine
 
-        return CudaEngine(hub_words=hub_words)
+        return CudaEngine(hub_degree=hub_degree)
 
     # Contenders
 

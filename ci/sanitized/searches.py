@@ -130,7 +130,7 @@ def run() -> None:
         check_builds(GRAPHS[name], engine)
     for capacity in (1, 4):
         check_graph(GRAPHS["star"], CudaEngine(private_capacity=capacity), (32, 32))
-    check_graph(GRAPHS["dense"], CudaEngine(hub_words=4, least_pull=0), (32, 32))
+    check_graph(GRAPHS["dense"], CudaEngine(hub_degree=0, least_pull=0), (32, 32))
     for graph in (GRAPHS["dense"], EXTRA["skewed"]):
         check_graph(graph, CudaEngine(), (32, 32))
     for bits in ((32, 64), (64, 64)):

@@ -86,6 +86,9 @@ class PagedStructures(Structures):
         try:
             yield
         finally:
+            if not on_gpu:
+                for name in names:
+                    getattr(self, name).forget_linked()
             budget.release(n_bytes, SEARCH)
             if n_bytes > usual and outside.search_rows.nbytes != before:
                 outside.search_rows.give_up()  # the next may keep more of them

@@ -118,6 +118,27 @@ GRAPHS = {
 }
 
 
+def by_degree(graph: Graph) -> Graph:
+    """The graph with its vertices in descending order of their row's length; of a symmetric graph."""
+    degree = np.diff(graph.rows()[0])
+    rank = np.empty(graph.n, np.int64)
+    rank[np.argsort(-degree, kind="stable")] = np.arange(graph.n)
+    return Graph(graph.n, rank[graph.u], rank[graph.v], graph.symmetric)
+
+
+def serial_checks(graph: Graph, distance: np.ndarray, level: int) -> tuple[int, int]:
+    """In-edges of the vertices that are unreached before `level`.
+
+    First those up to and with the first that leads to the level before, then all.
+    """
+    offsets, columns = graph.rows(transpose=True)
+    hit = np.append(np.flatnonzero(distance[columns] == level - 1), len(columns))
+    first_hit = hit[np.searchsorted(hit, offsets[:-1])]
+    unreached = (distance < 0) | (distance >= level)
+    checks = np.minimum(first_hit + 1, offsets[1:]) - offsets[:-1]
+    return int(checks[unreached].sum()), int(np.diff(offsets)[unreached].sum())
+
+
 def check_tree(graph: Graph, sources, distance: np.ndarray, predecessor: np.ndarray) -> None:
     """A parent is one level up and joined by an edge; sources and unreached vertices have none."""
     rootless = distance <= 0

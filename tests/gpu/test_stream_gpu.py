@@ -200,13 +200,18 @@ def test_trace_and_progress(engine, answers):
     )
     assert sum(row.pages for row in ours.trace) == sum(k for k, _ in told)
     assert sum(row.bytes for row in ours.trace) == sum(n for _, n in told)
-    assert all(0 <= row.overlap <= 1 and row.milliseconds > 0 for row in ours.trace)
+    assert ours.trace and all(row.milliseconds > 0 for row in ours.trace)
+    for row in ours.trace:
+        assert [span.page for span in row.spans] == list(range(40))
+        assert sum(span.copy is not None for span in row.spans) == row.pages
+        assert all(begin <= end for span in row.spans for begin, end in (span.computing, span.copy or (0, 0)))
     assert {row.edges for row in ours.trace} == {view.into.n_edges}
 
 
 def test_pages_without_notified_vertices_are_left_out(engine, answers):
     view, _ = answers("long path", "bfs")
     ours = streamed(engine, in_pages(view, 50), "long path", "bfs", trace=True, mode="notify")
+    assert len(ours.trace) > 50
     assert all(row.pages <= 2 and row.edges <= 4 for row in ours.trace)
 
 

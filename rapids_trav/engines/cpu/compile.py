@@ -14,6 +14,8 @@ from typing import Any
 
 import numba
 
+from rapids_trav.engines.launches import launched
+
 PIECES_PER_THREAD = 8
 
 
@@ -49,6 +51,7 @@ class Team:
         Gives the results in any order.  No range is shorter than `grain` items unless it is the only one.
         A thread takes the next range when it has finished one, so unequal ranges balance out.
         """
+        launched(function.__name__)
         pieces = min(PIECES_PER_THREAD * self.size, n_items // grain)
         if pieces <= 1 or self.size == 1:
             return [function(*arguments, 0, n_items)]

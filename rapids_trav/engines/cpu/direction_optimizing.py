@@ -26,6 +26,7 @@ from rapids_trav.engines.cpu.compile import Team
 from rapids_trav.engines.cpu.pull import count_edges, enqueue, mark, pull
 from rapids_trav.engines.cpu.push import PULL_NEXT, WIDE_NEXT, push, push_levels
 from rapids_trav.engines.cpu.state import Policy, State, policy_of, start
+from rapids_trav.engines.launches import launched
 from rapids_trav.structures import Array, BfsOptions, Search, View
 
 
@@ -68,6 +69,7 @@ def _push_narrow(
 ) -> int:
     """Push until the search ends or a level asks to be pulled or to be shared; with a trace, one level."""
     before, level = front.tail - front.head, state.level
+    launched(push_levels.__name__)
     status, examined, state.level, front.head, front.tail, front.edges, front.edges_left = push_levels(
         view.out.row_offsets, view.out.column_indices, state.distance, state.predecessor, state.keep,
         front.queue, front.head, front.tail, front.edges, front.edges_left,
@@ -99,7 +101,8 @@ def _pull_while_wide(team: Team, view: View, state: State, front: Frontier, poli
     """Pull level after level until the policy returns to pushing or the search ends."""
     n_words = (view.n_vertices + 63) // 64
     frontier, found, unvisited = (np.empty(n_words, np.int64) for _ in range(3))
-    team.run(mark, n_words, state.distance, state.level, frontier, unvisited, grain=64)
+    linked = view.into.linked
+    team.run(mark, n_words, state.distance, state.level, linked, frontier, unvisited, grain=64)
     n_frontier = front.tail - front.head
     while True:
         state.level += 1

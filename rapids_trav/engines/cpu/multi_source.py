@@ -86,7 +86,7 @@ def _search_group(
     while True:
         level, before = progress[:2]
         pulled, checked, *progress = _levels(
-            out.row_offsets, out.column_indices, into.row_offsets, into.column_indices,
+            out.row_offsets, out.column_indices, into.row_offsets, into.column_indices, into.n_linked,
             seen, frontiers, queues, distance, predecessor, options.predecessors, targets, has_targets,
             min(limit, level + 1) if options.trace else limit, *progress,
         )  # fmt: skip
@@ -101,8 +101,8 @@ def _search_group(
 
 @kernel
 def _levels(
-    out_offsets, out_columns, in_offsets, in_columns, seen, frontiers, queues, distance, predecessor, keep,
-    targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
+    out_offsets, out_columns, in_offsets, in_columns, n_linked, seen, frontiers, queues, distance,
+    predecessor, keep, targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
 ):  # fmt: skip
     """Levels up to `limit`; whether the last was pulled, edges it examined, and the arguments to go on with.
 
@@ -127,7 +127,7 @@ def _levels(
         pulls = PULL_ABOVE * edges > edges_left
         if pulls:
             n_frontier, edges, edges_left, alive, checked = _pull(
-                in_offsets, in_columns, out_offsets, seen, frontier, found, found_queue,
+                in_offsets, in_columns, n_linked, out_offsets, seen, frontier, found, found_queue,
                 distance, predecessor, keep, level, alive,
             )  # fmt: skip
             frontier[:] = 0
@@ -176,15 +176,16 @@ def _push(
 
 @kernel
 def _pull(
-    row_offsets, column_indices, out_offsets, seen, frontier, found, found_queue,
+    row_offsets, column_indices, n_linked, out_offsets, seen, frontier, found, found_queue,
     distance, predecessor, keep, level, alive,
 ):  # fmt: skip
+    """Each of the first `n_linked` vertices that lacks a source looks for it; those after have no row."""
     n_found = 0
     edges = 0
     edges_left = 0
     checked = 0
     reached = 0
-    for v in range(len(seen)):
+    for v in range(n_linked):
         missing = alive & ~seen[v]
         new = 0
         if missing != 0:

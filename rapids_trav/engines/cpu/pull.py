@@ -16,8 +16,17 @@ ROUNDS = 4  # neighbours looked at without branches
 
 
 @kernel
-def mark(distance, level, frontier, unvisited, begin, end):
+def mark(distance, level, linked, frontier, unvisited, begin, end):
+    """Bitmaps of the frontier and of the unvisited vertices that have a row to look at.
+
+    The others can never be reached (SYSTEMS V5); only a source among them is in a frontier, the first.
+    """
+    pruned = len(linked) > 0
     for word in range(begin, end):
+        if pruned and level > 0 and linked[word] == 0:
+            frontier[word] = 0
+            unvisited[word] = 0
+            continue
         in_frontier = 0
         not_visited = 0
         first = word << 6
@@ -26,14 +35,17 @@ def mark(distance, level, frontier, unvisited, begin, end):
             in_frontier |= np.int64(d == level) << bit
             not_visited |= np.int64(d < 0) << bit
         frontier[word] = in_frontier
-        unvisited[word] = not_visited
+        unvisited[word] = not_visited & linked[word] if pruned else not_visited
 
 
 @kernel
 def pull(
     row_offsets, column_indices, distance, predecessor, keep, level, frontier, found, unvisited, begin, end
 ):  # fmt: skip
-    """Gather unvisited vertices, asking for their rows, and look at those rows a batch later."""
+    """Gather unvisited vertices, asking for their rows, and look at those rows a batch later.
+
+    Every unvisited vertex has a row that is not empty, as `mark` leaves them.
+    """
     n_found = 0
     checked = 0
     looked = 0
@@ -44,20 +56,15 @@ def pull(
     for word in range(begin, end):
         found[word] = 0
         left = unvisited[word]
-        rows = 0  # those with a neighbour; the others can never be reached, so are not looked at again
         while left != 0:
-            bit = trailing_zeros(left)
+            v = (word << 6) + trailing_zeros(left)
             left &= left - 1
-            v = (word << 6) + bit
             vertices[n_batch] = v
             starts[n_batch] = row_offsets[v]
             stops[n_batch] = row_offsets[v + 1]
             prefetch(column_indices, row_offsets[v])
-            has_row = np.int64(row_offsets[v] < row_offsets[v + 1])
-            rows |= has_row << bit
-            n_batch += has_row
+            n_batch += 1
             looked += 1
-        unvisited[word] = rows
         if n_batch > BATCH - 64 or word == end - 1:
             counts = _look_up(
                 column_indices, distance, predecessor, keep, level, frontier, found,

@@ -81,6 +81,7 @@ class State:
     recorder: Recorder
     tracing: bool
     level: int = 0
+    looked: int = 0  # unvisited vertices that pulled levels looked at
 
     @property
     def ended(self) -> bool:
@@ -93,10 +94,13 @@ class State:
         self.recorder.push(self.level, frontier, edges)
 
     def record_pull(self, frontier: int, edges: int, looked: int) -> None:
+        self.looked += int(looked)
         self.recorder.pull(self.level, frontier, edges, looked)
 
     def result(self) -> Search:
-        return Search(self.distance, self.predecessor if self.keep else None, self.recorder.rows)
+        counters = {"looked": self.looked} if self.tracing else {}
+        predecessor = self.predecessor if self.keep else None
+        return Search(self.distance, predecessor, self.recorder.rows, counters=counters)
 
 
 def start(view: View, sources: Array, options: BfsOptions) -> State:

@@ -16,6 +16,7 @@ import numpy as np
 
 from rapids_trav.engines.cpu.compile import Team, kernel
 from rapids_trav.engines.cpu.state import State, start
+from rapids_trav.engines.launches import launched
 from rapids_trav.errors import TravError
 from rapids_trav.structures import Array, BfsOptions, Search, View
 
@@ -79,7 +80,7 @@ def _pull_level(team: Team, view: View, state: State, n_frontier: int) -> int:
     """Each unvisited vertex looks for a neighbour of the last level and stops at the first."""
     adjacency = view.into
     counts = team.run(
-        _pull, view.n_vertices, adjacency.row_offsets, adjacency.column_indices,
+        _pull, adjacency.n_linked, adjacency.row_offsets, adjacency.column_indices,
         state.distance, state.predecessor, state.keep, state.level, grain=4096,
     )  # fmt: skip
     found, checked, looked = (sum(column) for column in zip(*counts, strict=True))
@@ -136,6 +137,7 @@ def _frontier(view: View, state: State) -> Search:
     queue[:tail] = state.sources
     while head < tail and not state.ended:
         state.level += 1
+        launched(_expand.__name__)
         end, edges = _expand(
             view.out.row_offsets, view.out.column_indices,
             state.distance, state.predecessor, state.keep, state.level, queue, head, tail,

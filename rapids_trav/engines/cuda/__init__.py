@@ -44,10 +44,11 @@ class CudaEngine:
     ----------
     private_capacity : int
         Vertices that each block of the variant "private" keeps in shared memory; at most 4096.
-    hub_words : int
-        Words of the frontier, 32 vertices to a word, that each block of "auto" keeps in shared memory in a
-        bottom-up step (SYSTEMS V6); at most 1024.  0, the default, measured no slower: the hubs' part of the
-        frontier stays in the first level of cache by itself.
+    hub_degree : int, optional
+        Each block of "auto" keeps the frontier's bits of the vertices with so many edges or more in shared
+        memory in a bottom-up step (SYSTEMS V6), of 32,768 vertices at most; 0 keeps all that fit.  The
+        vertices must be sorted by degree.  None, the default, keeps none: the hubs' part of the frontier
+        stays in the first level of cache by itself.
     least_pull : int
         Edges of a frontier up to which "auto" does not turn bottom-up, however few are left: a level of so
         few takes as long as its loads wait for each other, and they wait less in a top-down step.
@@ -57,12 +58,14 @@ class CudaEngine:
     variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
     lenient = ("auto", "fused")  # those that take a source of -1 as none
 
-    def __init__(self, private_capacity: int = 2048, hub_words: int = 0, least_pull: int = 1 << 20) -> None:
+    def __init__(
+        self, private_capacity: int = 2048, hub_degree: int | None = None, least_pull: int = 1 << 20
+    ) -> None:
         import cupy
 
         self.xp = cupy
         self.private_capacity = private_capacity
-        self.hub_words = hub_words
+        self.hub_degree = hub_degree
         self.least_pull = least_pull
         self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
 
@@ -245,7 +248,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda import fused
 
         return fused.bfs_fused(
-            view, sources, options, self._workspace(), hub_words=self.hub_words, least_pull=self.least_pull
+            view, sources, options, self._workspace(), hub_degree=self.hub_degree, least_pull=self.least_pull
         )
 
     def _workspace(self) -> Workspace:

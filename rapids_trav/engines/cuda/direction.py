@@ -91,6 +91,7 @@ class _Steps:
             into.row_offsets,
             into.column_indices,
             self._n,
+            into.n_linked,
             self._bitmap,
             np.int32(level),
             progress.distance,

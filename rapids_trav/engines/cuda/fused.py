@@ -29,12 +29,14 @@ from rapids_trav.structures import MOST_LEVELS, Adjacency, BfsOptions, LevelTrac
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
-CONTROL_BYTES = 256  # no less than the kernel's `Control`
+CONTROL_BYTES = 512  # no less than the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of them in a queue
 ANY = 2**63 - 1  # edges of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that stays between searches
 MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
-TRACE_ROW = 5
+TRACE_ROW = 7
+PUSHED, PULLED, PUSHED_ALONE = range(3)  # how a level was made
+HUB_WORDS = 1024  # most words of the frontier in shared memory
 TRACE_LEVELS = 1 << 22
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.  Few edges are pushed anyway (see `CudaEngine`).
@@ -101,7 +103,7 @@ def bfs_fused(
     options: BfsOptions,
     workspace: Workspace,
     *,
-    hub_words: int,
+    hub_degree: int | None,
     least_pull: int,
 ) -> Search:
     """Search from `sources` (unique internal ids, one joint frontier) in one launch.
@@ -159,10 +161,11 @@ def bfs_fused(
         control=_pointer(workspace.control),
         trace_rows=_pointer(trace),
         n_vertices=n_vertices,
+        n_linked=max(side.n_linked for side in sides),
         n_sources=len(sources),
         # In a symmetric graph the only edge of a leaf leads back to where the search came from.
         leaf_degree=1 if into is out else 0,
-        hub_words=hub_words,
+        hub_words=0 if hub_degree is None else _hub_words(sides, hub_degree),
         depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
         alpha=ALPHA,
         beta=BETA,
@@ -172,9 +175,9 @@ def bfs_fused(
     # CuPy passes a NumPy array of one entry by its value.
     by_value = np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())
-    kernels.function("bfs_fused")((blocks,), (block_size,), (by_value,))
-    rows = [] if trace is None else _levels(trace, out)
-    return Search(distance, predecessor, rows, n_unreached)
+    kernels.run("bfs_fused", (blocks,), block_size, (by_value,))
+    rows, counters = ([], {}) if trace is None else _levels(trace, out)
+    return Search(distance, predecessor, rows, n_unreached, counters)
 
 
 def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
@@ -223,7 +226,22 @@ def _pointer(array: Any) -> int | None:
     return None if array is None else array.data.ptr
 
 
-def _levels(trace: Any, out: Adjacency) -> list[LevelTrace]:
+def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
+    """Words of the frontier, from the first on, that hold the hubs: vertices of `least_degree` edges or more.
+
+    They stand first where the vertices are sorted by degree; hubs behind the first vertex with fewer edges
+    are left out.  Looked up once for each adjacency: the host waits for it.
+    """
+    known = sides[0].hub_words
+    if least_degree not in known:
+        degrees = sum(cupy.diff(side.row_offsets[: 32 * HUB_WORDS + 1]) for side in sides)
+        fewer = cupy.append(degrees < least_degree, True)
+        known[least_degree] = -(-int(fewer.argmax()) // 32)
+    return known[least_degree]
+
+
+def _levels(trace: Any, out: Adjacency) -> tuple[list[LevelTrace], dict[str, int]]:
+    """The rows of a trace, and the sums of its counters."""
     n_levels = int(trace[0, 1])
     if n_levels >= TRACE_LEVELS:
         raise TravError(
@@ -234,10 +252,14 @@ def _levels(trace: Any, out: Adjacency) -> list[LevelTrace]:
     bitmaps = 3 * out.n_vertices // 8
     found = []
     for level in range(1, n_levels + 1):
-        pull, frontier, edges, from_host, end = (int(value) for value in rows[level])
+        step, frontier, _, _, edges, from_host, end = (int(value) for value in rows[level])
+        pull = step == PULLED
         moved = edges * (vertex + 4) + (bitmaps if pull else frontier * (vertex + 2 * edge))
         milliseconds = (end - int(rows[level - 1][-1])) / 1e6
         direction = "pull" if pull else "push"
         host_bytes = from_host * vertex
         found.append(LevelTrace(level, direction, frontier, edges, moved, milliseconds, host_bytes))
-    return found
+    steps, _, hub_hits, looked, *_ = rows[1:].T
+    n_alone = (steps == PUSHED_ALONE).sum()
+    counters = {"hub_hits": hub_hits.sum(), "looked": looked.sum(), "levels_alone": n_alone}
+    return found, {name: int(count) for name, count in counters.items()}

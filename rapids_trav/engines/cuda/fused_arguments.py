@@ -36,6 +36,7 @@ def _struct(vertex: Any) -> type[ctypes.Structure]:
         "control": pointer,
         "trace_rows": pointer,
         "n_vertices": vertex,
+        "n_linked": vertex,
         "n_sources": vertex,
         "leaf_degree": vertex,
         "hub_words": vertex,

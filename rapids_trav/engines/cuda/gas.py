@@ -72,9 +72,9 @@ def iterate(work: Work, program: Program, state: State, options: RunOptions) -> 
             converged = program.has_converged(residual)
         if options.trace:
             milliseconds = 1e3 * (perf_counter() - begin)
-            pages, n_bytes, overlap = work.moved
+            pages, n_bytes, overlap, spans = work.moved
             moved = (work.tally.edges, pages, n_bytes, milliseconds, overlap)
-            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual))
+            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual, spans))
         goes_on = work.n_active and not converged
         if options.checkpoint is not None:
             work.settle()
@@ -84,4 +84,4 @@ def iterate(work: Work, program: Program, state: State, options: RunOptions) -> 
             work.settle()
             work.restart(options.between(State(work.values, work.active, iteration, total)))
     work.settle()
-    return Run(work.values, iteration, converged or not work.n_active, residual, trace)
+    return Run(work.values, iteration, converged or not work.n_active, residual, trace, work.counters)

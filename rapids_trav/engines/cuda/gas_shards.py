@@ -14,6 +14,8 @@ from rapids_trav.engines.cuda.shards import capacity, cut_shards, edges_to_a_pie
 from rapids_trav.engines.cuda.shared_memory import shared_bytes
 from rapids_trav.structures import Adjacency, Array
 
+REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in gas_shards.cu
+
 
 class ShardGather:
     """The shards of the in-edges on the device: 2 bytes for each edge.
@@ -26,6 +28,8 @@ class ShardGather:
         Of the values.
     replication : {"auto", "formula"} or int
         See `shards.cut_shards`.
+    counted : bool
+        Whether the kernels are those that count (COUNTS).
 
     Attributes
     ----------
@@ -34,7 +38,14 @@ class ShardGather:
         If set, one for each piece: the clock cycles that it takes.
     """
 
-    def __init__(self, kernels: Kernels, into: Adjacency, dtype: np.dtype, replication: int | str) -> None:
+    def __init__(
+        self,
+        kernels: Kernels,
+        into: Adjacency,
+        dtype: np.dtype,
+        replication: int | str,
+        counted: bool = False,
+    ) -> None:
         self._kernels, self._into = kernels, into
         tunables = PROGRAM_TUNABLES["gas_shards.cu"]
         self._block = tunables["BLOCK_SIZE"]
@@ -53,6 +64,7 @@ class ShardGather:
         self._tickets = cupy.zeros(len(shards.factors), np.uint32)
         self._local_ids = cupy.empty(into.n_edges, np.uint16)
         self.cycles: Array = None
+        self._counts: Array = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
         kernels.launch_grid(
             "name_rows", self._grid, into.row_offsets, *self._table, self._local_ids, block=self._block
         )
@@ -63,11 +75,18 @@ class ShardGather:
         arrays = (*self._table[:4], self._results, self._tickets, self._local_ids)
         return sum(array.nbytes for array in arrays)
 
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the copies were used for up to now, if that is counted; see `Run.counters`."""
+        if self._counts is None:
+            return {}
+        return dict(zip(REPLICA_COUNTERS, self._counts.tolist(), strict=True))
+
     def gather(self, weights: Array | None, messages: Array, *vertices: Array) -> None:
         """Every vertex gathers `messages` and is applied; `vertices` are the kernel's, from `values` on."""
         into = self._into
         self._kernels.launch_grid(
             "gather_shards", self._grid, into.row_offsets, into.column_indices, weights, messages,
-            *self._table, self._local_ids, self._results, self._tickets, *vertices, self.cycles,
+            *self._table, self._local_ids, self._results, self._tickets, *vertices, self.cycles, self._counts,
             block=self._block, shared_bytes=self._n_bytes,
         )  # fmt: skip

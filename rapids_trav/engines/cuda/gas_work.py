@@ -21,18 +21,20 @@ from rapids_trav.engines.cuda.link import Source, load_program
 from rapids_trav.engines.cuda.loader import PROGRAM_TUNABLES, Kernels
 from rapids_trav.errors import TravError
 from rapids_trav.program import Program
-from rapids_trav.structures import Array, GatherView, RunOptions, State
+from rapids_trav.structures import Array, GatherView, PageSpan, RunOptions, State
 
 HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
 _WORD = 32
 
 
 class Moved(NamedTuple):
-    """What an iteration brought to the device: pages, their bytes, and the share of it behind computing."""
+    """What an iteration brought to the device: pages, their bytes, the share of it behind computing, and when
+    each page was copied and computed."""
 
     pages: int = 0
     n_bytes: int = 0
     overlap: float = 0.0
+    spans: tuple[PageSpan, ...] = ()
 
 
 class Work:
@@ -68,6 +70,11 @@ class Work:
         self._queue_sizes: Array = None  # the row whose LIGHT and HEAVY are the queue's; None: see the flags
         self._before = self._tallies.fresh()
         self.tally = self._offer()
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What mechanisms did, where a trace was asked for; see `Run.counters`."""
+        return {} if self.shards is None else self.shards.counters
 
     @property
     def n_active(self) -> int:
@@ -233,8 +240,8 @@ class Work:
             raise TravError(f"gather={options.gather!r} is not known: choose 'rows' or 'replicas'.")
         if self._view.pages is not None:
             raise TravError("gather='replicas' needs the edges in the GPU's memory: choose 'rows'.")
-        kernels = self._kernels("gas_shards.cu")
-        return ShardGather(kernels, self._view.into, self._dtype, options.replication)
+        kernels = self._kernels("gas_shards.cu", COUNTS=int(options.trace))
+        return ShardGather(kernels, self._view.into, self._dtype, options.replication, options.trace)
 
     @cached_property
     def _rows_kernels(self) -> Kernels:
@@ -260,7 +267,7 @@ class Work:
             return None
         return view.weights if view.into is view.out else view.out_weights
 
-    def _kernels(self, file: str) -> Kernels:
+    def _kernels(self, file: str, **tunables: int) -> Kernels:
         if file not in self._loaded:
             weights, out = self._view.weights, self._view.out
             self._loaded[file] = load_program(
@@ -269,5 +276,6 @@ class Work:
                 None if weights is None else weights.dtype.name,
                 8 * out.column_indices.dtype.itemsize,
                 8 * out.row_offsets.dtype.itemsize,
+                **tunables,
             )
         return self._loaded[file]

@@ -17,7 +17,7 @@ import functools
 from typing import Any
 
 from rapids_trav.engines.cuda.cubins import kept
-from rapids_trav.engines.cuda.loader import Defines, Kernels, defines_of, source
+from rapids_trav.engines.cuda.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
 from rapids_trav.errors import TravError
 from rapids_trav.program import ARGUMENTS, REDUCERS, Program, n_arguments
 from rapids_trav.program_digest import program_digest
@@ -27,20 +27,27 @@ _ALL = {f"{name.upper()}_ARGUMENTS": len(arguments) for name, arguments in ARGUM
 TYPES = ("int32", "int64", "float32", "float64")
 _RESULTS = {"active": "int32", "total": "float64"}  # of the functions; the others give a value
 
+
+def _counts(file: str) -> tuple[dict[str, int], ...]:
+    """Settings of a file without counters, and with them if it has any."""
+    return ({}, {"COUNTS": 1}) if "COUNTS" in PROGRAM_TUNABLES[file] else ({},)
+
+
 # For `ci/compile_kernels.py`: minima of int32 without functions, and sums of float64 with all of them.
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
-    (file, defines_of(file, vertex_bits, edge_bits, **settings))
+    (file, defines_of(file, vertex_bits, edge_bits, **settings, **counts))
     for file in FILES
     for vertex_bits, edge_bits in ((32, 32), (32, 64), (64, 64))
     for settings in (
         {"VALUE": 1, "WEIGHT": 0, "REDUCER": 0, "RESIDUAL": 0} | dict.fromkeys(_ALL, 0),
         {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1} | _ALL,
     )
+    for counts in _counts(file)
 )
 
 
 def defines_of_program(
-    program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int
+    program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
 ) -> Defines:
     """The preamble of `file` for a program over a graph of these types; `weight` is None if unweighted."""
     settings = {
@@ -52,7 +59,7 @@ def defines_of_program(
     for name in ARGUMENTS:
         function = getattr(program, name)
         settings[f"{name.upper()}_ARGUMENTS"] = 0 if function is None else n_arguments(function)
-    return defines_of(file, vertex_bits, edge_bits, **settings)
+    return defines_of(file, vertex_bits, edge_bits, **settings, **tunables)
 
 
 def function_to_ir(program: Program, name: str, weight: str | None, architecture: int) -> bytes:
@@ -154,6 +161,7 @@ def compile_program(
     edge_bits: int,
     architecture: int,
     ptx: bool = False,
+    **tunables: int,
 ) -> bytes:
     """Machine code of the kernels of `file` with the program's functions in them; needs no GPU.
 
@@ -163,8 +171,10 @@ def compile_program(
         Type of the edges' weights.
     architecture : int
         Compute capability, such as 90.
+    **tunables
+        Of the file, where they are not the defaults.
     """
-    text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits))
+    text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits, **tunables))
     parts = [(file, kernels_to_ir(text, file, architecture))]
     for name in ARGUMENTS:
         if getattr(program, name) is not None:
@@ -172,13 +182,15 @@ def compile_program(
     return link(parts, architecture, ptx)
 
 
-def load_program(program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int) -> Kernels:
+def load_program(
+    program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
+) -> Kernels:
     """The kernels of `file` for a program, on CuPy's current device."""
     import cupy
 
     device = cupy.cuda.Device()
     architecture = int(device.compute_capability)
-    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id)
+    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id, **tunables)
 
 
 @functools.lru_cache(maxsize=128)
@@ -190,25 +202,34 @@ def _load(
     edge_bits: int,
     architecture: int,
     device: int,  # a module is loaded into one
+    **tunables: int,
 ) -> Kernels:
     from cupy.cuda.function import Module
 
     module = Module()
-    module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture))
+    module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables))
     return Kernels(module)
 
 
 def _compiled(
-    program: Source, file: str, weight: str | None, vertex_bits: int, edge_bits: int, architecture: int
+    program: Source,
+    file: str,
+    weight: str | None,
+    vertex_bits: int,
+    edge_bits: int,
+    architecture: int,
+    **tunables: int,
 ) -> bytes:
     """As `compile_program`, from disk if possible."""
 
     def compiled() -> bytes:
-        return compile_program(program.program, file, weight, vertex_bits, edge_bits, architecture)
+        return compile_program(
+            program.program, file, weight, vertex_bits, edge_bits, architecture, ptx=False, **tunables
+        )
 
     if program.digest is None:
         return compiled()
-    text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits))
+    text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
     return kept((program.digest, text, str(weight), str(architecture)), compiled)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.engines.launches import launched
 from rapids_trav.structures import Adjacency
 
 Defines = tuple[tuple[str, int], ...]
@@ -31,7 +32,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "bfs_push.cu": {},
     "bfs_pull.cu": {},
     "bfs_edge.cu": {},
-    "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048},
+    "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048, "COUNTS": 0},
     "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
     "bfs_batch.cu": {"HEAVY_DEGREE": 256},
     "pages.cu": {},
@@ -45,7 +46,7 @@ TUNABLES: dict[str, dict[str, int]] = {
 # The same of the files that a vertex program is linked with (link.py).
 PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
     "gas_rows.cu": {"BLOCK_SIZE": BLOCK, "GATHER_BLOCK": 512, "GATHER_RESIDENT": 2, "PIECE_EDGES": 16384},
-    "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2},
+    "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "COUNTS": 0},
     "gas_state.cu": {"HEAVY_DEGREE": 1024},
     "gas_push.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
 }
@@ -63,6 +64,10 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
     *(
         (file, defines_of(file, vertex_bits, edge_bits))
         for file, vertex_bits, edge_bits in product(TUNABLES, (32, 64), (32, 64))
+    ),
+    *(
+        ("bfs_frontier.cu", defines_of("bfs_frontier.cu", vertex_bits, edge_bits, COUNTS=1))
+        for vertex_bits, edge_bits in product((32, 64), (32, 64))
     ),
     *(("answer.cu", defines_of("answer.cu", vertex_bits, 32, LABEL_BITS=32)) for vertex_bits in (32, 64)),
     *(
@@ -105,7 +110,7 @@ class Kernels:
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
-        """An entry point: called with a grid, a block and a tuple of arguments."""
+        """An entry point, such as `run` calls."""
         if name not in self._functions:
             self._functions[name] = self._module.get_function(name)
         return self._functions[name]
@@ -120,7 +125,13 @@ class Kernels:
         self, name: str, grid: tuple[int, ...], *arguments: Any, block: int = BLOCK, shared_bytes: int = 0
     ) -> None:
         """Runs a kernel with a grid of its own."""
-        parameters = tuple(_parameter(argument) for argument in arguments)
+        self.run(name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes)
+
+    def run(
+        self, name: str, grid: tuple[int, ...], block: int, parameters: tuple, shared_bytes: int = 0
+    ) -> None:
+        """Launches a kernel with parameters as CuPy takes them; every launch passes here and is counted."""
+        launched(name)
         self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes)
 
 

@@ -9,7 +9,7 @@ import cupy
 
 from rapids_trav.engines.cuda.gas_work import Moved
 from rapids_trav.engines.cuda.page_plan import hidden_share
-from rapids_trav.structures import RunOptions
+from rapids_trav.structures import PageSpan, RunOptions
 
 Span = tuple[Any, Any]  # the events at its begin and its end
 
@@ -17,6 +17,7 @@ Span = tuple[Any, Any]  # the events at its begin and its end
 class UnderWay(NamedTuple):
     """A page that has been launched."""
 
+    page: int
     n_bytes: int
     copy: Span | None
     computing: Span
@@ -47,9 +48,9 @@ class PageLog:
         self._start = self.mark(stream)
         return self._start
 
-    def add(self, n_bytes: int, copy: Span | None, computing: Span) -> None:
-        """A page has been launched, for which so many bytes are moved."""
-        page = UnderWay(n_bytes, copy, computing)
+    def add(self, number: int, n_bytes: int, copy: Span | None, computing: Span) -> None:
+        """The page of that number has been launched, for which so many bytes are moved."""
+        page = UnderWay(number, n_bytes, copy, computing)
         if n_bytes:
             self._pages += 1
             self._n_bytes += n_bytes
@@ -75,9 +76,14 @@ class PageLog:
         """The sums; all that was launched has finished."""
         if not self._spans:
             return Moved(self._pages, self._n_bytes, 0.0)
-        copies = [self._times(page.copy) for page in self._spans if page.copy is not None]
-        computing = [self._times(page.computing) for page in self._spans]
-        return Moved(self._pages, self._n_bytes, hidden_share(copies, computing))
+        spans = tuple(self._timed_span(page) for page in self._spans)
+        copies = [span.copy for span in spans if span.copy is not None]
+        overlap = hidden_share(copies, [span.computing for span in spans])
+        return Moved(self._pages, self._n_bytes, overlap, spans)
+
+    def _timed_span(self, page: UnderWay) -> PageSpan:
+        copy = None if page.copy is None else self._times(page.copy)
+        return PageSpan(page.page, copy, self._times(page.computing))
 
     def _times(self, span: Span) -> tuple[float, float]:
         begin, end = (cupy.cuda.get_elapsed_time(self._start, event) for event in span)

@@ -173,7 +173,7 @@ class Stream(Work):
             self._gather_listed(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
             self._after_page(page, slot)
             slot.free = self._log.mark(slot.stream)
-        self._log.add(n_bytes, copy, (begin, slot.free))
+        self._log.add(page, n_bytes, copy, (begin, slot.free))
         return slot
 
     def _copy(self, ready: Ready, slot: Slot, home: Array) -> Span:

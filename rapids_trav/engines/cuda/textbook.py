@@ -8,12 +8,16 @@ nothing was found.  The faster searches must agree with these; they run only whe
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda import loader
 from rapids_trav.engines.cuda.levels import Counters, Progress
 from rapids_trav.structures import Array, BfsOptions, Search, View
+
+QUEUE_COUNTERS = ("kept", "overflowed", "reserved")  # in the order of `QueueCounter` in bfs_frontier.cu
 
 
 def push(view: View, sources: Array, options: BfsOptions) -> Search:
@@ -49,10 +53,10 @@ def pull(view: View, sources: Array, options: BfsOptions) -> Search:
     for level in progress.levels():
         kernels.launch(
             "bfs_pull",
-            view.n_vertices,
+            adjacency.n_linked,
             adjacency.row_offsets,
             adjacency.column_indices,
-            view.n_vertices,
+            adjacency.n_linked,
             np.int32(level),
             progress.distance,
             progress.predecessor,
@@ -98,11 +102,22 @@ def frontier(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def private(view: View, sources: Array, options: BfsOptions, capacity: int) -> Search:
-    """As `frontier`, with `capacity` vertices of each block's queue in shared memory."""
-    return _queue(view, sources, options, "bfs_private", PRIVATE_CAPACITY=capacity)
+    """As `frontier`, with `capacity` vertices of each block's queue in shared memory.
+
+    With a trace, what the blocks' queues did is counted (see `Search.counters`).
+    """
+    counts = cupy.zeros(len(QUEUE_COUNTERS), np.uint64) if options.trace else None
+    tunables = {"PRIVATE_CAPACITY": capacity, "COUNTS": int(options.trace)}
+    found = _queue(view, sources, options, "bfs_private", counts, **tunables)
+    if counts is None:
+        return found
+    return replace(found, counters=dict(zip(QUEUE_COUNTERS, counts.tolist(), strict=True)))
 
 
-def _queue(view: View, sources: Array, options: BfsOptions, kernel: str, **tunables: int) -> Search:
+def _queue(
+    view: View, sources: Array, options: BfsOptions, kernel: str, *more: Array | None, **tunables: int
+) -> Search:
+    """Level by level with a kernel over the queue, which takes `more` behind its counters."""
     adjacency = view.out
     kernels = loader.load_for("bfs_frontier.cu", adjacency, cooperative=False, **tunables)
     progress, counters = Progress(view, sources, options), Counters()
@@ -124,6 +139,7 @@ def _queue(view: View, sources: Array, options: BfsOptions, kernel: str, **tunab
             progress.predecessor,
             following,
             counters.fresh(),
+            *more,
         )
         counts = counters.read()
         progress.recorder.push(level, size, counts.edges)

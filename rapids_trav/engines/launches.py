@@ -1,0 +1,32 @@
+"""Counting the kernels that a piece of work launches, to see that one launch does the work of many levels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_counted: ContextVar[Counter[str] | None] = ContextVar("rapids_trav_launches", default=None)
+
+
+@contextmanager
+def count_launches() -> Iterator[Counter[str]]:
+    """Count the launches inside the block, by the name of the kernel.
+
+    Only the engines' own kernels count, not those of CuPy or NumPy, and only launches from the thread that
+    entered the block.  On the CPU a launch is a step of a search: a compiled function that is called once, or
+    once for each range of a team's work.
+    """
+    counts: Counter[str] = Counter()
+    token = _counted.set(counts)
+    try:
+        yield counts
+    finally:
+        _counted.reset(token)
+
+
+def launched(name: str) -> None:
+    """Note a launch, if somebody counts them."""
+    if (counts := _counted.get()) is not None:
+        counts[name] += 1

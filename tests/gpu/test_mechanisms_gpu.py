@@ -1,0 +1,235 @@
+"""The mechanisms of the searches are at work, by what the kernels count: none may stop unseen."""
+
+import numpy as np
+import pytest
+
+from rapids_trav.engines.launches import count_launches
+from rapids_trav.structures import BfsOptions
+
+from .program_cases import rmat
+from .small_graphs import GRAPHS, Graph, GraphView, by_degree, path, random, serial_checks, star
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture
+def make_engine(cupy):
+    from rapids_trav.engines.cuda import CudaEngine
+
+    def made(**choices):
+        return CudaEngine(**({"least_pull": 0} | choices))
+
+    return made
+
+
+def built(graph, engine):
+    view = GraphView(graph, engine)
+    _ = view.out, view.into
+    return view
+
+
+def search(engine, view, sources=(0,), **options):
+    found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(**({"trace": True} | options)))
+    return found.distance.get(), found
+
+
+def blocks(frontier):
+    """Of the kernels that have a thread for each vertex of a queue, unless the card is full."""
+    return -(-frontier // 256)
+
+
+# P5, the private queue.
+
+
+@pytest.mark.parametrize("capacity", [1, 4, 2048])
+def test_a_star_overflows_the_private_queue(make_engine, capacity):
+    engine = make_engine(private_capacity=capacity)
+    view = built(star(5000), engine)
+    kept = min(capacity, 5000)
+    _, found = search(engine, view, variant="private")
+    assert found.counters == {"kept": kept, "overflowed": 5000 - kept, "reserved": 1}
+    # From a leaf: the hub, and then the others.
+    kept = min(capacity, 4999)
+    _, found = search(engine, view, [9], variant="private")
+    assert found.counters == {"kept": 1 + kept, "overflowed": 4999 - kept, "reserved": 2}
+
+
+@pytest.mark.parametrize("capacity", [1, 4, 2048])
+def test_a_block_asks_for_its_places_once_a_level(make_engine, capacity):
+    engine = make_engine(private_capacity=capacity)
+    view = built(random(3000, 40000, symmetric=True, seed=3), engine)
+    distance, found = search(engine, view, variant="private")
+    counters, most = found.counters, sum(blocks(row.frontier) for row in found.trace)
+    assert counters["kept"] + counters["overflowed"] == np.count_nonzero(distance > 0)
+    assert 1 <= counters["reserved"] <= min(most, counters["kept"])
+    assert counters["kept"] <= capacity * counters["reserved"]
+    if capacity == 2048:  # nearly all stay in the blocks
+        assert counters["kept"] > counters["overflowed"]
+        assert counters["reserved"] < counters["kept"] / 10
+    if capacity == 1:
+        assert counters["kept"] == counters["reserved"]
+
+
+@pytest.mark.parametrize("variant", ["private", "auto", "frontier"])
+def test_nothing_is_counted_unasked(make_engine, variant):
+    engine = make_engine()
+    assert search(engine, built(GRAPHS["undirected"], engine), variant=variant, trace=False)[1].counters == {}
+
+
+# P7, many levels to a launch.
+
+
+@pytest.mark.parametrize("variant", ["auto", "fused"])
+@pytest.mark.parametrize("trace", [False, True])
+def test_a_long_path_is_one_launch(make_engine, variant, trace):
+    engine, n = make_engine(), 100_000
+    view = built(path(n), engine)
+    search(engine, view, variant=variant, trace=trace)
+    with count_launches() as launches:
+        distance, found = search(engine, view, variant=variant, trace=trace)
+    assert launches == {"bfs_fused": 1}
+    assert np.array_equal(distance, np.arange(n))
+    if trace:
+        assert [row.level for row in found.trace] == list(range(1, n))
+        assert {row.frontier for row in found.trace} == {1}
+        assert found.counters["levels_alone"] == n - 1  # one block, without a barrier of the grid
+
+
+def test_wide_levels_are_not_searched_alone(make_engine):
+    engine = make_engine()
+    _, found = search(engine, built(rmat(13, symmetric=True), engine))
+    assert found.counters["levels_alone"] < len(found.trace)
+
+
+@pytest.mark.parametrize("variant", ["push", "pull", "frontier", "private", "direction"])
+def test_the_others_launch_for_each_level(make_engine, variant):
+    engine = make_engine()
+    view = built(path(300), engine)
+    with count_launches() as launches:
+        distance, _ = search(engine, view, variant=variant, trace=False)
+    assert distance.max() == 299 <= launches.total()
+
+
+# V6, the hub cache.
+
+
+@pytest.fixture(scope="module")
+def kronecker():
+    return by_degree(rmat(13, symmetric=True))
+
+
+def test_hits_rise_with_what_the_hub_cache_holds(make_engine, kronecker):
+    hits, distances, pulled = {}, {}, {}
+    for threshold in (None, 10**9, 1000, 100, 10, 0):
+        engine = make_engine(hub_degree=threshold)
+        distances[threshold], found = search(engine, built(kronecker, engine))
+        hits[threshold] = found.counters["hub_hits"]
+        pulled[threshold] = sum(row.edges for row in found.trace if row.direction == "pull")
+    assert all(np.array_equal(distance, kronecker.distance([0])) for distance in distances.values())
+    assert hits[None] == hits[10**9] == 0
+    assert 0 < hits[1000] < hits[100] < hits[10] <= hits[0]
+    assert hits[0] == pulled[0] > 0  # all vertices fit, so that each look-up is a hit
+
+
+def test_the_hub_cache_needs_the_order_by_degree(make_engine):
+    """The vertices before the first of few edges are kept: where a leaf comes first, none."""
+    graph = star(3000)
+    engine = make_engine(hub_degree=100)
+    leaf_first = Graph(graph.n, graph.n - 1 - graph.u, graph.n - 1 - graph.v, symmetric=True)
+    distance, found = search(engine, built(leaf_first, engine), [5])
+    assert np.array_equal(distance, leaf_first.distance([5]))
+    assert found.counters["hub_hits"] == 0
+
+
+def test_the_hub_cache_of_a_frame(make_engine):
+    cudf = pytest.importorskip("cudf")
+    import rapids_trav  # noqa: F401  (registers .trav)
+
+    base = rmat(13, symmetric=True)
+    edges = cudf.DataFrame({"src": base.u, "dst": base.v})
+    plain = edges.trav.graph(engine=make_engine())
+    cached = edges.trav.graph(engine=make_engine(hub_degree=100))
+    source = int(base.u[0])
+    one, other = (graph.bfs(source, deterministic=True).to_pandas() for graph in (plain, cached))
+    assert one.equals(other)
+    internal = cached.ids.encoder()([cached.engine.xp.asarray([source], dtype=cached.ids.dtypes[0])])
+    found = cached.engine.bfs(cached.storage.view(), internal, BfsOptions(trace=True))
+    assert found.counters["hub_hits"] > 0
+
+
+# P2 and V4, early exit.
+
+
+@pytest.mark.parametrize("variant", ["pull", "direction"])
+@pytest.mark.parametrize("name", ["dense", "directed", "undirected", "star"])
+def test_edges_are_those_up_to_the_first_parent(make_engine, name, variant):
+    graph, engine = GRAPHS[name], make_engine()
+    options = {"policy": "pull"} if variant == "direction" else {}
+    distance, found = search(engine, built(graph, engine), variant=variant, **options)
+    assert found.trace
+    for row in found.trace:
+        assert row.edges == serial_checks(graph, distance, row.level)[0]
+
+
+def test_the_fused_search_stops_soon_after_the_first_parent(make_engine, kronecker):
+    engine = make_engine()
+    distance, found = search(engine, built(kronecker, engine))
+    pulled = [row for row in found.trace if row.direction == "pull"]
+    bounds = [serial_checks(kronecker, distance, row.level) for row in pulled]
+    assert pulled
+    assert all(few <= row.edges <= every for row, (few, every) in zip(pulled, bounds, strict=True))
+    assert sum(row.edges for row in pulled) < sum(every for _, every in bounds) / 2
+
+
+@pytest.mark.parametrize("variant", ["pull", "direction", "auto"])
+def test_rows_in_order_of_degree_are_left_sooner(make_engine, variant):
+    """From the three vertices of most edges, in either order."""
+    engine, edges = make_engine(), []
+    base = rmat(13, symmetric=True)
+    largest = np.argsort(-np.diff(base.rows()[0]), kind="stable")[:3]
+    for graph, roots in ((base, largest), (by_degree(base), range(3))):
+        view = built(graph, engine)
+        traces = [search(engine, view, [int(root)], variant=variant)[1].trace for root in roots]
+        edges.append(sum(row.edges for trace in traces for row in trace if row.direction == "pull"))
+    assert edges[0] > edges[1] > 0
+
+
+# V5, isolated vertices.
+
+
+def test_isolated_vertices_are_not_looked_at(make_engine):
+    engine = make_engine()
+    base = by_degree(rmat(13, symmetric=True))
+    graph = Graph(5 * base.n, base.u, base.v, symmetric=True)
+    n_linked = int(np.flatnonzero(np.diff(graph.rows()[0]))[-1]) + 1
+    distance, found = search(engine, built(graph, engine))
+    words = np.arange(graph.n) < -(-n_linked // 32) * 32  # a word is looked at whole
+    levels = [row.level for row in found.trace if row.direction == "pull"]
+    expected = [np.count_nonzero(words & ((distance < 0) | (distance >= level))) for level in levels]
+    assert found.counters["looked"] == sum(expected) > 0
+    assert np.array_equal(distance, graph.distance([0]))
+
+
+@pytest.mark.parametrize("least_pull", [0, 1 << 20])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_sources_and_targets_that_are_isolated_or_lead_out_alone(make_engine, symmetric, least_pull):
+    """Source 900 has no in-edge in the directed graph, and stands behind all vertices that have one."""
+    u = np.concatenate([np.full(300, 900), np.arange(299), np.repeat(np.arange(300), 20)])
+    v = np.concatenate([np.arange(300), np.arange(1, 300), np.tile(np.arange(300), 20)])
+    graph = Graph(3000, u, v, symmetric)
+    engine = make_engine(least_pull=least_pull)
+    view = built(graph, engine)
+    for variant in engine.variants:
+        for sources in ([900, 2950], [2950], [5, 2999, 900]):
+            distance, found = search(engine, view, sources, variant=variant)
+            assert np.array_equal(distance, graph.distance(sources)), (variant, sources)
+            if found.n_unreached is not None:
+                assert int(found.n_unreached[0]) == np.count_nonzero(distance < 0)
+        for targets in ([2950], [900, 2950], [2999]):
+            distance, _ = search(
+                engine, view, [900, 2950], variant=variant, targets=engine.xp.asarray(targets), trace=False
+            )
+            expected = graph.distance([900, 2950])
+            if max(expected[targets]) == 0 and 2999 not in targets:
+                expected = np.where(expected <= 0, expected, -1)
+            assert np.array_equal(distance, expected), (variant, targets)

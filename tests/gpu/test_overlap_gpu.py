@@ -1,0 +1,83 @@
+"""Copies of pages run beside the computing of other pages, by the events around both (SYSTEMS G16)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rapids_trav.algorithms import programs
+from rapids_trav.storage.budget import Budget
+from rapids_trav.structures import Adjacency, GatherView, Pages, RunOptions, State
+
+pytestmark = pytest.mark.gpu
+
+N, DEGREE, PAGES = 1 << 19, 64, 8
+SAME_TIME = 2e-3  # milliseconds: what the times of two events may differ by the resolution of the clock
+
+
+@pytest.fixture(scope="module")
+def host_view(engine):
+    """128 MB of edges in pinned memory: a page takes longer to copy than the host takes to launch it."""
+    offsets = np.arange(N + 1, dtype=np.int64) * DEGREE
+    columns = engine.empty_pinned(N * DEGREE, np.int32)
+    columns[:] = np.random.default_rng(1).integers(0, N, N * DEGREE, dtype=np.int32)
+    rows = Adjacency(offsets, columns)
+    return GatherView(rows, rows, None, np.diff(offsets))
+
+
+def iteration(engine, view, n_streams):
+    """The trace of one iteration in which no page stays, and the values that it comes to."""
+    from rapids_trav.engines.cuda.gas_lists import PIECE_EDGES
+    from rapids_trav.engines.cuda.page_plan import plan_stream
+
+    program = programs.connected_components()
+    options = RunOptions(mode="pull", max_iterations=1, trace=True, n_streams=n_streams)
+    firsts = np.linspace(0, N, PAGES + 1).astype(np.int64)
+    roomy = replace(view, pages=Pages(firsts, Budget(1 << 30), n_streams))
+    plan = plan_stream(roomy, program, options, 4, PIECE_EDGES)
+    limit = plan.resident_bytes + plan.n_slots * plan.slot_bytes
+    tight = replace(view, pages=Pages(firsts, Budget(limit), n_streams))
+    assert plan_stream(tight, program, options, 4, PIECE_EDGES).n_kept == 0
+    state = State(engine.xp.arange(N, dtype=program.dtype), engine.xp.ones(N, bool))
+    done = engine.run(tight, program, state, options)
+    (row,) = done.trace
+    assert [span.page for span in row.spans] == list(range(PAGES))
+    assert all(span.copy is not None for span in row.spans)
+    return row, done.values.get()
+
+
+def shared(one, other):
+    """Milliseconds that two spans have in common."""
+    return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def most_shared(row):
+    """Of the copy of a page and the computing of another."""
+    return max(
+        shared(copied.copy, computed.computing)
+        for copied in row.spans
+        for computed in row.spans
+        if copied.page != computed.page
+    )
+
+
+def test_with_one_stream_copies_wait_for_computing(engine, host_view):
+    iteration(engine, host_view, 1)  # compiles
+    row, _ = iteration(engine, host_view, 1)
+    assert most_shared(row) <= SAME_TIME
+    assert row.overlap < 0.01
+
+
+@pytest.mark.parametrize("n_streams", [2, 3])
+def test_with_several_streams_copies_run_beside_computing(engine, host_view, n_streams):
+    _, alone = iteration(engine, host_view, 1)
+    row, values = iteration(engine, host_view, n_streams)
+    assert most_shared(row) > SAME_TIME
+    assert row.overlap > 0
+    assert np.array_equal(values, alone)
+
+
+def test_a_page_is_computed_after_its_copy(engine, host_view):
+    for n_streams in (1, 3):
+        row, _ = iteration(engine, host_view, n_streams)
+        assert all(shared(span.copy, span.computing) <= SAME_TIME for span in row.spans)

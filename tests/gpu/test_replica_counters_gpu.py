@@ -1,0 +1,79 @@
+"""Copies of the vertices of a shard are filled and merged (SYSTEMS G8, G9, G11), as the kernel counts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rapids_trav.program import Program
+from rapids_trav.structures import RunOptions
+
+from .program_cases import CASES, gather_view, start
+
+pytestmark = pytest.mark.gpu
+
+LANES = 32
+FACTORS = (1, 2, 4, 8, 16, 32)
+SUM = Program("sum", "int64", "sum")  # of ones: whatever arrives is seen, and changes what it is added to
+OPTIONS = RunOptions(mode="pull", gather="replicas", max_iterations=1, trace=True)
+
+
+def expected_counters(shards, offsets):
+    """By the published address: the edge that thread t takes goes to copy t mod R of its vertex."""
+    filled = merged = 0
+    for piece, shard in enumerate(shards.piece_shards):
+        first, last = shards.firsts[shard], shards.firsts[shard + 1]
+        begin = offsets[first] + (piece - shards.first_pieces[shard]) * shards.piece_edges
+        end = min(begin + shards.piece_edges, offsets[last])
+        edges = np.arange(begin, end)
+        local = np.searchsorted(offsets[first + 1 : last + 1], edges, side="right")
+        copy = (edges - begin) % LANES % shards.factors[shard]
+        others = np.unique(np.stack([local, copy])[:, copy > 0], axis=1)
+        filled += others.shape[1]
+        merged += len(np.unique(others[0]))
+    return {"filled": filled, "merged": merged}
+
+
+@pytest.fixture(scope="module", params=["rmat", "wheel", "big star", "directed"])
+def view(request, engine):
+    return gather_view(CASES[request.param], engine)
+
+
+def run(engine, view, options, program=SUM):
+    state = start(program, view.n_vertices, np.ones(view.n_vertices), True, engine.xp)
+    return engine.run(view, program, state, options)
+
+
+@pytest.mark.parametrize("replication", ["formula", *FACTORS])
+def test_copies_are_filled_by_lane_and_merged(engine, view, replication):
+    from rapids_trav.engines.cuda.gas_work import Work
+
+    options = replace(OPTIONS, replication=replication)
+    state = start(SUM, view.n_vertices, np.ones(view.n_vertices), True, engine.xp)
+    shards = Work(view, SUM, state, options).shards.shards
+    offsets = view.into.row_offsets.get().astype(np.int64)
+    expected = expected_counters(shards, offsets)
+    done = run(engine, view, options)
+    assert done.counters == expected
+    assert (expected["filled"] > 0) == bool((shards.factors > 1).any()) == (expected["merged"] > 0)
+    assert np.array_equal(done.values.get(), np.diff(offsets))  # each edge is counted once
+
+
+def test_more_copies_are_filled_by_a_larger_factor(engine, view):
+    counts = [run(engine, view, replace(OPTIONS, replication=factor)).counters for factor in FACTORS]
+    assert counts[0] == {"filled": 0, "merged": 0}
+    filled = [count["filled"] for count in counts]
+    assert filled == sorted(set(filled))
+
+
+def test_minima_are_merged_too(engine):
+    """The smallest message into a hub arrives in one lane; another's copy is the first."""
+    view = gather_view(CASES["wheel"], engine)
+    program = Program("least", "int32", "min")
+    done = run(engine, view, replace(OPTIONS, replication=32), program)
+    assert done.counters["filled"] > 0
+
+
+@pytest.mark.parametrize("changes", [{"trace": False}, {"gather": "rows"}])
+def test_nothing_is_counted_unasked(engine, view, changes):
+    assert run(engine, view, replace(OPTIONS, **changes)).counters == {}

@@ -1,0 +1,105 @@
+"""Vertices without edges cost a search nothing but their rows in the answer (SYSTEMS V5), by a counter."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rapids_trav  # noqa: F401  (registers .trav)
+from rapids_trav import generators
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.structures import BfsOptions
+
+EDGES = generators.rmat(11, 8, seed=6) * 3  # gaps between the ids, which isolated vertices fill
+N = int(EDGES.to_numpy().max()) + 1
+WHERE = {"behind": np.arange(N, 5 * N), "between": np.arange(5 * N), "before": np.arange(-2 * N, 0)}
+
+
+@pytest.fixture(scope="module")
+def bare():
+    return EDGES.trav.graph()
+
+
+@pytest.fixture(scope="module", params=WHERE)
+def padded(request):
+    return EDGES.trav.graph(vertices=WHERE[request.param])
+
+
+def traced(graph, root, variant):
+    source = graph.ids.encoder()([pd.Series([root])])
+    return graph.engine.bfs(graph.storage.view(), source, BfsOptions(variant, trace=True))
+
+
+@pytest.mark.parametrize("variant", ["auto", "direction"])
+def test_isolated_vertices_are_not_looked_at(padded, variant):
+    """A bottom-up level looks at the vertices that are not reached and have an edge, and at no others."""
+    linked = np.diff(padded.storage.view().into.row_offsets) > 0
+    assert linked.sum() < padded.n_vertices / 2
+    for root in EDGES["src"].iloc[:5]:
+        found = traced(padded, root, variant)
+        levels = [row.level for row in found.trace if row.direction == "pull"]
+        unreached = [linked & ((found.distance < 0) | (found.distance >= level)) for level in levels]
+        assert found.counters["looked"] == sum(int(vertices.sum()) for vertices in unreached) > 0
+
+
+def test_the_plain_search_ends_at_the_last_row_with_an_edge(bare):
+    padded = EDGES.trav.graph(vertices=WHERE["behind"])
+    root = EDGES["src"].iloc[0]
+    few, many = traced(bare, root, "pull"), traced(padded, root, "pull")
+    assert many.counters == few.counters and few.counters["looked"] > 0
+
+
+@pytest.mark.parametrize("variant", CpuEngine.variants)
+def test_answers_have_every_vertex(bare, padded, variant):
+    root = int(EDGES["dst"].iloc[0])
+    answer = padded.bfs(root, variant=variant)
+    assert len(answer) == padded.n_vertices > bare.n_vertices
+    few = bare.bfs(root, variant=variant).set_index("vertex")
+    isolated = ~answer["vertex"].isin(few.index)
+    assert isolated.sum() == padded.n_vertices - bare.n_vertices
+    assert answer["distance"][isolated].isna().all() and answer["predecessor"][isolated].isna().all()
+    reached = answer[~isolated].set_index("vertex")["distance"]
+    pd.testing.assert_series_equal(reached, few["distance"], check_index_type=False)
+
+
+@pytest.mark.parametrize("mode", ["joint", "each"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_source_may_be_isolated_or_lead_out_alone(directed, mode):
+    """Beside sources that are linked: a vertex without in-edges in a directed graph leads on all the same."""
+    star = pd.DataFrame({"src": np.full(300, 900), "dst": np.arange(300)})
+    tail = pd.DataFrame({"src": np.arange(299), "dst": np.arange(1, 300)})
+    graph = pd.concat([star, tail]).trav.graph(directed=directed, vertices=np.arange(1000))
+    for variant in CpuEngine.variants:
+        answer = graph.bfs([900, 950], mode=mode, variant=variant)
+        near = answer[answer["distance"].notna()]
+        expected = {900: 0, 950: 0} | dict.fromkeys(range(300), 1)
+        assert dict(zip(near["vertex"], near["distance"], strict=True)) == expected, variant
+        targeted = graph.bfs([900], targets=[950], variant=variant)["distance"]
+        assert targeted.notna().sum() == 301
+
+
+def test_which_rows_have_an_edge():
+    rng = np.random.default_rng(1)
+    for n in (0, 1, 63, 64, 65, 1000, 200_000):
+        u = rng.integers(0, max(n, 1), n // 3)
+        adjacency = CpuEngine().build_adjacency(lambda u=u: iter([(u, u)]), n)
+        wanted = np.bincount(u, minlength=n)[:n] > 0
+        bits = np.unpackbits(adjacency.linked.view(np.uint8), bitorder="little").astype(bool)
+        if wanted.all():
+            assert len(bits) == 0
+        else:
+            assert np.array_equal(bits[:n], wanted) and not bits[n:].any()
+        assert adjacency.n_linked == (int(u.max()) + 1 if len(u) else 0)
+
+
+def test_a_graph_outside_memory_keeps_no_marks_of_its_rows():
+    """They are part of what a search declares, and go with it."""
+    vertices = np.arange(N)
+    outside = EDGES.trav.graph(vertices=vertices, memory_limit="100kB")
+    root = int(EDGES["src"].iloc[0])
+    found, traced = outside.bfs(root, trace=True)
+    assert "pull" in set(traced["direction"])
+    held = outside.memory()
+    assert set(held["place"]) == {"host", "disk"}
+    assert outside.budget.used == held["bytes"][held["place"] == "host"].sum()
+    inside = EDGES.trav.graph(vertices=vertices)
+    pd.testing.assert_frame_equal(found[["vertex", "distance"]], inside.bfs(root)[["vertex", "distance"]])
