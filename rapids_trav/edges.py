@@ -57,6 +57,11 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
         return FrameEdges([edges])
     if callable(edges) and not isinstance(edges, Iterable):
         return MadeEdges(edges)
+    if type(edges).__module__.startswith("scipy.sparse"):
+        raise TravError(
+            f"edges is a {type(edges).__name__} of SciPy: make a frame of its entries first, with "
+            f"entries = matrix.tocoo() and pandas.DataFrame({{'src': entries.row, 'dst': entries.col}})."
+        )
     if isinstance(edges, Mapping):
         raise TravError(
             f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
@@ -87,7 +92,7 @@ class FrameEdges:
         self.columns = list(frames[0].columns)
         for frame in frames[1:]:
             check_columns(frame, self.columns)
-        self._frames = [frame.copy(deep=False) for frame in frames]
+        self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         yield from self._frames  # whole: to select columns would copy them
@@ -113,7 +118,7 @@ class DaskEdges:
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         frame = self._frame[list(columns or self.columns)]
         for i in range(frame.npartitions):
-            yield frame.get_partition(i).compute()
+            yield self.library.native(frame.get_partition(i).compute())
 
     def deliver(self, frame: Frame) -> Frame:
         import dask.dataframe

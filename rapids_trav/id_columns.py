@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import TravError, plain, written
-from .frames import move
+from .frames import is_nested, move
 from .ids import Array, Column, Library
 
 
@@ -32,6 +32,11 @@ class IdColumn:
 
 def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
     """Check one column of ids and bring it into the form in which it is renumbered."""
+    if is_nested(column.dtype):
+        raise TravError(
+            f"Column {name!r} holds lists or structs ({column.dtype}), which name no vertices: put each of "
+            f"their values into a column or a row of its own, or convert it to strings."
+        )
     if nulls := library.null_count(column):
         raise TravError(
             f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: "

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TravError
+from ..errors import TravError, written
 from .formats import FORMATS, check_columns, guess_format
 from .matrix_market import read_matrix_market
 from .parquet import import_cudf, read_parquet
 from .text import read_text
 from .write import check_output, check_writable, write_frame
 
-__all__ = ["FORMATS", "check_output", "check_writable", "read_edges", "write_frame"]
+__all__ = ["FORMATS", "check_library", "check_output", "check_writable", "read_edges", "write_frame"]
 
 
 def read_edges(
@@ -49,8 +49,9 @@ def read_edges(
     columns : sequence of str, optional
         Read these columns alone.
     id_columns : sequence of str, optional
-        Which columns of a text file hold ids; its first two if not given.  Text that stands for "no value"
-        elsewhere (NA, null, nan) is an ordinary id there, and an empty id is an error.
+        Which columns of a text file hold ids; if not given those with usual names of the two ends, else the
+        first two.  Text that stands for "no value" elsewhere (NA, null, nan) is an ordinary id there, and an
+        empty id is an error.
     delimiter : str, optional
         What stands between two fields of a text file; found from its first lines if not given.
     header : bool, optional
@@ -78,8 +79,7 @@ def read_edges(
     path = Path(path)
     if not path.exists():
         raise TravError(f"There is no file {path}.")
-    if library not in ("pandas", "cudf"):
-        raise TravError(f"library={library!r} is not known: say 'pandas' or 'cudf'.")
+    check_library(library)
     format = guess_format(path) if format == "auto" else format
     if format == "parquet":
         return _not_empty(read_parquet(path, library, columns), path)
@@ -96,6 +96,12 @@ def read_edges(
         frame = frame[list(columns)]
     frame = _not_empty(frame, path)
     return import_cudf().DataFrame(frame) if library == "cudf" else frame
+
+
+def check_library(library: Any) -> None:
+    """Refuse what is not the name of a frame library."""
+    if not isinstance(library, str) or library not in ("pandas", "cudf"):
+        raise TravError(f"library={written(library)} is not known: say 'pandas' or 'cudf'.")
 
 
 def _not_empty(frame: Any, path: Path) -> Any:
