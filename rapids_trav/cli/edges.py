@@ -8,9 +8,10 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -202,13 +203,17 @@ def _stream_as_file(edges: str, format_: str) -> Path:
         raise click.UsageError(f"EDGES {edges} does not tell its format: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
     path = Path(folder, "standard-input")
-    with path.open("wb") as file:
-        if edges == "-":
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        else:
-            with Path(edges).open("rb") as stream:
-                shutil.copyfileobj(stream, file)
+    name = "The standard input" if edges == "-" else edges
+    try:
+        with path.open("wb") as file, _opened(edges) as stream:
+            shutil.copyfileobj(stream, file)
+    except OSError as error:
+        raise TravError(f"{name} cannot be read into a file: {error.strerror or error}.") from error
     return path
+
+
+def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb")
 
 
 def _ends(source: Any, src: Sequence, dst: Sequence) -> tuple[list, list]:
