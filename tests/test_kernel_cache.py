@@ -69,3 +69,11 @@ def test_numba_that_may_not_compile_is_told(words, times):
     said = (done.stdout + done.stderr).splitlines()
     assert len(said) == times
     assert all(line.endswith("NUMBA_DISABLE_JIT forbids it: unset it.") for line in said)
+
+
+def test_numba_that_cannot_be_imported_is_told():
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", QUESTIONS], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("Numba cannot be imported (Number of threads specified must be > 0)")

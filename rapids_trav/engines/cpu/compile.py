@@ -13,10 +13,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
+from rapids_trav.errors import TravError, first_line
 
-from rapids_trav.engines.cpu.kernel_cache import KernelCache
-from rapids_trav.errors import TravError
+try:
+    import numba
+
+    from rapids_trav.engines.cpu.kernel_cache import KernelCache
+except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
+    raise TravError(
+        f"Numba cannot be imported ({first_line(error)}): look at the environment variables that begin with "
+        "NUMBA_."
+    ) from error
 
 PIECES_PER_THREAD = 8
 
