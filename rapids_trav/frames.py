@@ -164,11 +164,22 @@ def _native(column: Series) -> Series:
     return categories.set_axis(column.index).rename(column.name)
 
 
-def is_nested(dtype: Any) -> bool:
-    """Whether values are lists, structs or maps, in Arrow's types or in cuDF's."""
-    if isinstance(dtype, pd.ArrowDtype):
-        return pa.types.is_nested(dtype.pyarrow_dtype)
-    return type(dtype).__name__ in ("ListDtype", "StructDtype")
+def names_nothing(dtype: Any) -> bool:
+    """Whether values cannot be ids.
+
+    Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
+    take of Arrow's other types (nanoseconds of a day it rounds).
+    """
+    if not isinstance(dtype, pd.ArrowDtype):
+        return type(dtype).__name__ in ("ListDtype", "StructDtype")
+    kind = dtype.pyarrow_dtype
+    if (
+        pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+    ):
+        return True
+    return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))
 
 
 def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.ExtensionArray:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import TravError, plain, written
-from .frames import is_nested, move
+from .frames import move, names_nothing
 from .ids import Array, Column, Library
 
 
@@ -32,10 +32,10 @@ class IdColumn:
 
 def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
     """Check one column of ids and bring it into the form in which it is renumbered."""
-    if is_nested(column.dtype):
+    if names_nothing(column.dtype):
         raise TravError(
-            f"Column {name!r} holds lists or structs ({column.dtype}), which name no vertices: put each of "
-            f"their values into a column or a row of its own, or convert it to strings."
+            f"Column {name!r} is of type {column.dtype}, whose values name no vertices: convert it to one of "
+            f"numbers, strings or dates, or put the parts of each value into columns of their own."
         )
     if nulls := library.null_count(column):
         raise TravError(

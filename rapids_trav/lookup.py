@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import TravError, UnknownVertexError, plain, written
-from .frames import CudfFrames, PandasFrames, is_nested, library_of, move
+from .frames import CudfFrames, PandasFrames, library_of, move, names_nothing
 from .ids import IdMap
 
 Array = Any
@@ -95,8 +95,10 @@ def read_column(what: str, values: Any, library: Library) -> Any:
                 column = library.column(values, dtype=object)
             else:
                 raise
-        if is_nested(column.dtype):
-            raise TravError(f"{what} holds lists or structs ({column.dtype}): give a flat sequence of ids.")
+        if names_nothing(column.dtype):
+            raise TravError(
+                f"{what} is of type {column.dtype}, whose values are no ids: give a flat sequence."
+            )
         if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
             return library.column(values, dtype=object)  # integers among floats would lose digits
         return column
