@@ -216,6 +216,7 @@ def _whole(what: str, value: Any, first: int, last: int = MOST) -> int:
 
 def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") -> None:
     """Refuse edges that do not fit the memory that is free; of a GPU its allocator knows."""
+    check_library(library)
     needed = 2 * n_edges * dtype.itemsize
     if library == "pandas" and needed > (free := available_bytes()):
         raise TravMemoryError(

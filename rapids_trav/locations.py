@@ -18,9 +18,17 @@ def location(what: str, value: Any) -> Path:
         If it is no path, an empty one, or one that no system knows, with a null character in it.
     """
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    if not isinstance(path, str) or not path or "\0" in path:
+    if not isinstance(path, str) or not path or "\0" in path or not _is_text(path):
         raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
     return Path(path)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def folder(what: str, value: Any) -> Path:

@@ -203,6 +203,8 @@ def split(what: str, vertices: Any, width: int) -> list[Any]:
         if isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
             return [vertices if hasattr(vertices, "dtype") else list(vertices)]
         return [[vertices]]
+    if getattr(vertices, "ndim", 1) == 0:
+        vertices = vertices[()]
     one = isinstance(vertices, tuple) and not (vertices and isinstance(vertices[0], (tuple, list)))
     rows = [vertices] if one else list(vertices) if isinstance(vertices, Iterable) else [vertices]
     for row in rows:

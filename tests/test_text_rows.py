@@ -43,7 +43,7 @@ def test_an_adjacency_list_is_called_one(read):
     ("name", "text"),
     [
         ("a.csv", "src,dst,weight\n1,2,\n2,3,NA\n"),
-        ("a.txt", "1 2 nan\n2 3 nan # and a comment\n\n"),
+        ("a.txt", "1 2 nan # a comment\n2 3 nan # and another\n\n"),
         ("a.csv", 'src,dst,note\n1,2,"two\nlines"\n2,3,\n'),
     ],
 )

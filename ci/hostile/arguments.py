@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from rapids_trav import Graph, Program, Traced, datasets, generators, programs
+from rapids_trav import Graph, Program, Traced, datasets, generators
 from rapids_trav.graph500 import run as graph500
 
 from .cases import Case
@@ -24,13 +24,15 @@ VALUES: dict[str, Any] = {
     "2^31": 2**31, "2^63": 2**63, "-2^70": -(2**70), "10^5000": 10**5000, "empty": "", "a word": "nonsense",
     "a null character": "a\0b", "no text": "\ud800", "bytes": b"x", "empty list": [], "list": [1, 2],
     "empty dict": {}, "tuple": (1, "a"), "nested": [[1], [2, 3]], "set": {1}, "array": np.array([1, 2]),
-    "empty array": np.array([]), "table": np.zeros((2, 2)), "scalar array": np.array(3), "Series": pd.Series([1, 2]),
-    "frame": pd.DataFrame({"a": [1]}), "object": object(), "type": int, "function": len, "complex": 1j,
+    "empty array": np.array([]), "table": np.zeros((2, 2)), "scalar array": np.array(3),
+    "Series": pd.Series([1, 2]),
+    "frame": pd.DataFrame({"a": [1]}), "object": object(), "type": int, "function": lambda: None,
+    "complex": 1j,
     "NumPy's False": np.False_, "NumPy's 1": np.int8(1), "null": pd.NA, "no time": pd.NaT,
 }  # fmt: skip
 SIZES = ("2^31", "2^63")  # of a graph of this machine these are no bad input, only a large one
 
-Question = Callable[..., Any]
+GENERATORS = (generators.rmat, generators.rmat_frames, generators.grid, generators.path, generators.star)
 
 
 @functools.cache
@@ -74,7 +76,7 @@ def cases(seed: int) -> Iterator[Case]:
         for option in inspect.signature(Program).parameters:
             yield Case(f"options of Program: {option}={value}", functools.partial(_program, option, value))
         if value not in SIZES:
-            for function in (generators.rmat, generators.rmat_frames, generators.grid, generators.path):
+            for function in GENERATORS:
                 for option in inspect.signature(function).parameters:
                     run = functools.partial(_generator, function, option, value)
                     yield Case(f"generators: {function.__name__}, {option}={value}", run)
@@ -93,7 +95,7 @@ def cases(seed: int) -> Iterator[Case]:
 def _options(function: Callable, name: str) -> list[str]:
     own = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     more = {"paths": ["mode", "depth_limit", "direction", "deterministic", "where", "variant", "policy"]}
-    more["levels"] = [*more["paths"], "targets"]
+    more["levels"] = [*(name for name in more["paths"] if name != "deterministic"), "targets"]
     return [
         *own,
         *more.get(name, []),
@@ -120,7 +122,7 @@ def _question(name: str, option: str, value: str) -> None:
     arguments: list[Any] = {"paths": [0, 3], "khop": [0, 1], "components": [], "pagerank": []}.get(name, [0])
     options: dict[str, Any] = {option: VALUES[value]}
     if name == "run":
-        arguments = [programs.components()] if callable(getattr(programs, "components", None)) else [_plain()]
+        arguments = [Program("least", dtype="float64", reducer="min")]
         options = {"initial": 1, **options}
     if option == "k":
         arguments = [0, options.pop("k")]
@@ -138,10 +140,6 @@ def _question(name: str, option: str, value: str) -> None:
         expect(1 <= len(frame.vertices) <= 4, frame)
     elif name == "pagerank":
         expect(abs(frame["pagerank"].sum() - 1) < 1e-3, frame)
-
-
-def _plain() -> Program:
-    return Program("least", dtype="float64", reducer="min")
 
 
 def _building(option: str, value: str) -> None:
@@ -164,13 +162,15 @@ def _edges_of(edges: Any) -> None:
 FRAME = pd.DataFrame({"src": [0, 1], "dst": [1, 2]})
 EDGES: dict[str, Any] = {
     "a file that is not there": "/nonexistent/edges.parquet", "a path that is not there": Path("nonexistent"),
-    "a folder": "/", "a device": "/dev/null", "a very long name": "x" * 5000, "a frame and a number": [FRAME, 1],
-    "a frame and none": [FRAME, None], "frames and paths": [FRAME, "x.parquet"], "paths and none": ["a", None],
+    "a folder": "/", "a device": "/dev/null", "a very long name": "x" * 5000,
+    "a frame and a number": [FRAME, 1],
+    "a frame and none": [FRAME, None], "frames and paths": [FRAME, "x.parquet"],
+    "paths and none": ["a", None],
     "frames of other columns": [FRAME, FRAME[["src"]]], "frames of other types": [FRAME, FRAME.astype(str)],
     "an iterator of nothing": iter(()), "a function that gives none": lambda: None,
     "a function that gives a frame": lambda: FRAME, "a function that gives nothing": lambda: iter(()),
     "a function that gives numbers": lambda: iter([1]), "a function that gives one iterator": (
-        lambda one=iter([FRAME]): one
+        iter([FRAME]).__iter__
     ), "a Series": FRAME["src"], "an index": FRAME.index, "a column of frames": [FRAME[["src"]]],
     "a group": FRAME.groupby("src"), "no columns": pd.DataFrame(), "no rows": FRAME[:0],
     "an empty list of names": [""], "a generator of names": (name for name in ["nonexistent"]),
@@ -199,7 +199,7 @@ def _generator(function: Callable, option: str, value: str) -> None:
     options: dict[str, Any] = {"scale": 4} if "scale" in inspect.signature(function).parameters else {}
     if function is generators.grid:
         options = {"rows": 2, "columns": 2}
-    if function is generators.path:
+    if function in (generators.path, generators.star):
         options = {"n_vertices": 3}
     made = function(**{**options, option: VALUES[value]})
     frames = [made] if isinstance(made, pd.DataFrame) else list(made)

@@ -76,7 +76,8 @@ MOMENTS: list[Any] = [*pd.date_range("2000", periods=4), datetime.datetime(2000,
 ODD: list[Any] = [
     0.5, 2**63, 2**64, 10**30, True, False, None, float("nan"), float("inf"), 1e308, "\ud800", b"", b"a", (),
     (1,), [], {}, 1j, Decimal("1"), Decimal("NaN"), Fraction(1, 2), datetime.date(2000, 1, 1),
-    datetime.timedelta(1),     np.uint64(2**64 - 1), np.float64("nan"), np.bool_(True), np.datetime64("NaT"), pd.NA, pd.NaT,
+    datetime.timedelta(1), np.uint64(2**64 - 1), np.float64("nan"), np.bool_(True),
+    np.datetime64("NaT"), pd.NA, pd.NaT,
     pd.Interval(0, 1), frozenset(), object(),
 ]  # fmt: skip
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import arguments, columns, frames
+from . import arguments, columns, commands, frames, texts
 from .cases import Case
 
-MODULES = (columns, frames, arguments)
+MODULES = (columns, frames, arguments, texts, commands)
 
 
 def cases(seed: int) -> Iterator[Case]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import pandas as pd
+
+from rapids_trav import TravError
 
 
 def distances(pairs: Iterable[tuple[Hashable, Hashable]], sources: Iterable[Hashable]) -> dict[Hashable, int]:
@@ -35,3 +37,11 @@ def expect(condition: bool, told: Any = "the answer is wrong") -> None:
     """Raise an AssertionError unless the condition holds; `python -O` would drop an assert."""
     if not condition:
         raise AssertionError(told)
+
+
+def answered(run: Callable[[], object]) -> None:
+    """Run what has an answer, which therefore must not be refused."""
+    try:
+        run()
+    except TravError as error:
+        raise AssertionError("this has an answer") from error

@@ -64,6 +64,7 @@ def _worded(message: str) -> str:
     from .commands import app
     from .wording import on_command_line, options_of
 
+    message = message.replace("\n", "\\n").replace("\r", "\\r")  # of a word that was typed
     return on_command_line(message, options_of(app.commands.values()))
 
 

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from ..errors import TravError, written
 from .formats import FORMATS, check_columns, guess_format
 from .matrix_market import read_matrix_market
@@ -80,6 +83,10 @@ def read_edges(
     if not path.exists():
         raise TravError(f"There is no file {path}.")
     check_library(library)
+    _check_names("columns", columns)
+    _check_names("id_columns", id_columns)
+    if header is not None and not isinstance(header, (bool, np.bool_)):
+        raise TravError(f"header={written(header)} is neither True, False nor None: give one of them.")
     format = guess_format(path) if format == "auto" else format
     if format == "parquet":
         return _not_empty(read_parquet(path, library, columns), path)
@@ -102,6 +109,17 @@ def check_library(library: Any) -> None:
     """Refuse what is not the name of a frame library."""
     if not isinstance(library, str) or library not in ("pandas", "cudf"):
         raise TravError(f"library={written(library)} is not known: say 'pandas' or 'cudf'.")
+
+
+def _check_names(what: str, names: Any) -> None:
+    """Refuse what is not a list of names of columns, such as one name, whose letters would count."""
+    if names is None:
+        return
+    listed = isinstance(names, (list, tuple, pd.Index)) and len(names) > 0
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise TravError(
+            f"{what}={written(names)} is not a list of names of columns: give one, or None for all."
+        )
 
 
 def _not_empty(frame: Any, path: Path) -> Any:

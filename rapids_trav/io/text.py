@@ -165,7 +165,9 @@ def find_layout(
             comment = comment or first.strip()[:1] or None
         else:
             raise TravError(f"{path} holds no edges.")
+        comment = (comment or "#") if format == "text" else None
         sample = [first, *(line for line in islice(lines, SAMPLE_LINES) if line.strip())]
+        sample = [bare for line in sample if (bare := _without(comment, line)).strip()]
     delimiter = delimiter or _find_delimiter(format, sample)
     rows = [split(line, delimiter) for line in sample]
     if header is None:
@@ -182,7 +184,7 @@ def find_layout(
             f"Line {skip + 1} of {path} has one field ({first.strip()[:40]!r}), and an edge needs two: "
             "check the delimiter."
         )
-    return Layout(delimiter, names, skip + header, (comment or "#") if format == "text" else None)
+    return Layout(delimiter, names, skip + header, comment)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -272,12 +274,16 @@ def _lines(path: Path, layout: Layout) -> Generator[tuple[int, str]]:
     inside = False  # of a quoted field that began on an earlier line
     with closing(_open_lines(path)) as lines:
         for number, line in islice(enumerate(lines, 1), layout.skip, None):
-            if layout.comment:
-                line = line.partition(layout.comment)[0]
+            line = _without(layout.comment, line)
             part = layout.delimiter != " " and line.count('"') % 2 == 1
             if line.strip() and not inside and not part:
                 yield number, line
             inside ^= part
+
+
+def _without(comment: str | None, line: str) -> str:
+    """The line up to the character that begins a comment."""
+    return line.partition(comment)[0] if comment else line
 
 
 def _open_lines(path: Path) -> io.TextIOWrapper:
