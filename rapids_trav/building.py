@@ -11,7 +11,7 @@ from .distinct import renumber_distinct
 from .edge_slices import SlicedEdges
 from .edges import EdgeSource, Ends, edge_columns, open_edges, require_column
 from .engines import select
-from .errors import TravError
+from .errors import TravError, written
 from .ids import IdMap
 from .lookup import split
 from .reading import Reading
@@ -129,9 +129,9 @@ def _in_order(pairs: Pairs, ids: DegreeOrderedIds) -> Pairs:
 
 def _sort_back_end(asked: str, engine: Any) -> str | None:
     """The sort to use, or None to leave the vertices as they are."""
-    if asked not in ("auto", "none", *BACK_ENDS):
+    if not isinstance(asked, str) or asked not in ("auto", "none", *BACK_ENDS):
         raise TravError(
-            f"degree_sort={asked!r} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
+            f"degree_sort={written(asked)} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
         )
     if asked == "auto":
         asked = "radix" if engine.name == "cuda" else "none"

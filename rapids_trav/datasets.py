@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .errors import TravError
+from .errors import TravError, written
 from .io import read_edges
 
 #: Names that `load`, `path` and the command line take, and whether the edges have a direction.
@@ -25,8 +25,8 @@ def path(name: str) -> Path:
     TravError
         If no such graph is shipped.
     """
-    if name not in DIRECTED:
-        raise TravError(f"No data set is called {name!r}; there are {', '.join(DIRECTED)}.")
+    if not isinstance(name, str) or name not in DIRECTED:
+        raise TravError(f"No data set is called {written(name)}; there are {', '.join(DIRECTED)}.")
     return Path(__file__).parent / "data" / f"{name}.parquet"
 
 

@@ -10,13 +10,14 @@ they must not be changed while the graph is in use.  What is read again is check
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
 import pandas as pd
 
-from .errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name
+from .errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
 from .frames import CudfFrames, Frame, PandasFrames, library, library_of
 from .made_edges import MIXED_LIBRARIES, MadeEdges, check_columns
 from .parquet_edges import ParquetEdges
@@ -57,11 +58,16 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
         return FrameEdges([edges])
     if callable(edges) and not isinstance(edges, Iterable):
         return MadeEdges(edges)
+    if type(edges).__module__.startswith("scipy.sparse"):
+        raise TravError(
+            f"edges is a {type(edges).__name__} of SciPy: make a frame of its entries first, with "
+            f"entries = matrix.tocoo() and pandas.DataFrame({{'src': entries.row, 'dst': entries.col}})."
+        )
     if isinstance(edges, Mapping):
         raise TravError(
             f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
         )
-    if isinstance(edges, Iterable) and not hasattr(edges, "columns"):
+    if isinstance(edges, Iterable) and not hasattr(edges, "columns") and getattr(edges, "ndim", 1) != 0:
         parts = list(edges)
         if parts and all(isinstance(part, (str, PathLike)) for part in parts):
             return ParquetEdges(parts, engine)
@@ -87,7 +93,7 @@ class FrameEdges:
         self.columns = list(frames[0].columns)
         for frame in frames[1:]:
             check_columns(frame, self.columns)
-        self._frames = [frame.copy(deep=False) for frame in frames]
+        self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         yield from self._frames  # whole: to select columns would copy them
@@ -113,7 +119,7 @@ class DaskEdges:
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         frame = self._frame[list(columns or self.columns)]
         for i in range(frame.npartitions):
-            yield frame.get_partition(i).compute()
+            yield self.library.native(frame.get_partition(i).compute())
 
     def deliver(self, frame: Frame) -> Frame:
         import dask.dataframe
@@ -170,8 +176,17 @@ def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) 
 
 def require_column(source: EdgeSource, name: Hashable) -> None:
     """Refuse a column that the edges do not have, or have twice."""
-    count = source.columns.count(name)
+    try:
+        count = Counter(source.columns)[
+            name
+        ]  # by hash: not all labels have a truth value where they are equal
+    except TypeError:
+        raise TravError(
+            f"{written(name)} is not the name of a column: there are {listed(source.columns)}."
+        ) from None
     if count == 0:
-        raise UnknownColumnError(f"Column {name!r} is not in the edges: there are {listed(source.columns)}.")
+        raise UnknownColumnError(
+            f"Column {written(name)} is not in the edges: there are {listed(source.columns)}."
+        )
     if count > 1:
-        raise TravError(f"Column {name!r} is in the edges {count} times: rename the others.")
+        raise TravError(f"Column {written(name)} is in the edges {count} times: rename the others.")

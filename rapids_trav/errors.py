@@ -54,7 +54,7 @@ def first_line(error: Exception) -> str:
 
 def listed(values: Iterable[Any]) -> str:
     """Names, or what may be chosen, one after another."""
-    return ", ".join(map(repr, values)) or "none"
+    return ", ".join(map(written, values)) or "none"
 
 
 def type_name(value: Any) -> str:

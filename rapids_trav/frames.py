@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 FEW = 64  # values that are looked up one by one
 
@@ -72,7 +73,18 @@ class PandasFrames:
         """A column from a sequence, an array, or a column of either library."""
         if library_of(values, ("Series", "Index")) == "cudf":
             values = values.to_pandas()
-        return pd.Series(values, dtype=dtype)
+        return _native(pd.Series(values, dtype=dtype))
+
+    def native(self, frame: Frame) -> Frame:
+        """The frame with columns that pandas and Numba can work on: in this machine's byte order, and Arrow's
+        dictionaries as categories.  Other columns are shared.
+        """
+        foreign = [i for i, dtype in enumerate(frame.dtypes) if not _is_native(dtype)]
+        if foreign:
+            frame = frame.copy(deep=False)
+        for i in foreign:
+            frame.isetitem(i, _native(frame.iloc[:, i]))
+        return frame
 
     def from_arrow(self, table: Any) -> Frame:
         """An Arrow table as a frame."""
@@ -132,6 +144,44 @@ class PandasFrames:
         return column if own else move(column, np)
 
 
+def _is_native(dtype: Any) -> bool:
+    if isinstance(dtype, pd.ArrowDtype):
+        return not pa.types.is_dictionary(dtype.pyarrow_dtype)
+    return not isinstance(dtype, np.dtype) or dtype.isnative
+
+
+def _native(column: Series) -> Series:
+    """The column as `PandasFrames.native` has it."""
+    dtype = column.dtype
+    if _is_native(dtype):
+        return column
+    if isinstance(dtype, np.dtype):
+        return column.astype(dtype.newbyteorder("="))
+    try:
+        categories = pa.chunked_array(pa.array(column.array)).unify_dictionaries().to_pandas()
+    except (ValueError, NotImplementedError):  # a dictionary with nulls or the same value twice
+        return column.astype(pd.ArrowDtype(dtype.pyarrow_dtype.value_type))
+    return categories.set_axis(column.index).rename(column.name)
+
+
+def names_nothing(dtype: Any) -> bool:
+    """Whether values cannot be ids.
+
+    Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
+    take of Arrow's other types (nanoseconds of a day it rounds).
+    """
+    if not isinstance(dtype, pd.ArrowDtype):
+        return type(dtype).__name__ in ("ListDtype", "StructDtype")
+    kind = dtype.pyarrow_dtype
+    if (
+        pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+    ):
+        return True
+    return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))
+
+
 def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.ExtensionArray:
     kind = pd.arrays.FloatingArray if values.dtype.kind == "f" else pd.arrays.IntegerArray
     return kind(values, ~valid)
@@ -169,6 +219,10 @@ class CudfFrames:
 
     def column(self, values: Any, dtype: Any = None) -> Series:
         return self._cudf.Series(values, dtype=dtype)
+
+    def native(self, frame: Frame) -> Frame:
+        """The frame as it is: cuDF holds nothing that it cannot work on."""
+        return frame
 
     def from_arrow(self, table: Any) -> Frame:
         return self._cudf.DataFrame.from_arrow(table)

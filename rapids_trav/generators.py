@@ -6,15 +6,24 @@ Generators", OOPSLA 2014), so NumPy and the GPU give the same edges, in whatever
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from .errors import TravError, TravMemoryError, written
+from .host_memory import available_bytes
+from .io import check_library
+from .io.parquet import import_cudf
+from .sizes import readable
+
 BLOCK = 1 << 22  # edges made at once, to bound the memory of intermediate arrays
 ROWS = 1 << 26  # edges of a frame, where there are several
 ROUNDS = 4  # of the permutation of labels
 A, B, C = 0.57, 0.19, 0.19
+MOST_SCALE = 32
+MOST = 2**63 - 1  # of anything else that is counted
 
 
 def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas") -> Any:
@@ -27,9 +36,11 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     Parameters
     ----------
     scale : int
-        At most 32.
+        From 0 to 32.
     edge_factor : int
+        From 0 on.
     seed : int
+        From 0 to 2^63 - 1.
     library : {"pandas", "cudf"}
 
     Returns
@@ -37,12 +48,21 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     frame
         Columns `src` and `dst`, int32 (int64 from scale 32 on).
 
+    Raises
+    ------
+    TravError
+        If an argument has no meaning.
+    TravMemoryError
+        If the edges do not fit the memory that is free.
+
     References
     ----------
     Chakrabarti, Zhan and Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004;
     graph500.org, specification, section "Graph generation".
     """
-    return _rmat_part(scale, 0, edge_factor << scale, seed, library)
+    scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
+    _check_room(n_edges, _rmat_dtype(scale), library, "; rmat_frames makes them a frame at a time")
+    return _rmat_part(scale, 0, n_edges, seed, library)
 
 
 def rmat_frames(
@@ -57,14 +77,29 @@ def rmat_frames(
     >>> rapids_trav.Graph.from_edges(edges).n_edges
     1024
     """
-    n_edges = edge_factor << scale
-    for begin in range(0, n_edges, rows):
-        yield _rmat_part(scale, begin, min(begin + rows, n_edges), seed, library)
+    scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
+    rows = _whole("rows", rows, 1)
+    _check_room(min(rows, n_edges), _rmat_dtype(scale), library, ", or give fewer rows")
+    return (
+        _rmat_part(scale, begin, min(begin + rows, n_edges), seed, library)
+        for begin in range(0, n_edges, rows)
+    )
+
+
+def _rmat_arguments(scale: Any, edge_factor: Any, seed: Any, library: Any) -> tuple[int, int, int]:
+    """The scale, the number of edges and the seed, checked."""
+    check_library(library)
+    scale = _whole("scale", scale, 0, MOST_SCALE)
+    return scale, _whole("edge_factor", edge_factor, 0) << scale, _whole("seed", seed, 0)
+
+
+def _rmat_dtype(scale: int) -> np.dtype:
+    return np.dtype(np.int32 if scale < 32 else np.int64)
 
 
 def _rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Any:
     """The edges `begin` to `end - 1`."""
-    xp, dtype = _arrays(library), np.dtype(np.int32 if scale < 32 else np.int64)
+    xp, dtype = _arrays(library), _rmat_dtype(scale)
     stream, factor, term = _streams(seed)
     thresholds = [_threshold(share) for share in (A + B, A / (A + B), C / (1 - A - B))]
     numbers = (stream, *thresholds, factor, term)
@@ -106,7 +141,7 @@ def _rmat_edges(
 
 def _streams(seed: int) -> tuple[np.uint64, np.uint64, np.uint64]:
     """What a seed gives: a number for the draws, and an odd one and another for the labels."""
-    stream = _mix(np.arange(seed, seed + 1, dtype=np.uint64))
+    stream = _mix(np.array([seed], dtype=np.uint64))
     factor, term = _mix(stream + np.array([2, 1], dtype=np.uint64))
     return stream[0], factor | np.uint64(1), term
 
@@ -126,6 +161,8 @@ def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -
 
 def grid(rows: int, columns: int, *, library: str = "pandas") -> Any:
     """A grid of `rows * columns` vertices in row order, each joined to its right and its lower neighbour."""
+    rows, columns = _whole("rows", rows, 0), _whole("columns", columns, 0)
+    _check_room(2 * rows * columns, _dtype(rows * columns), library)
     xp = _arrays(library)
     vertex = xp.arange(rows * columns, dtype=_dtype(rows * columns)).reshape(rows, columns)
     src = xp.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
@@ -135,12 +172,16 @@ def grid(rows: int, columns: int, *, library: str = "pandas") -> Any:
 
 def path(n_vertices: int, *, library: str = "pandas") -> Any:
     """The path 0, 1, ..., n_vertices - 1."""
+    n_vertices = _whole("n_vertices", n_vertices, 0)
+    _check_room(n_vertices, _dtype(n_vertices), library)
     vertex = _arrays(library).arange(n_vertices, dtype=_dtype(n_vertices))
     return _frame(library, vertex[:-1].copy(), vertex[1:].copy())
 
 
 def star(n_vertices: int, *, library: str = "pandas") -> Any:
     """Vertex 0 joined to each of the n_vertices - 1 others."""
+    n_vertices = _whole("n_vertices", n_vertices, 0)
+    _check_room(n_vertices, _dtype(n_vertices), library)
     xp = _arrays(library)
     leaf = xp.arange(1, n_vertices, dtype=_dtype(n_vertices))
     return _frame(library, xp.zeros_like(leaf), leaf)
@@ -158,12 +199,36 @@ def _threshold(probability: float) -> np.uint64:
     return np.uint64(probability * 2**32)
 
 
-def _dtype(n_vertices: int) -> type:
-    return np.int32 if n_vertices < 2**31 else np.int64
+def _dtype(n_vertices: int) -> np.dtype:
+    return np.dtype(np.int32 if n_vertices < 2**31 else np.int64)
+
+
+def _whole(what: str, value: Any, first: int, last: int = MOST) -> int:
+    """An integer from `first` to `last`; booleans and floats are refused."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = first - 1
+    if isinstance(value, (bool, np.bool_)) or not first <= number <= last:
+        raise TravError(f"{what}={written(value)} is not possible: give an integer from {first} to {last}.")
+    return number
+
+
+def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") -> None:
+    """Refuse edges that do not fit the memory that is free; of a GPU its allocator knows."""
+    check_library(library)
+    needed = 2 * n_edges * dtype.itemsize
+    if library == "pandas" and needed > (free := available_bytes()):
+        raise TravMemoryError(
+            f"{n_edges:,} edges take {readable(needed)}, and {readable(free)} of memory are free: "
+            f"make a smaller graph{other}."
+        )
 
 
 def _arrays(library: str) -> Any:
+    check_library(library)
     if library == "cudf":
+        import_cudf()
         import cupy
 
         return cupy

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import TravError, plain, written
-from .frames import move
+from .frames import move, names_nothing
 from .ids import Array, Column, Library
 
 
@@ -32,6 +32,11 @@ class IdColumn:
 
 def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
     """Check one column of ids and bring it into the form in which it is renumbered."""
+    if names_nothing(column.dtype):
+        raise TravError(
+            f"Column {name!r} is of type {column.dtype}, whose values name no vertices: convert it to one of "
+            f"numbers, strings or dates, or put the parts of each value into columns of their own."
+        )
     if nulls := library.null_count(column):
         raise TravError(
             f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: "

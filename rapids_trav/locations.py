@@ -20,7 +20,7 @@ def location(what: str, value: Any) -> Path:
         this system does not take, with a name that is too long.
     """
     path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    if not isinstance(path, str) or not path or "\0" in path:
+    if not isinstance(path, str) or not path or "\0" in path or not _is_text(path):
         raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
     return reachable(Path(path))
 
@@ -41,6 +41,14 @@ def reachable(path: Path) -> Path:
                 f"{written(str(path))} cannot be reached ({error.strerror or error}): use another path."
             ) from error
     return path
+
+
+def _is_text(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def folder(what: str, value: Any) -> Path:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import TravError, UnknownVertexError, plain, written
-from .frames import CudfFrames, PandasFrames, library_of, move
+from .frames import CudfFrames, PandasFrames, library_of, move, names_nothing
 from .ids import IdMap
 
 Array = Any
@@ -31,6 +31,25 @@ def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
     TravError
         If there are none, or they are null or of another kind than the graph's ids.
     """
+    try:
+        return _looked_up(what, vertices, ids, library)
+    except TravError as error:
+        if ids.width > 1 or not _has_tuples(vertices):
+            raise
+        raise type(error)(
+            f"{str(error).rstrip('.')}; a tuple is one id only where ids have several columns, as "
+            f"graph(src=[...], dst=[...]) makes them."
+        ) from error
+
+
+def _has_tuples(vertices: Any) -> bool:
+    """Whether ids may have been meant that are tuples."""
+    return isinstance(vertices, tuple) or (
+        isinstance(vertices, list) and any(isinstance(vertex, tuple) for vertex in vertices)
+    )
+
+
+def _looked_up(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
     if ids.n == 0:
         _listed(what, vertices, ids.width)
         raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
@@ -76,9 +95,15 @@ def read_column(what: str, values: Any, library: Library) -> Any:
                 column = library.column(values, dtype=object)
             else:
                 raise
+        if names_nothing(column.dtype):
+            raise TravError(
+                f"{what} is of type {column.dtype}, whose values are no ids: give a flat sequence."
+            )
         if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
             return library.column(values, dtype=object)  # integers among floats would lose digits
         return column
+    except TravError:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise TravError(f"{what} holds values that make no column of ids ({error}).") from error
 
@@ -178,6 +203,8 @@ def split(what: str, vertices: Any, width: int) -> list[Any]:
         if isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
             return [vertices if hasattr(vertices, "dtype") else list(vertices)]
         return [[vertices]]
+    if getattr(vertices, "ndim", 1) == 0:
+        vertices = vertices[()]
     one = isinstance(vertices, tuple) and not (vertices and isinstance(vertices[0], (tuple, list)))
     rows = [vertices] if one else list(vertices) if isinstance(vertices, Iterable) else [vertices]
     for row in rows:

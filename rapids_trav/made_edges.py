@@ -43,7 +43,7 @@ class MadeEdges:
             if _library_of(frame) != self.library.name:
                 raise TravError(MIXED_LIBRARIES)
             check_columns(frame, self.columns)
-            yield frame
+            yield self.library.native(frame)
 
     def count_rows(self) -> int | None:
         return None  # it takes as long as making them

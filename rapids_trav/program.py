@@ -107,15 +107,16 @@ class Program:
     asynchronous: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.reducer not in REDUCERS:
+        if not isinstance(self.reducer, str) or self.reducer not in REDUCERS:
             raise TravError(
                 f"reducer={written(self.reducer)} of a program is not known: choose one of "
                 f"{listed(REDUCERS)}."
             )
-        dtype = getattr(self.dtype, "__name__", str(self.dtype))  # np.float32 as well
-        if dtype not in DTYPES:
+        dtype = getattr(self.dtype, "__name__", self.dtype)  # np.float32 as well
+        dtype = dtype.name if isinstance(dtype, np.dtype) else dtype
+        if not isinstance(dtype, str) or dtype not in DTYPES:
             raise TravError(
-                f"dtype={self.dtype!r} of a program is not known: choose one of {listed(DTYPES)}."
+                f"dtype={written(self.dtype)} of a program is not known: choose one of {listed(DTYPES)}."
             )
         object.__setattr__(self, "dtype", dtype)
         for name, known in ARGUMENTS.items():
@@ -174,7 +175,10 @@ class Program:
 
 
 def _is_tolerance(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
+    except OverflowError:
+        return False
 
 
 def kind_of(value: Any) -> str:

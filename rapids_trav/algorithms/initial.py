@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, plain, written
+from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import library_of, move
 from rapids_trav.program import Program
 from rapids_trav.structures import Array, State
@@ -128,6 +128,8 @@ def _values(program: Program, given: Any, xp: Any) -> Array:
         values = given if on_device else np.asarray(given)
     except ValueError as error:
         raise TravError("initial holds sequences of several lengths: give one number for each.") from error
+    except (TypeError, NotImplementedError) as error:  # of some of Arrow's types
+        raise TravError(f"initial makes no array ({first_line(error)}): give one number for each.") from error
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise TravError("initial is masked in places: give all of it a value, for example with filled().")
     if values.dtype.kind == "O":

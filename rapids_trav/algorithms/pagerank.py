@@ -76,6 +76,10 @@ def check_settings(alpha: Any, tol: Any, max_iter: Any) -> None:
 
 
 def _between(what: str, value: Any, low: float, high: float, meaning: str) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
+    try:
+        inside = isinstance(value, Real) and not isinstance(value, bool) and low < float(value) < high
+    except OverflowError:
+        inside = False
+    if not inside:
         least = f"above {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
         raise TravError(f"{what}={written(value)} is not {meaning}: give a number {least}.")

@@ -9,7 +9,6 @@ standard output.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,10 +16,12 @@ from collections.abc import Sequence
 import click
 
 from ..errors import TravError
+from .streams import drop_output, replace_closed
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    replace_closed()
     sys.exit(run(arguments))
 
 
@@ -44,14 +45,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:
-        _drop_output()  # the reader has gone, as `head` does
+        drop_output()  # the reader has gone, as `head` does
         return 128 + signal.SIGPIPE
     except TravError as error:
         return _say(_worded(str(error)), 1)
     except UnicodeEncodeError as error:
         return _say(f"The output cannot be written in {error.encoding}: set LC_ALL=C.UTF-8.", 1)
     except OSError as error:
-        _drop_output()
+        drop_output()
         return _say(f"{error.filename or 'The output'} cannot be written: {error.strerror or error}.", 1)
     except MemoryError as error:
         return _say(_worded(str(error)) or "There is not enough memory for this graph.", 1)
@@ -63,12 +64,8 @@ def _worded(message: str) -> str:
     from .commands import app
     from .wording import on_command_line, options_of
 
+    message = message.replace("\n", "\\n").replace("\r", "\\r")  # of a word that was typed
     return on_command_line(message, options_of(app.commands.values()))
-
-
-def _drop_output() -> None:
-    """Nothing more may be written to the standard output, not even at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str, code: int) -> int:

@@ -7,10 +7,11 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -23,6 +24,7 @@ from ..graph import Graph
 from ..io import FORMATS, read_edges
 from ..io.formats import guess_format
 from ..io.parquet import read_schema
+from ..io.text import usual_ends
 from ..storage.files import is_saved_graph
 from .checks import OF_TEXT, check_edge_options, refuse_given
 from .ids import IdReader, check_ids, check_types, id_readers, split_id
@@ -201,20 +203,27 @@ def _stream_as_file(edges: str, format_: str) -> Path:
         raise click.UsageError(f"EDGES {edges} does not tell its format: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
     path = Path(folder, "standard-input")
-    with path.open("wb") as file:
-        if edges == "-":
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        else:
-            with Path(edges).open("rb") as stream:
-                shutil.copyfileobj(stream, file)
+    name = "The standard input" if edges == "-" else edges
+    try:
+        with path.open("wb") as file, _opened(edges) as stream:
+            shutil.copyfileobj(stream, file)
+    except OSError as error:
+        raise TravError(f"{name} cannot be read into a file: {error.strerror or error}.") from error
     return path
 
 
-def _ends(source: Any, src: tuple[str, ...], dst: tuple[str, ...]) -> tuple[list, list]:
+def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb")
+
+
+def _ends(source: Any, src: Sequence, dst: Sequence) -> tuple[list, list]:
     """The columns of both ends, those named or the usual ones."""
     if isinstance(source, Path):
         read_schema(source)  # refuses what is not Parquet
-    return edge_columns(open_edges(source), list(src) or None, list(dst) or None)
+    opened = open_edges(source)
+    if not src and (found := usual_ends([str(name) for name in opened.columns])):
+        src, dst = ([name] for name in found)
+    return edge_columns(opened, list(src) or None, list(dst) or None)
 
 
 def _read(path: Path, **options: Any) -> Any:

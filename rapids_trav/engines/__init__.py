@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 
 NAMES = ("auto", "cpu", "cuda")
 
@@ -19,8 +19,8 @@ def select(name: Any, frame_library: str) -> Any:
     """The engine called `name`, or `name` if it is one; "auto" is "cuda" for cuDF and "cpu" for pandas."""
     if hasattr(name, "build_adjacency"):
         return name
-    if name not in NAMES:
-        raise TravError(f"engine={name!r} is not known: choose one of {', '.join(map(repr, NAMES))}.")
+    if not isinstance(name, str) or name not in NAMES:
+        raise TravError(f"engine={written(name)} is not known: choose one of {', '.join(map(repr, NAMES))}.")
     if name == "cpu" or (name == "auto" and frame_library != "cudf"):
         from rapids_trav.engines.cpu import CpuEngine
 

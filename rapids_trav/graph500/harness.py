@@ -78,7 +78,7 @@ def run(
     """
     _check(scale, edge_factor, roots, seed)
     flag("validate", validate)
-    if engine == "auto":
+    if isinstance(engine, str) and engine == "auto":
         engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
     runner = engines.select(engine, "pandas")
     n_edges = edge_factor << scale
@@ -119,15 +119,17 @@ def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise TravError(f"{name}={written(value)} is no integer: give one.")
     if not 1 <= scale <= MOST_SCALE:
-        raise TravError(f"scale={scale} is out of range: choose 1 to {MOST_SCALE}.")
+        raise TravError(f"scale={written(scale)} is out of range: choose 1 to {MOST_SCALE}.")
     for name, value in (("edge_factor", edge_factor), ("roots", roots)):
         if value < 1:
-            raise TravError(f"{name}={value} is too small: choose 1 or more.")
+            raise TravError(f"{name}={written(value)} is too small: choose 1 or more.")
     if edge_factor > MOST_EDGE_FACTOR:
-        raise TravError(f"edge_factor={edge_factor} is too large: choose at most {MOST_EDGE_FACTOR}.")
+        raise TravError(
+            f"edge_factor={written(edge_factor)} is too large: choose at most {MOST_EDGE_FACTOR}."
+        )
     if not 0 <= seed <= MOST_SEED:
         raise TravError(
-            f"seed={seed} is {'negative' if seed < 0 else 'past 63 bits'}: choose 0 to {MOST_SEED}."
+            f"seed={written(seed)} is {'negative' if seed < 0 else 'past 63 bits'}: choose 0 to {MOST_SEED}."
         )
 
 

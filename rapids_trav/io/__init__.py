@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import TravError
+import numpy as np
+import pandas as pd
+
+from ..errors import TravError, written
 from ..locations import reachable
 from .formats import FORMATS, check_columns, guess_format
 from .matrix_market import read_matrix_market
@@ -19,7 +22,7 @@ from .parquet import import_cudf, read_parquet
 from .text import read_text
 from .write import check_output, check_writable, write_frame
 
-__all__ = ["FORMATS", "check_output", "check_writable", "read_edges", "write_frame"]
+__all__ = ["FORMATS", "check_library", "check_output", "check_writable", "read_edges", "write_frame"]
 
 
 def read_edges(
@@ -50,8 +53,9 @@ def read_edges(
     columns : sequence of str, optional
         Read these columns alone.
     id_columns : sequence of str, optional
-        Which columns of a text file hold ids; its first two if not given.  Text that stands for "no value"
-        elsewhere (NA, null, nan) is an ordinary id there, and an empty id is an error.
+        Which columns of a text file hold ids; if not given those with usual names of the two ends, else the
+        first two.  Text that stands for "no value" elsewhere (NA, null, nan) is an ordinary id there, and an
+        empty id is an error.
     delimiter : str, optional
         What stands between two fields of a text file; found from its first lines if not given.
     header : bool, optional
@@ -79,8 +83,11 @@ def read_edges(
     path = reachable(Path(path))
     if not path.exists():
         raise TravError(f"There is no file {path}.")
-    if library not in ("pandas", "cudf"):
-        raise TravError(f"library={library!r} is not known: say 'pandas' or 'cudf'.")
+    check_library(library)
+    _check_names("columns", columns)
+    _check_names("id_columns", id_columns)
+    if header is not None and not isinstance(header, (bool, np.bool_)):
+        raise TravError(f"header={written(header)} is neither True, False nor None: give one of them.")
     format = guess_format(path) if format == "auto" else format
     if format == "parquet":
         return _not_empty(read_parquet(path, library, columns), path)
@@ -97,6 +104,23 @@ def read_edges(
         frame = frame[list(columns)]
     frame = _not_empty(frame, path)
     return import_cudf().DataFrame(frame) if library == "cudf" else frame
+
+
+def check_library(library: Any) -> None:
+    """Refuse what is not the name of a frame library."""
+    if not isinstance(library, str) or library not in ("pandas", "cudf"):
+        raise TravError(f"library={written(library)} is not known: say 'pandas' or 'cudf'.")
+
+
+def _check_names(what: str, names: Any) -> None:
+    """Refuse what is not a list of names of columns, such as one name, whose letters would count."""
+    if names is None:
+        return
+    listed = isinstance(names, (list, tuple, pd.Index)) and len(names) > 0
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise TravError(
+            f"{what}={written(names)} is not a list of names of columns: give one, or None for all."
+        )
 
 
 def _not_empty(frame: Any, path: Path) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -18,9 +18,18 @@ from ..errors import TravError, written
 from .formats import check_columns, open_bytes, reading_error
 
 COMMENTS = ("#", "%")
-USUAL_NAMES = {"src", "source", "source_id", "from", "from_id", "fromnodeid", "u"} | {
-    "dst", "destination", "target", "target_id", "to", "to_id", "tonodeid", "v"
-}  # fmt: skip
+# Pairs of names that the two ends of an edge usually have, in any case of letters.
+USUAL_ENDS = (
+    ("src", "dst"),
+    ("source", "destination"),
+    ("source", "target"),
+    ("source_id", "target_id"),
+    ("from", "to"),
+    ("from_id", "to_id"),
+    ("fromnodeid", "tonodeid"),
+    ("u", "v"),
+)
+USUAL_NAMES = {name for ends in USUAL_ENDS for name in ends}
 SAMPLE_LINES = 100
 EXACT = 2.0**53  # from here on float64 does not tell all integers apart
 MISSING = ["", "NA", "NaN", "nan", "null", "None"]
@@ -62,9 +71,10 @@ def read_text(
         layout = find_layout(path, format, delimiter, header, id_columns or ())
         ids = _id_columns(path, layout, id_columns)
         frame = _parse(path, layout, ids, string_ids)
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         raise reading_error(path, error) from error
-    if frame[ids].isna().any(axis=None):
+    cut = frame.iloc[:, -1].isna().any() and _has_short_row(path, layout)
+    if cut or frame[ids].isna().any(axis=None):
         raise _malformed(path, layout, ids)
     for name in ids:
         _check_exact(path, name, frame[name])
@@ -94,8 +104,23 @@ def check_delimiter(delimiter: str | None) -> None:
         )
 
 
+def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
+    """The columns that have the usual names of the two ends of an edge: the library's default ones, or others
+    if they are the only pair.
+    """
+    for default in USUAL_ENDS[:2]:
+        if all(name in names for name in default):
+            return default
+    lower = [name.lower() for name in names]
+    pairs = [pair for pair in USUAL_ENDS if all(lower.count(name) == 1 for name in pair)]
+    if len(pairs) != 1:
+        return None
+    src, dst = pairs[0]
+    return names[lower.index(src)], names[lower.index(dst)]
+
+
 def _id_columns(path: Path, layout: Layout, id_columns: Sequence[str] | None) -> list[str]:
-    names = list(id_columns or layout.names[:2])
+    names = list(id_columns or usual_ends(layout.names) or layout.names[:2])
     check_columns(path, layout.names, names)
     return names
 
@@ -140,7 +165,9 @@ def find_layout(
             comment = comment or first.strip()[:1] or None
         else:
             raise TravError(f"{path} holds no edges.")
+        comment = (comment or "#") if format == "text" else None
         sample = [first, *(line for line in islice(lines, SAMPLE_LINES) if line.strip())]
+        sample = [bare for line in sample if (bare := _without(comment, line)).strip()]
     delimiter = delimiter or _find_delimiter(format, sample)
     rows = [split(line, delimiter) for line in sample]
     if header is None:
@@ -157,15 +184,19 @@ def find_layout(
             f"Line {skip + 1} of {path} has one field ({first.strip()[:40]!r}), and an edge needs two: "
             "check the delimiter."
         )
-    return Layout(delimiter, names, skip + header, (comment or "#") if format == "text" else None)
+    return Layout(delimiter, names, skip + header, comment)
 
 
 def split(line: str, delimiter: str) -> list[str]:
     """Fields of a line, without quotes and surrounding blanks."""
     if delimiter == " ":
         return line.split()
-    reader = csv.reader([line.rstrip("\r\n")], delimiter=delimiter, skipinitialspace=True)
-    return [field.strip() for field in next(reader, [])]
+    line = line.rstrip("\r\n")
+    if '"' not in line:  # the reader of the standard library takes no field above 128 KB
+        return [field.strip() for field in line.split(delimiter)]
+    return [
+        field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    ]
 
 
 def _find_delimiter(format: str, sample: list[str]) -> str:
@@ -208,33 +239,51 @@ def _default_names(count: int) -> tuple[str, ...]:
 
 def _has_surplus(path: Path, layout: Layout) -> bool:
     """Whether the first row has more fields than there are names; pandas drops them if they are empty."""
-    with closing(_open_lines(path)) as lines:
-        for line in islice(lines, layout.skip, None):
-            if layout.comment:
-                line = line.partition(layout.comment)[0]
-            if line.strip():
-                return len(split(line, layout.delimiter)) > len(layout.names)
-    return False
+    with closing(_lines(path, layout)) as lines:
+        return any(len(split(line, layout.delimiter)) > len(layout.names) for _, line in islice(lines, 1))
+
+
+def _has_short_row(path: Path, layout: Layout) -> bool:
+    """Whether a row has fewer fields than the first, which pandas fills up with nulls."""
+    with closing(_lines(path, layout)) as lines:
+        return any(len(split(line, layout.delimiter)) < len(layout.names) for _, line in lines)
 
 
 def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
-    """The sentence for the first line with too many fields, or without an id."""
+    """The sentence for the first line with too many fields or too few, or without an id."""
     expected = len(layout.names)
     positions = [layout.names.index(name) for name in ids]
-    with closing(_open_lines(path)) as lines:
-        for number, line in islice(enumerate(lines, 1), layout.skip, None):
-            if layout.comment:
-                line = line.partition(layout.comment)[0]
+    with closing(_lines(path, layout)) as lines:
+        for number, line in lines:
             fields = split(line, layout.delimiter)
-            has_ids = max(positions) < len(fields) and all(fields[i] for i in positions)
-            if line.strip() and not (has_ids and len(fields) <= expected):
+            if len(fields) != expected or not all(fields[i] for i in positions):
+                other = ""
+                if layout.delimiter == " " and len(fields) != expected:
+                    other = "; if this is an adjacency list, write each edge on a line of its own"
                 return TravError(
                     f"Line {number} of {path} is {line.strip()[:60]!r}, where {expected} fields are "
-                    f"expected and {' and '.join(ids)} must not be empty: correct or delete it."
+                    f"expected and {' and '.join(ids)} must not be empty: correct or delete it{other}."
                 )
     return TravError(
         f"{path} has a row that is not an edge: each needs {expected} fields, and each quote its end."
     )
+
+
+def _lines(path: Path, layout: Layout) -> Generator[tuple[int, str]]:
+    """The rows of data with their line numbers, without comments, and without rows of several lines."""
+    inside = False  # of a quoted field that began on an earlier line
+    with closing(_open_lines(path)) as lines:
+        for number, line in islice(enumerate(lines, 1), layout.skip, None):
+            line = _without(layout.comment, line)
+            part = layout.delimiter != " " and line.count('"') % 2 == 1
+            if line.strip() and not inside and not part:
+                yield number, line
+            inside ^= part
+
+
+def _without(comment: str | None, line: str) -> str:
+    """The line up to the character that begins a comment."""
+    return line.partition(comment)[0] if comment else line
 
 
 def _open_lines(path: Path) -> io.TextIOWrapper:

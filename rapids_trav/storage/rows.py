@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rapids_trav.edges import EdgeSource, require_column
-from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed
+from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed, written
 from rapids_trav.frames import Frame, move
 from rapids_trav.ids import Encoder, IdMap, Library, Portable
 from rapids_trav.storage.saved_rows import SavedEdges
@@ -156,9 +156,9 @@ def check_where(source: EdgeSource | SavedEdges, where: Any) -> None:
                 f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
                 f"build the graph from its edges."
             )
-        if where not in source.columns:
+        if where not in set(source.columns):  # by hash, as in `require_column`
             raise UnknownColumnError(
-                f"Column {where!r} is not in the edges: there are {listed(source.columns)}; "
+                f"Column {written(where)} is not in the edges: there are {listed(source.columns)}; "
                 f"after adding a column, build the graph again."
             )
         require_column(source, where)

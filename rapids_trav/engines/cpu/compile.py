@@ -7,12 +7,23 @@ for it, and any number of Python threads may call the engine at the same time.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
+from rapids_trav.errors import TravError, first_line
+
+try:
+    import numba
+
+    from rapids_trav.engines.cpu.kernel_cache import KernelCache
+except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
+    raise TravError(
+        f"Numba cannot be imported ({first_line(error)}): look at the environment variables that begin with "
+        "NUMBA_."
+    ) from error
 
 from rapids_trav.engines.launches import launched
 
@@ -21,11 +32,20 @@ PIECES_PER_THREAD = 8
 
 def kernel(function: Callable) -> Callable:
     """Compile `function` at its first call; later processes load it from Numba's cache folder."""
-    options = {"nogil": True, "error_model": "numpy"}
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the user's cache folder can be written
-        return numba.njit(**options)(function)
+    require_compiler()
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    # Neither the package's folder nor the user's cache folder may be writable.
+    with contextlib.suppress(RuntimeError):
+        dispatcher._cache = KernelCache(function)
+    return dispatcher
+
+
+def require_compiler() -> None:
+    """Refuse to work where Numba has been told not to compile: some kernels are not Python at all."""
+    if numba.config.DISABLE_JIT:
+        raise TravError(
+            "The CPU engine compiles its searches with Numba, and NUMBA_DISABLE_JIT forbids it: unset it."
+        )
 
 
 class Team:

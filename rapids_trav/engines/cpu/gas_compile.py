@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import pickle
 import uuid
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from rapids_trav.engines.cpu.compile import require_compiler
+from rapids_trav.engines.cpu.kernel_cache import CacheFile, KernelCache
 from rapids_trav.program import n_arguments
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -38,6 +38,7 @@ class ProgramCompiler:
     """
 
     def __init__(self, digest: str | None) -> None:
+        require_compiler()
         self._digest = digest
         self._tag = digest or uuid.uuid4().hex
 
@@ -80,7 +81,7 @@ class ProgramCompiler:
         return copy
 
 
-class _ProgramCache(FunctionCache):
+class _ProgramCache(KernelCache):
     """Numba's cache of one kernel, by the digest of the program that it holds."""
 
     def __init__(self, function: Callable, digest: str) -> None:
@@ -93,12 +94,6 @@ class _ProgramCache(FunctionCache):
     def _index_key(self, signature: Any, codegen: Any) -> tuple:
         return signature, codegen.magic_tuple(), self._digest
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(signature, target_context)
-        except ImportError:  # functions of a module that has no name to import it by: compiled afresh
-            return None
-
 
 class _FileForEachKey:
     """An index and a data file for each key, so that processes that write at once cannot mix them."""
@@ -108,16 +103,12 @@ class _FileForEachKey:
         self._base = base
         self._stamp = stamp
 
-    def _file(self, key: tuple) -> IndexDataCacheFile:
+    def _file(self, key: tuple) -> CacheFile:
         name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        return IndexDataCacheFile(self._folder, f"{self._base}-{name}", self._stamp)
+        return CacheFile(self._folder, f"{self._base}-{name}", self._stamp)
 
     def load(self, key: tuple) -> Any:
-        try:
-            return self._file(key).load(key)
-        except (OSError, EOFError, pickle.UnpicklingError):  # a damaged file counts as none
-            return None
+        return self._file(key).load(key)
 
     def save(self, key: tuple, data: Any) -> None:
-        with contextlib.suppress(OSError):  # a full disk costs the next process a compilation
-            self._file(key).save(key, data)
+        self._file(key).save(key, data)

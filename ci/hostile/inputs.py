@@ -1,0 +1,16 @@
+"""All cases of bad input: columns, arguments, files and command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import arguments, columns, commands, frames, texts
+from .cases import Case
+
+MODULES = (columns, frames, arguments, texts, commands)
+
+
+def cases(seed: int) -> Iterator[Case]:
+    """Every case; those with random values are drawn from `seed`."""
+    for module in MODULES:
+        yield from module.cases(seed)

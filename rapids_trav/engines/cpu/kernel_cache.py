@@ -1,0 +1,42 @@
+"""Numba's cache on disk, in which a damaged or unreadable file counts as none and is written anew.
+
+Numba itself lets whatever unpickling such a file raises through to the caller of the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+
+class KernelCache(FunctionCache):
+    """The cache of one function.  Numba raises a RuntimeError if there is no folder for it."""
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        self._cache_file = CacheFile(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(signature, target_context)
+        except Exception:  # damaged data raise any: then the function is compiled
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):  # a full disk costs the next process a compilation
+            super().save_overload(signature, data)
+
+
+class CacheFile(IndexDataCacheFile):
+    """The files of one function."""
+
+    def _load_index(self) -> dict:
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}

@@ -1,0 +1,53 @@
+"""Bad input and input of other layouts beside cuDF: the same answers and refusals as in pandas."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rapids_trav import TravError, generators
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture
+def cudf():
+    return pytest.importorskip("cudf")
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"a": 1}, {"a": 2}]])
+def test_nested_ids_are_refused(cudf, values):
+    frame = cudf.DataFrame({"src": cudf.Series(values), "dst": [1, 2]})
+    with pytest.raises(TravError, match="whose values name no vertices"):
+        frame.trav.graph()
+    with pytest.raises(TravError, match="whose values are no ids"):
+        cudf.DataFrame({"src": [0], "dst": [1]}).trav.bfs(frame["src"])
+
+
+def test_big_endian_sources(cudf):
+    graph = cudf.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
+    for sources in (np.array([0], ">i8"), pd.Series(np.array([0], ">i8"))):
+        assert graph.bfs(sources)["distance"].to_arrow().to_pylist() == [0, 1, 2]
+
+
+def test_big_endian_edges_on_the_gpu():
+    frame = pd.DataFrame({"src": np.array([0, 1], ">i8"), "dst": np.array([1, 2], ">i8")})
+    assert frame.trav.bfs(0, engine="cuda")["distance"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("sources", [(1, "a"), [(1, "a")]])
+def test_tuples_for_ids_of_one_column_are_explained(cudf, sources):
+    graph = cudf.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
+    with pytest.raises(TravError, match="a tuple is one id only where"):
+        graph.bfs(sources)
+
+
+@pytest.mark.parametrize("make", [generators.path, generators.star, generators.rmat])
+def test_arguments_of_generators(cudf, make):
+    with pytest.raises(TravError, match="is not possible: give an integer from 0"):
+        make(-1, library="cudf")
+    assert make(4, library="cudf").to_pandas().equals(make(4))
+
+
+def test_the_largest_seed(cudf):
+    made = generators.rmat(4, seed=2**63 - 1, library="cudf").to_pandas()
+    assert made.equals(generators.rmat(4, seed=2**63 - 1))

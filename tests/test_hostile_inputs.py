@@ -1,0 +1,28 @@
+"""A part of the cases of bad input of `ci/hostile`; `ci/try_hostile.py` runs them all."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ci"))
+
+from hostile import arguments, columns, commands, frames, inputs, texts
+from hostile.cases import outcome
+
+STEPS = {columns: 2, frames: 1, arguments: 3, texts: 1, commands: 12}  # every so many of the cases
+
+
+@pytest.mark.parametrize("module", STEPS, ids=lambda module: module.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_every_case_is_answered_or_refused(module):
+    """One after another, but none that needs a process of its own."""
+    chosen = [case for case in module.cases(seed=0) if not case.name.startswith("environments")]
+    found = [outcome(case) for case in chosen[:: STEPS[module]]]
+    assert [one for one in found if one.kind == "failed"] == []
+    assert {one.kind for one in found} == {"answered", "refused"}
+
+
+def test_there_are_many_and_no_two_are_the_same():
+    names = [case.name for case in inputs.cases(seed=0)]
+    assert len(names) == len(set(names)) > 5000

@@ -1,0 +1,116 @@
+"""Columns, ids and edges that other libraries hold in ways of their own: answered, or refused in words."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+from rapids_trav import Graph, TravError, UnknownVertexError
+
+DISTANCES = [0, 1, 2, 3]
+
+
+def arrow(values, kind):
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, kind)))
+
+
+@pytest.fixture
+def dictionaries(tmp_path):
+    """Edges a-b-c-d whose ends, and a text beside them, pyarrow reads back as dictionaries."""
+    file = tmp_path / "edges.parquet"
+    frame = pd.DataFrame({"src": ["a", "b", "c"], "dst": ["b", "c", "d"], "kind": ["x", "y", "x"]})
+    frame.astype("category").to_parquet(file)
+    frame = pd.read_parquet(file, dtype_backend="pyarrow")
+    assert all(pa.types.is_dictionary(dtype.pyarrow_dtype) for dtype in frame.dtypes)
+    return frame
+
+
+def test_arrow_dictionaries_are_categories(dictionaries):
+    graph = dictionaries.trav.graph()
+    answer = graph.bfs("a")
+    assert answer["vertex"].tolist() == list("abcd") and answer["distance"].tolist() == DISTANCES
+    assert graph.paths("a", "d")["vertex"].tolist() == list("abcd")
+    assert graph.khop("b", 0).vertices["vertex"].tolist() == ["b"]
+    assert graph.khop("b", 1).edges["kind"].tolist() == ["x", "y"]
+    given = pd.Series(["b"], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())))
+    assert graph.bfs(given)["distance"].tolist() == [1, 0, 1, 2]
+    assert pa.types.is_dictionary(dictionaries["src"].dtype.pyarrow_dtype)  # the caller's frame is unchanged
+
+
+@pytest.mark.parametrize("repeated", [["a", "b", "a"], ["a", "b", None]])
+def test_arrow_dictionaries_that_are_no_categories(repeated):
+    src = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(repeated))
+    frame = pd.DataFrame({"src": pd.Series(pd.arrays.ArrowExtensionArray(src)), "dst": ["b", "c"]})
+    assert frame.trav.bfs("a")["distance"].tolist() == [0, 1, 2]
+
+
+def test_arrow_dictionaries_of_integers():
+    kind = pa.dictionary(pa.int8(), pa.int64())
+    frame = pd.DataFrame({"src": arrow([5, 6], kind), "dst": arrow([6, 7], kind)})
+    assert frame.trav.bfs(5)["vertex"].tolist() == [5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([[1], [2]], pa.list_(pa.int64())),
+        ([[1], [2]], pa.list_(pa.int64(), 1)),
+        ([{"a": 1}, {"a": 2}], pa.struct([("a", pa.int64())])),
+        ([[("a", 1)], [("b", 2)]], pa.map_(pa.string(), pa.int64())),
+        (["a", "b"], pa.string_view()),
+        ([b"a", b"b"], pa.binary_view()),
+        ([1, 2], pa.time64("ns")),  # which came back as the same time of day
+        ([(1, 0, 0), (2, 0, 0)], pa.month_day_nano_interval()),
+    ],
+)
+def test_types_that_name_nothing_are_refused(values, kind):
+    frame = pd.DataFrame({"src": arrow(values, kind), "dst": [1, 2]})
+    with pytest.raises(TravError, match=r"Column 'src' is of type .* whose values name no vertices"):
+        frame.trav.graph()
+    with pytest.raises(TravError, match=r"sources is of type .* whose values are no ids"):
+        pd.DataFrame({"src": [0], "dst": [1]}).trav.bfs(frame["src"])
+
+
+@pytest.mark.parametrize("dtype", [">i8", ">i4", ">u2", ">f8"])
+def test_big_endian_columns_are_ordinary(dtype):
+    native = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3], "km": [5, 1, 2]})
+    foreign = pd.DataFrame({name: native[name].to_numpy().astype(dtype) for name in native})
+    graph = foreign.trav.graph(weight="km")
+    expected = native.trav.graph(weight="km")
+    sources = np.array([0], dtype)
+    assert graph.bfs(sources)["distance"].tolist() == DISTANCES
+    assert graph.bfs(sources, mode="each")["distance"].tolist() == DISTANCES
+    assert graph.bfs(0)["vertex"].dtype == np.dtype(dtype).newbyteorder("=")
+    assert graph.paths(0, 3)["vertex"].tolist() == DISTANCES
+    assert graph.sssp(0)["distance"].tolist() == expected.sssp(0)["distance"].tolist() == [0, 5, 6, 8]
+    assert graph.khop(0, 1).edges["km"].tolist() == [5]
+    assert graph.components()["component"].tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_big_endian_columns_of_frames_that_are_made(split):
+    frame = pd.DataFrame({"src": np.array([0, 1], ">i8"), "dst": np.array([1, 2], ">i8")})
+    edges = (lambda: iter([frame[:1], frame[1:]])) if split else (lambda: iter([frame]))
+    assert Graph.from_edges(edges).bfs(0)["distance"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc", "dok", "lil", "dia", "bsr"])
+@pytest.mark.parametrize("shape", ["matrix", "array"])
+def test_scipy_matrices_are_refused_with_a_remedy(kind, shape):
+    matrix = getattr(scipy.sparse, f"{kind}_{shape}")(np.eye(3))
+    with pytest.raises(TravError, match=r"of SciPy: .*matrix.tocoo\(\)"):
+        Graph.from_edges(matrix)
+
+
+@pytest.mark.parametrize("sources", [(1, "a"), [(1, "a")], (1, 7)])
+def test_tuples_for_ids_of_one_column_are_explained(sources):
+    with pytest.raises(TravError, match=r"a tuple is one id only where .* graph\(src=\[...\]"):
+        pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.bfs(sources)
+
+
+def test_other_unknown_ids_have_no_such_hint():
+    graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
+    assert graph.bfs((0, 1))["distance"].tolist() == [0, 0, 1]
+    with pytest.raises(UnknownVertexError, match=r"holds it\.$"):
+        graph.bfs([1, 7])

@@ -1,0 +1,66 @@
+"""The commands of the README's section on the command line run as they are written there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SECTION = (ROOT / "README.md").read_text().split("## Command line")[1]
+COMMANDS = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)[0].splitlines()
+LONG = ("graph500", "doctor")  # which have tests of their own
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The files that the README names, with its flights, and the command on the path."""
+    flights = pd.DataFrame(
+        {
+            "from": ["OSL", "CPH", "CPH", "AMS"],
+            "to": ["CPH", "AMS", "LHR", "JFK"],
+            "running": [True, True, False, True],
+        }
+    )
+    flights.to_csv(tmp_path / "edges.csv", index=False)
+    flights.to_csv(tmp_path / "edges.csv.gz", index=False)
+    flights.set_axis(["src", "dst", "running"], axis=1).to_parquet(tmp_path / "edges.parquet")
+    pd.DataFrame({"u": [0, 1], "v": [1, 2]}).to_csv(
+        tmp_path / "web-Google.txt.gz", sep=" ", index=False, header=False
+    )
+    command = tmp_path / "bin" / "rapids-trav"
+    command.parent.mkdir()
+    command.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c "from rapids_trav.cli import main; main()" "$@"\n'
+    )
+    command.chmod(0o755)
+    return tmp_path
+
+
+def shell(line, folder):
+    environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        ["sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.skipif(shutil.which("zcat") is None, reason="needs zcat")
+def test_the_standard_input(folder):
+    (line,) = (line for line in COMMANDS if line.startswith("zcat"))
+    done = shell(line, folder)
+    assert done.stdout.splitlines()[0] == "vertex,distance,predecessor", done.stderr
+    assert "JFK,3,AMS" in done.stdout.splitlines()
+
+
+def test_all_commands_in_order(folder):
+    lines = [line for line in COMMANDS if line.startswith("rapids-trav") and line.split()[1] not in LONG]
+    assert len(lines) >= 8
+    for line in lines:
+        done = shell(line, folder)
+        assert done.returncode == 0, (line, done.stderr)
+    assert (folder / "distances.parquet").exists() and (folder / "ranks.csv").exists()
