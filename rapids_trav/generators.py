@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
+
+from . import proxies
 
 BLOCK = 1 << 22  # edges made at once, to bound the memory of intermediate arrays
 ROWS = 1 << 26  # edges of a frame, where there are several
@@ -175,6 +178,4 @@ def _frame(library: str, src: Any, dst: Any) -> Any:
         import cudf
 
         return cudf.DataFrame({"src": src, "dst": dst})
-    import pandas
-
-    return pandas.DataFrame({"src": src, "dst": dst})
+    return proxies.proxied(pd.DataFrame({"src": src, "dst": dst}))

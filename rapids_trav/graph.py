@@ -168,7 +168,7 @@ class Graph(ProgramMethods):
         folder : path
         engine : {"auto", "cpu", "cuda"} or an engine
             "auto" is the GPU where there is one with its packages.  Results are cuDF frames on the GPU and
-            pandas frames on the CPU.
+            pandas frames on the CPU; under cudf.pandas they are frames of its `pandas` on both.
         memory_limit, spill
             As in `from_edges`.
         verify : bool, optional
@@ -362,7 +362,7 @@ class Graph(ProgramMethods):
         place = "device" if self.engine.name == "cuda" else "host"
         held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
         library = self.rows.source.library
-        return self.frame(
+        return self.hand_out(
             {
                 "structure": library.column([name for name, _, _ in held], dtype="str"),
                 "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
@@ -414,9 +414,13 @@ class Graph(ProgramMethods):
         """A frame of the library that the edges came in."""
         return self.rows.source.library.frame(columns)
 
+    def hand_out(self, columns: dict[str, Any]) -> Frame:
+        """A frame as `frame` makes it, for the caller: under cudf.pandas a proxy."""
+        return self.rows.source.library.hand_out(self.frame(columns))
+
     def deliver(self, frame: Frame) -> Frame:
-        """A result as the kind of frame that the edges came in: the same, or a Dask frame."""
-        return self.rows.source.deliver(frame)
+        """A result as the kind of frame that the edges came in: the same, a proxy of it, or a Dask frame."""
+        return self.rows.source.library.hand_out(self.rows.source.deliver(frame))
 
     def __getstate__(self) -> dict[str, Any]:
         if self.budget is not None or isinstance(self.rows, SavedRows):

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import Any
 
+from . import proxies
 from .errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from .frames import Frame, library
 
@@ -20,7 +21,7 @@ class ParquetEdges:
     def __init__(self, paths: Sequence[str | PathLike], engine: str) -> None:
         import pyarrow.dataset
 
-        self.library = library("cudf" if engine == "cuda" else "pandas")
+        self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
         names = [fspath(path) for path in paths]
         try:
             self._dataset = pyarrow.dataset.dataset(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import proxies
 from ..errors import TravError
 from .formats import FORMATS, check_columns, guess_format
 from .matrix_market import read_matrix_market
@@ -82,7 +83,8 @@ def read_edges(
         raise TravError(f"library={library!r} is not known: say 'pandas' or 'cudf'.")
     format = guess_format(path) if format == "auto" else format
     if format == "parquet":
-        return _not_empty(read_parquet(path, library, columns), path)
+        frame = _not_empty(read_parquet(path, library, columns), path)
+        return proxies.proxied(frame) if library == "pandas" else frame
     if path.is_dir():
         raise TravError(f"{path} is a folder, and only Parquet is read from a folder.")
     if format == "mtx":
@@ -95,7 +97,7 @@ def read_edges(
         check_columns(path, list(frame.columns), columns)
         frame = frame[list(columns)]
     frame = _not_empty(frame, path)
-    return import_cudf().DataFrame(frame) if library == "cudf" else frame
+    return import_cudf().DataFrame(frame) if library == "cudf" else proxies.proxied(frame)
 
 
 def _not_empty(frame: Any, path: Path) -> Any:
