@@ -180,7 +180,8 @@ class Graph(ProgramMethods):
         Raises
         ------
         TravError
-            If the folder holds no saved graph, or a file of it is missing, cut or altered.
+            If the folder holds no saved graph, or a file of it is missing, cut or altered; if `engine` is
+            "auto" and there is a GPU with its packages, but they do not work.
 
         Notes
         -----
