@@ -1,8 +1,8 @@
 """cuGraph as an oracle: edges in several shapes, and its answers by vertex.
 
 Vertices are numbered from 0 on.  cuGraph gets the numbers; we get them as ids of several kinds, since
-`cugraph.bfs` cannot fill the predecessors of strings.  An unreached vertex has the largest number of the dtype
-as its distance there; a vertex without edges is in no answer of either.
+`cugraph.bfs` cannot fill the predecessors of strings.  An unreached vertex has the largest number of the
+dtype as its distance there; a vertex without edges is in no answer of either.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Case:
         )  # fmt: skip
 
     def bare_bfs(self, sources: list[int]) -> np.ndarray:
-        """Distances by vertex from pylibcugraph.bfs, which is direction-optimising if edges lead both ways."""
+        """Distances by vertex from pylibcugraph.bfs, direction-optimising if edges lead both ways."""
         import cupy
         import pylibcugraph
 
@@ -202,7 +202,7 @@ def column(frame: Any, name: str) -> list[Any]:
 
 
 def found_by_us(case: Case, ids: Ids, frame: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and predecessors at the numbers of the vertices, (n,), UNREACHED or -1 where there is none."""
+    """Distances and predecessors at the numbers of the vertices, (n,); UNREACHED or -1 where none is."""
     vertex = ids.numbers(column(frame, "vertex"))
     assert np.array_equal(vertex, case.vertices)  # ascending, and each once
     distance, predecessor = np.full((2, case.n), UNREACHED, np.int64)

@@ -10,7 +10,7 @@ import functools
 import numpy as np
 import pytest
 
-import rapids_trav  # noqa: F401  (registers .trav)
+import rapids_trav
 
 from .cugraph_oracle import REAL, SHAPES, Case, Ids, check_tree, found_by_us
 
