@@ -3,6 +3,11 @@
 #pragma once
 #include "fused_hubs.cuh"
 
+// The largest degree that a queue in shared memory keeps, which then means that or more; above SOLO_EDGES.
+#ifndef MOST_KEPT
+#define MOST_KEPT 0x7fffffff
+#endif
+
 // Appends to the queues that the whole grid reads in the next level.
 struct GridQueue {
     NarrowItem* narrow;
@@ -85,7 +90,7 @@ struct BlockQueue {
             if (lanes[k] >> lane_id() & 1) {
                 vertex[at] = v[k];
                 begin[at] = first[k];
-                degree[at] = (u32)min(count[k], (edge_t)0x7fffffff);
+                degree[at] = (u32)min(count[k], (edge_t)MOST_KEPT);
             }
             place += __popc(lanes[k]);
         }

@@ -121,6 +121,8 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         u32 at = mine[0] ? base + lane_id() : 0;
         vertex_t v[1] = {shared.vertex[turn & 1][at]};
         edge_t begin[1] = {shared.begin[turn & 1][at]}, degree[1] = {(edge_t)shared.degree[turn & 1][at]};
+        if (EDGE_BITS == 64 && mine[0] && degree[0] == MOST_KEPT)
+            degree[0] = graph.out.offsets[v[0] + 1] - begin[0];
         queue.append(mine, v, begin, degree);
     }
 }

@@ -282,7 +282,7 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
 #endif
         shared.seen.deferred = __ldcg(&level->deferred);
         shared.seen.examined = __ldcg(&level->examined);
-        if (PAGED && TRACE) shared.seen.from_host = __ldcg(&level->from_host);
+        if (TRACE) shared.seen.from_host = PAGED ? __ldcg(&level->from_host) : 0;
     }
     __syncthreads();
 }

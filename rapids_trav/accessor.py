@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor
 
+from . import proxies
 from .algorithms.khop import Neighborhood
 from .edges import Ends
 from .errors import EdgeColumnsError
@@ -37,8 +39,9 @@ class TravAccessor:
     """
 
     def __init__(self, frame: Frame) -> None:
-        if len(frame.columns) < 2:
-            count = {0: "no column", 1: "one column"}[len(frame.columns)]
+        n_columns = len(proxies.held(frame).columns)
+        if n_columns < 2:
+            count = {0: "no column", 1: "one column"}[n_columns]
             raise EdgeColumnsError(f"A frame of {count} holds no edges: .trav needs a column for each end.")
         self._frame = frame
 
@@ -118,8 +121,17 @@ class TravAccessor:
 def register() -> None:
     """Register `.trav` on the frames of pandas, and on those of cuDF and Dask once they are imported."""
     register_dataframe_accessor("trav")(TravAccessor)
+    after_import(proxies.WRAPPERS, _register_proxies)
     after_import("cudf", _register_cudf)
     after_import("dask.dataframe", _register_dask)
+    proxies.stay_outside()
+
+
+def _register_proxies() -> None:
+    # Else a proxy would hand over to the accessor of the frame that it holds, and results be of cuDF.
+    from cudf.pandas._wrappers.pandas import DataFrame
+
+    DataFrame.trav = pd.DataFrame.__dict__["trav"]
 
 
 def _register_cudf() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from . import stats
+from . import proxies, stats
 from .degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
 from .distinct import renumber_distinct
 from .edge_slices import SlicedEdges
@@ -42,6 +42,7 @@ def build(
     sides = edge_columns(source, src, dst)
     if weight is not None:
         require_column(source, weight)
+    vertices = proxies.opened(vertices, on_gpu=source.library.name == "cudf")
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
     back_end = _sort_back_end(degree_sort, runner)
     placement = Placement.of(runner, source.count_rows(), directed, memory_limit, spill)

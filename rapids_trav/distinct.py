@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .id_columns import IdColumn, read
 from .ids import Column, IdMap, Library
@@ -99,7 +100,5 @@ def _merged(parts: list[IdColumn], library: Library, xp: Any) -> IdColumn:
 def _unique(array: Any, xp: Any) -> Any:
     """The distinct integers, in any order: hashing beats sorting on the CPU."""
     if xp is np:
-        import pandas as pd
-
         return pd.unique(array)
     return xp.unique(array)

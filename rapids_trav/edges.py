@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from . import proxies
 from .errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
 from .frames import CudfFrames, Frame, PandasFrames, library, library_of
 from .made_edges import MIXED_LIBRARIES, MadeEdges, check_columns
@@ -55,9 +56,9 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
     if kind == "dask":
         return DaskEdges(edges)
     if kind:
-        return FrameEdges([edges])
+        return FrameEdges([edges], engine)
     if callable(edges) and not isinstance(edges, Iterable):
-        return MadeEdges(edges)
+        return MadeEdges(edges, engine)
     if type(edges).__module__.startswith("scipy.sparse"):
         raise TravError(
             f"edges is a {type(edges).__name__} of SciPy: make a frame of its entries first, with "
@@ -72,7 +73,7 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
         if parts and all(isinstance(part, (str, PathLike)) for part in parts):
             return ParquetEdges(parts, engine)
         if parts and all(library_of(part) in ("pandas", "cudf") for part in parts):
-            return FrameEdges(parts)
+            return FrameEdges(parts, engine)
         if not parts:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
         edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
@@ -85,11 +86,13 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
 class FrameEdges:
     """Frames in memory."""
 
-    def __init__(self, frames: Sequence[Frame]) -> None:
+    def __init__(self, frames: Sequence[Frame], engine: Any = "auto") -> None:
+        proxied = proxies.is_proxy(frames[0])
+        frames = _opened(frames, engine)
         kind = library_of(frames[0]) or "pandas"
         if any(library_of(frame) != kind for frame in frames):
             raise TravError(MIXED_LIBRARIES)
-        self.library = library(kind)
+        self.library = library(kind, proxied)
         self.columns = list(frames[0].columns)
         for frame in frames[1:]:
             check_columns(frame, self.columns)
@@ -119,12 +122,20 @@ class DaskEdges:
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         frame = self._frame[list(columns or self.columns)]
         for i in range(frame.npartitions):
-            yield self.library.native(frame.get_partition(i).compute())
+            yield self.library.native(proxies.opened(frame.get_partition(i).compute(), on_gpu=False))
 
     def deliver(self, frame: Frame) -> Frame:
         import dask.dataframe
 
         return dask.dataframe.from_pandas(frame, npartitions=self._frame.npartitions, sort=False)
+
+
+def _opened(frames: Sequence[Frame], engine: Any) -> Sequence[Frame]:
+    """What proxies hold, all on the GPU or, if that takes not each of them or is not wanted, on the CPU."""
+    found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
+    if len({library_of(frame) for frame in found}) == 1:
+        return found
+    return [proxies.opened(frame, on_gpu=False) for frame in frames]
 
 
 def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:

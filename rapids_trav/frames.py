@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from . import proxies
+
 FEW = 64  # values that are looked up one by one
 
 Array = Any
@@ -57,8 +59,10 @@ def library_of(obj: Any, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
     return None
 
 
-def library(name: str) -> PandasFrames | CudfFrames:
-    """The operations of the library called "pandas" or "cudf"."""
+def library(name: str, proxied: bool = False) -> PandasFrames | CudfFrames:
+    """The operations of the library called "pandas" or "cudf"; if `proxied`, on what cudf.pandas wraps."""
+    if proxied:
+        return ProxiedCudfFrames() if name == "cudf" else ProxiedPandasFrames()
     return CudfFrames() if name == "cudf" else PandasFrames()
 
 
@@ -67,7 +71,9 @@ class PandasFrames:
 
     name = "pandas"
     xp = np
-    concat = staticmethod(pd.concat)
+
+    def concat(self, parts: Sequence[Any], **options: Any) -> Any:
+        return pd.concat(parts, **options)
 
     def column(self, values: Any, dtype: Any = None) -> Series:
         """A column from a sequence, an array, or a column of either library."""
@@ -88,7 +94,7 @@ class PandasFrames:
 
     def from_arrow(self, table: Any) -> Frame:
         """An Arrow table as a frame."""
-        return table.to_pandas(ignore_metadata=True)
+        return proxies.opened(table.to_pandas(ignore_metadata=True), on_gpu=False)
 
     def array(self, column: Series) -> np.ndarray:
         """The values of a numeric or boolean column without nulls; not copied where the layout allows."""
@@ -142,6 +148,10 @@ class PandasFrames:
             return _nullable(*(move(part, np) for part in column))
         own = isinstance(column, (pd.Series, pd.api.extensions.ExtensionArray))
         return column if own else move(column, np)
+
+    def hand_out(self, frame: Frame) -> Frame:
+        """A frame made here as the caller has frames."""
+        return frame
 
 
 def _is_native(dtype: Any) -> bool:
@@ -299,3 +309,42 @@ class CudfFrames:
 
         array = self.xp.ascontiguousarray(move(array, self.xp))
         return pylibcudf.Column.from_cuda_array_interface(array)
+
+    def hand_out(self, frame: Frame) -> Frame:
+        """A frame made here as the caller has frames."""
+        return frame
+
+
+class ProxiedPandasFrames(PandasFrames):
+    """The operations on the pandas objects that proxies of cudf.pandas hold."""
+
+    def hand_out(self, frame: Frame) -> Frame:
+        return proxies.proxied(frame)
+
+
+class ProxiedCudfFrames(CudfFrames):
+    """The operations on the cuDF objects that proxies of cudf.pandas hold.
+
+    Columns with nulls have the nullable dtypes that `PandasFrames` gives them, since a program takes the
+    frames for those of pandas.
+    """
+
+    def hand_out(self, frame: Frame) -> Frame:
+        return proxies.proxied(frame)
+
+    def frame(self, columns: Mapping[str, Any]) -> Frame:
+        masked = {name: c for name, c in columns.items() if isinstance(c, (Masked, BitMasked))}
+        dtypes = {name: nullable_dtype(column.values.dtype) for name, column in masked.items()}
+        frame = super().frame(columns)
+        return frame.astype(dtypes) if dtypes else frame  # values and masks stay where they are
+
+    def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
+        if not nulls or column.dtype.kind not in "mM":
+            return super().take(column, rows, nulls)
+        # As pandas does, cuDF then refuses to put nulls among values of these dtypes.
+        return super().take(column.astype("int64"), rows, nulls).astype(column.dtype)
+
+
+def nullable_dtype(dtype: np.dtype) -> str:
+    """The name of pandas' nullable dtype for integers or floats."""
+    return {"i": "Int", "u": "UInt", "f": "Float"}[dtype.kind] + str(8 * dtype.itemsize)

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
+
+from . import proxies
 
 from .errors import TravError, TravMemoryError, written
 from .host_memory import available_bytes
@@ -240,6 +243,4 @@ def _frame(library: str, src: Any, dst: Any) -> Any:
         import cudf
 
         return cudf.DataFrame({"src": src, "dst": dst})
-    import pandas
-
-    return pandas.DataFrame({"src": src, "dst": dst})
+    return proxies.proxied(pd.DataFrame({"src": src, "dst": dst}))

@@ -168,7 +168,7 @@ class Graph(ProgramMethods):
         folder : path
         engine : {"auto", "cpu", "cuda"} or an engine
             "auto" is the GPU where there is one with its packages.  Results are cuDF frames on the GPU and
-            pandas frames on the CPU.
+            pandas frames on the CPU; under cudf.pandas they are frames of its `pandas` on both.
         memory_limit, spill
             As in `from_edges`.
         verify : bool, optional
@@ -182,7 +182,8 @@ class Graph(ProgramMethods):
         Raises
         ------
         TravError
-            If the folder holds no saved graph, or a file of it is missing, cut or altered.
+            If the folder holds no saved graph, or a file of it is missing, cut or altered; if `engine` is
+            "auto" and there is a GPU with its packages, but they do not work.
 
         Notes
         -----
@@ -368,7 +369,7 @@ class Graph(ProgramMethods):
         place = "device" if self.engine.name == "cuda" else "host"
         held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
         library = self.rows.source.library
-        return self.frame(
+        return self.hand_out(
             {
                 "structure": library.column([name for name, _, _ in held], dtype="str"),
                 "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
@@ -420,9 +421,13 @@ class Graph(ProgramMethods):
         """A frame of the library that the edges came in."""
         return self.rows.source.library.frame(columns)
 
+    def hand_out(self, columns: dict[str, Any]) -> Frame:
+        """A frame as `frame` makes it, for the caller: under cudf.pandas a proxy."""
+        return self.rows.source.library.hand_out(self.frame(columns))
+
     def deliver(self, frame: Frame) -> Frame:
-        """A result as the kind of frame that the edges came in: the same, or a Dask frame."""
-        return self.rows.source.deliver(frame)
+        """A result as the kind of frame that the edges came in: the same, a proxy of it, or a Dask frame."""
+        return self.rows.source.library.hand_out(self.rows.source.deliver(frame))
 
     def __getstate__(self) -> dict[str, Any]:
         if self.budget is not None or isinstance(self.rows, SavedRows):

@@ -37,6 +37,8 @@ class _Watch(MetaPathFinder):
 
     def _watched(self, spec: ModuleSpec) -> ModuleSpec:
         loader: Any = spec.loader
+        if not hasattr(loader, "exec_module"):  # a mere folder of that name
+            return spec
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from . import proxies
 from .errors import TravError, UnknownVertexError, plain, written
 from .frames import CudfFrames, PandasFrames, library_of, move, names_nothing
 from .ids import IdMap
@@ -31,6 +32,7 @@ def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
     TravError
         If there are none, or they are null or of another kind than the graph's ids.
     """
+    vertices = proxies.opened(vertices, on_gpu=library.name == "cudf")
     try:
         return _looked_up(what, vertices, ids, library)
     except TravError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
+from . import proxies
 from .errors import TravError, UnknownColumnError, type_name
 from .frames import Frame, library, library_of
 
@@ -22,7 +23,7 @@ class MadeEdges:
     the graph, and its weights; other edges between the same vertices are not told from the first.
     """
 
-    def __init__(self, make: Callable[[], Iterable[Frame]]) -> None:
+    def __init__(self, make: Callable[[], Iterable[Frame]], engine: Any = "auto") -> None:
         self._make = make
         frames = self._frames()
         if frames is self._frames():
@@ -35,11 +36,13 @@ class MadeEdges:
             raise TravError(
                 "edges is a function that gives no frames: let it give at least one, or one without rows."
             )
-        self.library = library(_library_of(first))
+        proxied, first = proxies.is_proxy(first), proxies.opened(first, proxies.wanted_on_gpu(engine))
+        self.library = library(_library_of(first), proxied)
         self.columns = list(first.columns)
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
-        for frame in self._frames():
+        for made in self._frames():
+            frame = proxies.opened(made, on_gpu=self.library.name == "cudf")
             if _library_of(frame) != self.library.name:
                 raise TravError(MIXED_LIBRARIES)
             check_columns(frame, self.columns)

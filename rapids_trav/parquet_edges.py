@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from . import proxies
 from .errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from .frames import Frame, library
 from .locations import reachable
@@ -22,7 +23,7 @@ class ParquetEdges:
     def __init__(self, paths: Sequence[str | PathLike], engine: str) -> None:
         import pyarrow.dataset
 
-        self.library = library("cudf" if engine == "cuda" else "pandas")
+        self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
         names = [fspath(path) for path in paths]
         for name in names:
             reachable(Path(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from . import frames, stats
+from . import frames, proxies, stats
 from .algorithms.question import flag
 from .engines import gpu_is_there, select
 from .locations import location
@@ -57,7 +57,7 @@ def open_saved(
     if engine == "auto":
         engine = "cuda" if gpu_is_there() else "cpu"
     runner = select(engine, "pandas")
-    library = frames.library("cudf" if runner.name == "cuda" else "pandas")
+    library = frames.library("cudf" if runner.name == "cuda" else "pandas", proxies.active())
     times = stats.PhaseTimes(runner.synchronize)
     with times.phase("ids"):
         ids = restore(saved, library, runner.xp)

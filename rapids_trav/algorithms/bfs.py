@@ -170,7 +170,7 @@ def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False
         columns["batch"] = np.cumsum(firsts, dtype="int32") - np.int32(1)
     columns |= trace_columns(graph, [level for trace in traces for level in trace], types)
     columns["edges"] = Masked(columns["edges"], columns["edges"] >= 0)
-    return graph.frame(columns)
+    return graph.hand_out(columns)
 
 
 def trace_columns(graph: Graph, rows: Sequence[Any], types: dict[str, str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rapids_trav import proxies
 from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import library_of, move
 from rapids_trav.program import Program
@@ -61,6 +62,7 @@ def initial_values(graph: Graph, program: Program, initial: Any) -> tuple[Array,
     for, 0, 1, ..., is like a column of an answer.
     """
     xp, n = graph.engine.xp, graph.n_vertices
+    initial = proxies.opened(initial, on_gpu=graph.frame_library == "cudf")
     if library_of(initial):
         return _of_frame(graph, program, initial)
     if library_of(initial, ("Series",)) and not _is_default(initial.index):

@@ -227,4 +227,4 @@ def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}
     columns = trace_columns(graph, trace, types)
     columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
-    return graph.frame(columns)
+    return graph.hand_out(columns)

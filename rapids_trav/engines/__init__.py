@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rapids_trav.engines.presence import DOCTOR, cause, gpu_is_there
 from rapids_trav.errors import TravError, written
+
+__all__ = ["NAMES", "gpu_is_there", "select"]
 
 NAMES = ("auto", "cpu", "cuda")
 
@@ -28,20 +31,17 @@ def select(name: Any, frame_library: str) -> Any:
     try:
         from rapids_trav.engines.cuda import CudaEngine
 
-        return CudaEngine()
+        engine = CudaEngine()
+        n_gpus = engine.xp.cuda.runtime.getDeviceCount()
     except ImportError as error:
         raise TravError(
-            f"engine='cuda' needs {error.name or 'CuPy'}, which cannot be imported ({error}): "
+            f"engine='cuda' needs {error.name or 'CuPy'}, which cannot be imported ({cause(error)}): "
             f"install rapids-trav[cu13] or rapids-trav[cu12], or use engine='cpu'."
         ) from error
-
-
-def gpu_is_there() -> bool:
-    """Whether there is a GPU with the packages that the CUDA engine and cuDF frames need."""
-    try:
-        import cudf  # noqa: F401
-        import cupy
-
-        return cupy.cuda.runtime.getDeviceCount() > 0
-    except Exception:  # no package, no driver, no device: each has its own error
-        return False
+    except RuntimeError as error:  # of CUDA: no driver, an old one, no GPU
+        raise TravError(
+            f"engine='cuda' finds no GPU ({cause(error)}): {DOCTOR}; or use engine='cpu'."
+        ) from error
+    if n_gpus == 0:
+        raise TravError(f"engine='cuda' finds no GPU: {DOCTOR}; or use engine='cpu'.")
+    return engine

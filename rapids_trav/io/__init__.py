@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .. import proxies
 from ..errors import TravError, written
 from ..locations import reachable
 from .formats import FORMATS, check_columns, guess_format
@@ -90,7 +91,8 @@ def read_edges(
         raise TravError(f"header={written(header)} is neither True, False nor None: give one of them.")
     format = guess_format(path) if format == "auto" else format
     if format == "parquet":
-        return _not_empty(read_parquet(path, library, columns), path)
+        frame = _not_empty(read_parquet(path, library, columns), path)
+        return proxies.proxied(frame) if library == "pandas" else frame
     if path.is_dir():
         raise TravError(f"{path} is a folder, and only Parquet is read from a folder.")
     if format == "mtx":
@@ -103,7 +105,7 @@ def read_edges(
         check_columns(path, list(frame.columns), columns)
         frame = frame[list(columns)]
     frame = _not_empty(frame, path)
-    return import_cudf().DataFrame(frame) if library == "cudf" else frame
+    return import_cudf().DataFrame(frame) if library == "cudf" else proxies.proxied(frame)
 
 
 def check_library(library: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from .. import proxies
 from ..durable import folder_in_the_making
 from ..errors import TravError
 from ..locations import reachable
@@ -49,6 +50,7 @@ def write_frame(frame: Any, path: str | Path) -> None:
     Nulls are empty fields in CSV and TSV.  A file is there whole or as it was before.
     """
     path = check_output(path)
+    frame = proxies.opened(frame, on_gpu=False)
     try:
         if _may_replace(path):
             _replace(frame, path, _kind(path))
@@ -87,6 +89,7 @@ def _write(frame: Any, path: Path, kind: str | None) -> None:
 
 def to_pandas(frame: Any) -> Any:
     """The frame in pandas, with nullable types for numbers; cuDF has none for categories or zoned times."""
+    frame = proxies.opened(frame, on_gpu=False)
     if not hasattr(frame, "to_pandas"):
         return frame
     columns = {name: frame[name] for name in frame.columns}

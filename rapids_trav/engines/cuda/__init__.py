@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from rapids_trav.engines.cuda.fused import Workspace
 
 
+MOST_PRIVATE = 4096  # what fits into the shared memory of a block, beside others
+MOST_HUB_WORDS = 1024  # HUB_WORDS of kernels/fused_frontier.cuh
 DEFAULT_STREAMS = (0, 1)  # the null stream, and the same by its other name
 
 
@@ -63,6 +65,13 @@ class CudaEngine:
     ) -> None:
         import cupy
 
+        for name, value, most in (
+            ("private_capacity", private_capacity, MOST_PRIVATE),
+            ("hub_words", hub_words, MOST_HUB_WORDS),
+        ):
+            least = int(name == "private_capacity")
+            if not least <= value <= most:
+                raise TravError(f"{name} is {value!r}: give a number from {least} to {most}.")
         self.xp = cupy
         self.private_capacity = private_capacity
         self.hub_degree = hub_degree

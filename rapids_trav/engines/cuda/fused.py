@@ -20,7 +20,7 @@ import numpy as np
 
 from rapids_trav.engines.cuda.build import HUB_DEGREE
 from rapids_trav.engines.cuda.external import lies_outside
-from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS, WORKING
+from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS, NARROW_ITEM, WORKING
 from rapids_trav.engines.cuda.loader import Defines, defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.memory import aligned, together
 from rapids_trav.errors import TravError
@@ -208,7 +208,7 @@ def _layout(
     # What a pull step hands back to push, twice over, and what one block leaves.
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
     whole = whole or n_vertices <= capacity  # a vertex is queued once
-    narrow = (n_vertices if whole else capacity) * -(-(vertex_bytes + edge_bytes + 4) // 16) * 16
+    narrow = (n_vertices if whole else capacity) * ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes])
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
     return tuple(begins), total, ANY if whole else capacity

@@ -49,4 +49,15 @@ def _struct(vertex: Any) -> type[ctypes.Structure]:
     return type("Arguments", (ctypes.Structure,), {"_fields_": list(fields.items())})
 
 
+def _narrow_item(vertex: Any, edge: Any) -> type[ctypes.Structure]:
+    """`NarrowItem` of `kernels/fused_state.cuh`, whose places in memory are of whole 16 bytes."""
+    fields = [("begin", edge), ("vertex", vertex), ("degree", ctypes.c_uint32)]
+    own = ctypes.sizeof(type("Item", (ctypes.Structure,), {"_fields_": fields}))
+    padding = ("padding", ctypes.c_uint8 * (-own % 16))
+    return type("NarrowItem", (ctypes.Structure,), {"_fields_": [*fields, padding]})
+
+
+_INTEGERS = {4: ctypes.c_int32, 8: ctypes.c_int64}
+# By the bytes of a vertex and of an offset.
+NARROW_ITEM = {(v, e): _narrow_item(_INTEGERS[v], _INTEGERS[e]) for v in (4, 8) for e in (4, 8)}
 ARGUMENTS = {4: _struct(ctypes.c_int32), 8: _struct(ctypes.c_int64)}  # by the bytes of a vertex

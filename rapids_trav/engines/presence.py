@@ -1,0 +1,78 @@
+"""Whether there is a GPU for the CUDA engine, or none, or one that does not work.
+
+The driver is asked through its own library, which needs no Python package: so a GPU whose packages are broken
+is told from a machine without one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from rapids_trav.errors import TravError, first_line
+
+PACKAGES = ("cudf", "cupy")
+_NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
+DOCTOR = "`rapids-trav doctor` says what is there"
+
+
+def gpu_is_there() -> bool:
+    """Return whether there is a GPU with the packages that the CUDA engine and cuDF frames need.
+
+    Raises
+    ------
+    TravError
+        If there are both, and yet they do not work.
+    """
+    if not all(map(_installed, PACKAGES)) or count_gpus() == 0:
+        return False
+    try:
+        import cudf  # noqa: F401
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount() > 0:
+            return True
+        problem = "CuPy finds none"
+    except Exception as error:  # a library that is missing or of another version, an old driver: any
+        raise TravError(_broken(cause(error))) from error
+    raise TravError(_broken(problem))
+
+
+def count_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> int:
+    """Return how many GPUs the driver shows; 0 without a driver.
+
+    Raises
+    ------
+    TravError
+        If there is a driver that does not start.
+    """
+    try:
+        driver = load("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int()
+    code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    if code not in (0, _NO_DEVICE):
+        raise TravError(_broken(f"the NVIDIA driver does not start, CUDA error {code}"))
+    return count.value
+
+
+def cause(error: Exception) -> str:
+    """Return the kind and the first line of an error, or of the one that it stands for."""
+    origin = error.__cause__ if isinstance(error.__cause__, Exception) else error
+    return f"{type(origin).__name__}: {first_line(origin)}"
+
+
+def _broken(problem: str) -> str:
+    return (
+        f"engine='auto' is the GPU here, which does not work ({problem}): mend that, {DOCTOR}, or use "
+        f"engine='cpu'."
+    )
+
+
+def _installed(package: str) -> bool:
+    """Whether a package can be found; a folder that only has its name is none."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None

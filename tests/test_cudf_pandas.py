@@ -1,0 +1,40 @@
+"""Under cudf.pandas: which engine runs, and that results are proxies as the edges are.
+
+Without a GPU cudf.pandas still makes proxies, and all of what they hold is pandas'.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from conftest import gpu_count
+
+PROGRAM = Path(__file__).parent / "under_cudf_pandas.py"
+CASES = ["engine", "answers", "inputs", "sides", "made_here"]
+
+
+def run(cases: list[str], engine: str, later: bool = False) -> None:
+    """Run cases in a process of their own."""
+    program = [str(PROGRAM), engine, *cases, *(["--later"] if later else [])]
+    command = [sys.executable, "-W", "ignore", *([] if later else ["-m", "cudf.pandas"]), *program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout.split("\n")[:-1] == [f"done: {case}" for case in cases]
+
+
+@pytest.mark.skipif(find_spec("cudf") is None, reason="cuDF is not installed")
+@pytest.mark.skipif(gpu_count() > 0, reason="there is a GPU: the tests below run the cases on it")
+@pytest.mark.parametrize("later", [False, True])
+def test_without_a_gpu(later):
+    run(CASES, "cpu", later)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("later", [False, True])
+def test_on_the_gpu(later):
+    pytest.importorskip("cudf")
+    run([*CASES, "profile"], "cuda", later)

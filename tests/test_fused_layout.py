@@ -1,0 +1,59 @@
+"""The fused search's structs are as large on the host, which lays the memory out, as in the kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import pytest
+
+from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS, NARROW_ITEM
+
+
+def errors(text: str) -> list[str]:
+    """The errors that NVRTC finds in a source."""
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    program = nvrtc.nvrtcCreateProgram(text.encode(), b"layout.cu", 0, [], [])[1]
+    nvrtc.nvrtcCompileProgram(program, 2, [b"-arch=compute_90", b"-std=c++17"])
+    log = b" " * nvrtc.nvrtcGetProgramLogSize(program)[1]
+    nvrtc.nvrtcGetProgramLog(program, log)
+    return [line for line in log.decode().splitlines() if ": error:" in line]
+
+
+@pytest.mark.parametrize("edge_bytes", [4, 8])
+@pytest.mark.parametrize("vertex_bytes", [4, 8])
+def test_sizes(vertex_bytes, edge_bytes):
+    defines = loader.defines_of("bfs_fused.cu", 8 * vertex_bytes, 8 * edge_bytes)
+    sizes = {
+        "NarrowItem": ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes]),
+        "HubItem": 16,
+        "Arguments": ctypes.sizeof(ARGUMENTS[vertex_bytes]),
+        "TraceRow": 5 * 8,
+    }
+    checks = [f"static_assert(sizeof({name}) == {size});" for name, size in sizes.items()]
+    checks.append("static_assert(sizeof(Control) <= 256);")
+    text = loader.source("fused_state.cuh", defines)
+    assert errors("\n".join([text, *checks])) == []
+    assert len(errors(text + "\nstatic_assert(sizeof(NarrowItem) == 12);")) == 1
+
+
+def test_the_engine_bounds_what_lies_in_shared_memory():
+    """A copy of more hubs than there is room for would overwrite what lies behind it."""
+    from rapids_trav.engines.cuda import MOST_HUB_WORDS
+
+    defined = re.search(r"#define HUB_WORDS (\d+)", loader.source("fused_frontier.cuh"))[1]
+    assert int(defined) == MOST_HUB_WORDS
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("hub_words", 1025), ("hub_words", -1), ("private_capacity", 0), ("private_capacity", 4097)],
+)
+def test_settings_out_of_bounds_are_refused(name, value):
+    pytest.importorskip("cupy")
+    from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.errors import TravError
+
+    with pytest.raises(TravError, match=f"{name} is {value}: give a number from"):
+        CudaEngine(**{name: value})

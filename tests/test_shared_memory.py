@@ -1,0 +1,42 @@
+"""Every total of a level that the fused kernel reads from shared memory has been written there.
+
+Shared memory is not cleared: a field that only some specialisations write is whatever the kernel before left.
+"""
+
+import re
+
+import pytest
+
+pytest.importorskip("cupy")
+nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+
+from rapids_trav.engines.cuda import fused, loader  # noqa: E402
+
+# The kernel's `BlockShared` by its name in PTX, with the place in it.
+_ACCESS = r"\b{kind}\.shared\S*\s[^;]*\[_ZZ9bfs_fusedE6shared(?:\+(\d+))?\]"
+
+
+def ptx(file: str, defines: loader.Defines) -> str:
+    program = nvrtc.nvrtcCreateProgram(loader.source(file, defines).encode(), file.encode(), 0, [], [])[1]
+    options = [b"-arch=compute_90", b"-std=c++17"]
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    text = b" " * nvrtc.nvrtcGetPTXSize(program)[1]
+    nvrtc.nvrtcGetPTX(program, text)
+    return text.decode()
+
+
+def places(kind: str, text: str) -> set[int]:
+    """Where accesses by a fixed address begin, in bytes."""
+    return {int(place or 0) for place in re.findall(_ACCESS.format(kind=kind), text)}
+
+
+@pytest.mark.parametrize("paged", [0, 1])
+@pytest.mark.parametrize("trace", [0, 1])
+def test_what_is_read_has_been_written(trace, paged):
+    wanted = {"TRACE": trace, "PAGED": paged, "PREDECESSORS": 1, "VERTEX_BITS": 32, "EDGE_BITS": 32}
+    defines = next(entry for _, entry in fused.SPECIALISATIONS if wanted.items() <= dict(entry).items())
+    text = ptx(fused.FILE, defines)
+    read = places("ld", text)
+    assert len(read) >= 8
+    assert read <= places("st", text)
