@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from . import proxies
-
 from .errors import TravError, TravMemoryError, written
 from .host_memory import available_bytes
 from .io import check_library

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 
 MOST_PRIVATE = 4096  # what fits into the shared memory of a block, beside others
-MOST_HUB_WORDS = 1024  # HUB_WORDS of kernels/fused_frontier.cuh
 DEFAULT_STREAMS = (0, 1)  # the null stream, and the same by its other name
 
 
@@ -65,13 +64,12 @@ class CudaEngine:
     ) -> None:
         import cupy
 
-        for name, value, most in (
-            ("private_capacity", private_capacity, MOST_PRIVATE),
-            ("hub_words", hub_words, MOST_HUB_WORDS),
-        ):
-            least = int(name == "private_capacity")
-            if not least <= value <= most:
-                raise TravError(f"{name} is {value!r}: give a number from {least} to {most}.")
+        if not 1 <= private_capacity <= MOST_PRIVATE:
+            raise TravError(
+                f"private_capacity is {private_capacity!r}: give a number from 1 to {MOST_PRIVATE}."
+            )
+        if hub_degree is not None and hub_degree < 0:
+            raise TravError(f"hub_degree is {hub_degree!r}: give a number of edges from 0 on, or None.")
         self.xp = cupy
         self.private_capacity = private_capacity
         self.hub_degree = hub_degree
