@@ -38,16 +38,3 @@ def test_searches_together_pull_a_level_with_most_of_the_edges():
     view = view_of(generators.star(100).to_numpy(), 100)
     trace = ENGINE.bfs_each(view, np.array([0]), BfsOptions(trace=True)).trace
     assert trace[0].direction == "pull"
-
-
-def test_vertices_without_neighbours_are_looked_at_once():
-    """A pulled level reads two offsets, 16 bytes, of each vertex that it looks at, and 12 for an edge."""
-    view = view_of(generators.rmat(12, 8, seed=5).to_numpy(), 1 << 13)  # half of the ids have no edges
-    degree = np.diff(view.out.row_offsets)
-    found = ENGINE.bfs(view, np.flatnonzero(degree)[:1], BfsOptions(trace=True))
-    pulled = [row for row in found.trace if row.direction == "pull"]
-    assert len(pulled) > 1
-    for i, row in enumerate(pulled):
-        waiting = (found.distance < 0) | (found.distance >= row.level)
-        looked_at = waiting if i == 0 else waiting & (degree > 0)
-        assert row.bytes - 12 * row.edges == 16 * looked_at.sum()
