@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from . import stats
+from .asking import is_out_of_memory, telling_of_memory
 from .degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
 from .distinct import renumber_distinct
 from .edge_slices import SlicedEdges
@@ -52,9 +53,12 @@ def build(
     if placement.limit is None:
         try:
             return attempt(placement)
-        except MemoryError:
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
             placement = Placement.of_what_is_free(runner, spill)
-    return attempt(placement)
+    with telling_of_memory("building the graph", runner):
+        return attempt(placement)
 
 
 def _build(

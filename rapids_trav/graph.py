@@ -11,6 +11,7 @@ import numpy as np
 from . import building, saving, stats
 from .algorithms import bfs, khop, levels, paths
 from .algorithms.question import flag
+from .asking import question, telling_of_memory
 from .edges import Ends
 from .frames import Frame
 from .ids import IdMap
@@ -136,8 +137,8 @@ class Graph(ProgramMethods):
         Parquet.  A graph of pandas frames on the CPU engine can be pickled, edges and all.
         """
         flag("directed", directed)
-        return cls(
-            **building.build(
+        with telling_of_memory("building the graph", engine):
+            parts = building.build(
                 edges,
                 src,
                 dst,
@@ -149,7 +150,7 @@ class Graph(ProgramMethods):
                 memory_limit=memory_limit,
                 spill=spill,
             )
-        )
+        return cls(**parts)
 
     @classmethod
     def open(
@@ -189,8 +190,11 @@ class Graph(ProgramMethods):
         `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
         and the weight, in ascending order.
         """
-        return cls(**saving.open_saved(folder, engine, memory_limit, spill, verify))
+        with telling_of_memory("opening the graph", engine):
+            parts = saving.open_saved(folder, engine, memory_limit, spill, verify)
+        return cls(**parts)
 
+    @question
     def save(self, folder: Any) -> None:
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
@@ -209,6 +213,7 @@ class Graph(ProgramMethods):
         """
         saving.save(self, folder)
 
+    @question
     def bfs(
         self,
         sources: Any,
@@ -290,6 +295,7 @@ class Graph(ProgramMethods):
             trace=trace,
         )
 
+    @question
     def paths(self, sources: Any, targets: Any, **options: Any) -> Frame:
         """A shortest path from the sources to each target.
 
@@ -308,6 +314,7 @@ class Graph(ProgramMethods):
         """
         return paths.paths(self, sources, targets, **options)
 
+    @question
     def khop(
         self, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
     ) -> khop.Neighborhood:
@@ -330,6 +337,7 @@ class Graph(ProgramMethods):
         """
         return khop.khop(self, seeds, k, direction=direction, where=where)
 
+    @question
     def levels(self, sources: Any, **options: Any) -> Frame:
         """How many vertices lie at each distance.
 
@@ -347,6 +355,7 @@ class Graph(ProgramMethods):
         """
         return levels.levels(self, sources, **options)
 
+    @question
     def degrees(self, direction: str = "out") -> Frame:
         """Edges at each vertex: frame of `vertex` and `degree`.
 
@@ -394,11 +403,13 @@ class Graph(ProgramMethods):
         return list(self.rows.source.columns)
 
     @cached_property
+    @question
     def n_self_loops(self) -> int:
         """Rows whose two ends are the same vertex; counted at the first asking."""
         return stats.self_loops(self.storage.view(), self.engine, self.budget)
 
     @cached_property
+    @question
     def n_duplicate_edges(self) -> int:
         """Rows that repeat an edge of an earlier row; counted at the first asking."""
         return stats.duplicate_edges(self.storage.view(), self.engine, self.directed, self.budget)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rapids_trav.asking import question
 from rapids_trav.edge_blocks import BLOCK, block_within, edge_blocks
 from rapids_trav.errors import TravError
 from rapids_trav.frames import move
@@ -46,6 +47,7 @@ class TreeError(TravError):
     """A tree that breaks a rule."""
 
 
+@question
 def check_tree(
     graph: Graph,
     result: Any,

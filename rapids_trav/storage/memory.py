@@ -78,14 +78,15 @@ class InMemory:
     def _structures(self, where: Hashable | None) -> Structures:
         if where is None:
             return self._all
-        if self._recent is None or self._recent[0] != where:
-            self._recent = None  # freed before its successor is built
+        recent = self._recent  # another thread may replace it
+        if recent is None or recent[0] != where:
+            self._recent = recent = None  # freed before its successor is built
             whole = self._all
             structures = self._built(
                 whole.n_vertices, self._pairs(where), whole.directed, self._with_weights(where)
             )
-            self._recent = (where, structures)
-        return self._recent[1]
+            self._recent = recent = (where, structures)
+        return recent[1]
 
     def _pairs(self, where: Hashable) -> Chunks:
         pairs = list(self._filtered(where))  # read once: the build goes over them twice
@@ -109,8 +110,8 @@ class InMemory:
     def memory(self) -> list[tuple[str, int, str]]:
         """Name, bytes and place of each structure that exists."""
         parts = list(self._all.held())
-        if self._recent is not None:
-            where, structures = self._recent
+        if (recent := self._recent) is not None:
+            where, structures = recent
             parts += [(f"{name}, where {where!r}", part) for name, part in structures.held()]
         rows: dict[tuple[str, str], int] = {}
         for name, part in parts:
