@@ -19,6 +19,7 @@ from .program_methods import ProgramMethods
 from .sizes import readable
 from .storage.budget import Budget
 from .storage.memory import InMemory
+from .storage.paged import Paged
 from .storage.rows import EdgeRows
 from .storage.saved_rows import SavedRows
 from .structures import Array
@@ -381,7 +382,7 @@ class Graph(ProgramMethods):
 
     @property
     def budget(self) -> Budget | None:
-        """The memory limit of a graph that is kept outside memory, what is in use and the most that was."""
+        """The memory limit, what is in use and the most that was; None without a limit."""
         return self.storage.budget
 
     @property
@@ -430,7 +431,7 @@ class Graph(ProgramMethods):
         return self.rows.source.deliver(frame)
 
     def __getstate__(self) -> dict[str, Any]:
-        if self.budget is not None or isinstance(self.rows, SavedRows):
+        if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
             raise TypeError(
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
                 "needed."

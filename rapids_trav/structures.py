@@ -7,6 +7,7 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -210,6 +211,8 @@ class GatherView:
         from a file, and are streamed.
     out_weights : array or None
         One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
+    budget
+        Of the engine's memory, where it is limited; see `storage.budget`.
     """
 
     into: Adjacency
@@ -218,10 +221,20 @@ class GatherView:
     degrees: Array
     pages: Pages | None = None
     out_weights: Array | None = None
+    budget: Any = None
 
     @property
     def n_vertices(self) -> int:
         return self.into.n_vertices
+
+    @property
+    def limited(self) -> Any:
+        """The budget of the engine's memory; None without a limit."""
+        return self.budget if self.pages is None else self.pages.budget
+
+    def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block."""
+        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what)
 
 
 @dataclass(frozen=True)
@@ -274,6 +287,8 @@ class RunOptions:
     between : callable(State) -> State, or None
         Called after each iteration, from number `between_from` on, that leaves vertices active: gives the
         values and active vertices to go on from, in arrays of its own.
+    between_bytes : int
+        What that takes for each vertex.
     on_page : callable(pages, bytes) or None
         Called with the pages and bytes that were streamed since the last call.
     """
@@ -290,6 +305,7 @@ class RunOptions:
     checkpoint: Callable[[State], None] | None = None
     between: Callable[[State], State] | None = None
     between_from: int = 0
+    between_bytes: int = 0
     on_page: Callable[[int, int], None] | None = None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import Masked
+from rapids_trav.storage.search_room import DEGREES_BYTES, LEVELS_BYTES
 from rapids_trav.structures import Array
 
 from .bfs import searches
@@ -42,9 +43,10 @@ def levels(
     )
     xp = graph.engine.xp
     parts = []
-    for first, found in searches(graph, question):
+    for first, found in searches(graph, question, LEVELS_BYTES):
         search, distance, count, cumulative = _count(xp, found.distance.reshape(-1, graph.n_vertices))
         parts.append((search + first, distance, count, cumulative))
+        del found
     search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
     columns = graph.id_columns("source", question.sources[search]) if question.each else {}
     columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
@@ -68,7 +70,8 @@ def degrees(graph: Graph, direction: str = "out") -> Any:
     one_of("direction", direction, DIRECTIONS)
     offsets = graph.storage.view(direction).out.row_offsets
     xp = graph.engine.xp
-    degree = xp.diff(offsets).astype(xp.int64)
-    if graph.ids.rank is not None:
-        degree = degree[graph.ids.rank]
-    return graph.deliver(graph.frame(graph.id_columns("vertex") | {"degree": degree}))
+    with graph.storage.room(DEGREES_BYTES * graph.n_vertices, "the degrees"):
+        degree = xp.diff(offsets).astype(xp.int64)
+        if graph.ids.rank is not None:
+            degree = degree[graph.ids.rank]
+        return graph.deliver(graph.frame(graph.id_columns("vertex") | {"degree": degree}))

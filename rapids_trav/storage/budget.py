@@ -161,18 +161,26 @@ class Budget:
     def allocate_for(self, owner: Any, n_bytes: int, what: str) -> None:
         """Take `n_bytes` for `what` as long as `owner` lives, which a shortage may end."""
         self.allocate(n_bytes, what)
+        self.keep_for(owner, n_bytes, what, spare=True)
+
+    def keep_for(self, owner: Any, n_bytes: int, what: str, spare: bool = False) -> None:
+        """Let `n_bytes` that this question took for `what` outlast it, as long as `owner` lives.
+
+        If they are `spare`, what is registered with `on_shortage` can free them.
+        """
+        spare_bytes, claim = n_bytes if spare else 0, self._claim
         with self._changed:
-            if (claim := self._claim) is not None:
+            if claim is not None:
                 claim.held -= n_bytes
                 claim.kept += n_bytes
                 self._lasting += n_bytes
-            self._spare += n_bytes
-        weakref.finalize(owner, self._release_spare, n_bytes, what, claim).atexit = False
+            self._spare += spare_bytes
+        weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
 
     @contextmanager
-    def hold(self, n_bytes: int, what: str) -> Iterator[None]:
-        """Take `n_bytes` for the time of a block."""
-        self.allocate(n_bytes, what)
+    def hold(self, n_bytes: int, what: str, beside: int = 0) -> Iterator[None]:
+        """Take `n_bytes` for the time of a block; `beside` as in `allocate`."""
+        self.allocate(n_bytes, what, beside)
         passing = int(n_bytes) if self._claim is None else 0  # a question may wait for these too
         with self._changed:
             self._lasting -= passing
@@ -228,10 +236,10 @@ class Budget:
             self._held[what] = left
         self._changed.notify_all()
 
-    def _release_spare(self, n_bytes: int, what: str, claim: _Claim | None) -> None:
+    def _end_of_owner(self, n_bytes: int, spare_bytes: int, what: str, claim: _Claim | None) -> None:
         with self._changed:
             self._lasting -= n_bytes
-            self._spare -= n_bytes
+            self._spare -= spare_bytes
             if claim is not None:
                 claim.kept -= n_bytes
             self._give(n_bytes, what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -67,6 +68,10 @@ class InMemory:
         """The same for a vertex program: with the weights of the edges if `weighted`, by their sources as
         well if they may be `pushed`."""
         return self._structures(where).gather_view(direction, weighted, pushed)
+
+    def room(self, n_bytes: int, what: str, beside: int = 0) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
 
     def weight_range(self, where: Hashable | None = None) -> tuple[Any, Any] | None:
         """Smallest and largest weight of a view that has been gathered from; None without edges."""
