@@ -30,12 +30,19 @@ def block_within(
 
 
 @contextmanager
-def reading(budget: Budget | None, n_edges: int, edge_bytes: int, most: int = BLOCK) -> Iterator[int]:
+def reading(
+    budget: Budget | None,
+    n_edges: int,
+    edge_bytes: int,
+    most: int = BLOCK,
+    *,
+    fewest: int = FEWEST_IN_HAND,
+) -> Iterator[int]:
     """Hold room for a block of edges in hand, of `edge_bytes` each; how many they are."""
     if budget is None:
         yield most
         return
-    block = max(min(most, n_edges, budget.free // READ_SHARE // edge_bytes), FEWEST_IN_HAND)
+    block = max(min(most, n_edges, budget.free // READ_SHARE // edge_bytes), fewest)
     with budget.hold(edge_bytes * min(block, n_edges), "a block of edges"):
         yield block
 

@@ -297,7 +297,7 @@ def test_a_push_that_does_not_fit_is_left_out():
     """Its lists take 29 bytes a vertex beside the 33 of the values and a page."""
     vertex = np.arange(3000)
     edges = pd.DataFrame({"src": vertex, "dst": (vertex + 1) % 3000, "cost": 1.0})
-    graph = edges.trav.graph(weight="cost", directed=True, memory_limit="260kB")
+    graph = edges.trav.graph(weight="cost", directed=True, memory_limit="400kB")
     held = graph.budget.limit - 50 * 3000
     wanted = graph.sssp(0, predecessors=False, trace=True)
     assert "push" in set(wanted.trace["mode"])

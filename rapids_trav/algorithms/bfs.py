@@ -80,19 +80,20 @@ def bfs(
 
 
 def searches(
-    graph: Graph, question: Question, room: int, deterministic: bool = False
+    graph: Graph, question: Question, room: int, deterministic: bool = False, beside: int = 0
 ) -> Iterator[tuple[int, Search]]:
     """The searches of a question: position of a batch's first source, and what was found.
 
     A joint search is one batch with arrays of shape (n,); independent ones come in batches of k, (k, n).
     `room` is what the caller makes of a batch, in bytes for each vertex of each search; it counts until the
-    next batch is asked for, and what was found should be gone by then.
+    next batch is asked for, and what was found should be gone by then.  `beside` it will ask for for each
+    vertex, once.
     """
     engine, options, sources = graph.engine, question.options, question.sources
     smallest = deterministic and options.predecessors
     if smallest:
         options = replace(options, predecessors=False)
-    asked = Searches(options.variant, answer=room)
+    asked = Searches(options.variant, answer=room, beside=beside)
     if not question.each:
         with question.view.searching(asked):
             yield 0, _with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)

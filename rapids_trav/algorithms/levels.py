@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import Masked
-from rapids_trav.storage.search_room import DEGREES_BYTES, LEVELS_BYTES
+from rapids_trav.storage.search_room import DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
 from rapids_trav.structures import Array
 
 from .bfs import searches
@@ -43,9 +43,14 @@ def levels(
     )
     xp = graph.engine.xp
     parts = []
-    for first, found in searches(graph, question, LEVELS_BYTES):
-        search, distance, count, cumulative = _count(xp, found.distance.reshape(-1, graph.n_vertices))
-        parts.append((search + first, distance, count, cumulative))
+    for first, found in searches(graph, question, LEVELS_BYTES, beside=LEVEL_BYTES):
+        k, bins = found.distance.size // max(graph.n_vertices, 1), int(found.distance.max()) + 2
+        step = max(graph.n_vertices // bins, 1)  # searches that are counted at once
+        with graph.storage.room(LEVEL_BYTES * min(step, k) * bins, "the levels"):
+            for i in range(0, k, step):
+                some = found.distance.reshape(k, -1)[i : i + step]
+                search, distance, count, cumulative = _count(xp, some, bins)
+                parts.append((search + first + i, distance, count, cumulative))
         del found
     search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
     columns = graph.id_columns("source", question.sources[search]) if question.each else {}
@@ -53,12 +58,15 @@ def levels(
     return graph.deliver(graph.frame(columns))
 
 
-def _count(xp: Any, distance: Array) -> tuple[Array, Array, Array, Array]:
-    """Of (k, n) distances: search, distance (-1: unreached, stands last), vertices, running total."""
+def _count(xp: Any, distance: Array, bins: int) -> tuple[Array, Array, Array, Array]:
+    """Of (k, n) distances: search, distance (-1: unreached, stands last), vertices, running total.
+
+    There is a bin for each distance, and one for the unreached.
+    """
     k = len(distance)
-    bins = int(distance.max()) + 2  # the last one for the unreached
     key = xp.where(distance < 0, bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * bins
-    counts = xp.bincount(key.reshape(-1), minlength=k * bins).reshape(k, bins).astype(xp.int64)
+    counts = xp.bincount(key.reshape(-1), minlength=k * bins).reshape(k, bins).astype(xp.int64, copy=False)
+    del key
     cumulative = xp.cumsum(counts, axis=1)
     search, level = xp.nonzero(counts)
     found = xp.where(level == bins - 1, -1, level).astype(xp.int32)

@@ -130,7 +130,7 @@ def running(
     options = RunOptions(
         weighted=question.weighted,
         mode=question.mode,
-        asynchronous=bool(question.asynchronous),
+        asynchronous=_is_asynchronous(graph, program, question),
         between_bytes=between,
     )
     least = least_of_engine(graph.engine.name, view, program, options)
@@ -163,9 +163,7 @@ def execute(
     _check_fit(program, question)
     if question.gather == "replicas" and graph.engine.name != "cuda":
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
-    asynchronous = question.asynchronous
-    if asynchronous is None:
-        asynchronous = bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
+    asynchronous = _is_asynchronous(graph, program, question)
     if asynchronous and not program.asynchronous:
         raise TravError(
             f"asynchronous=True is not for program {program.name!r}, whose sums depend on what came first: "
@@ -189,6 +187,13 @@ def execute(
             state = checkpoints.resumed(state)
         options = replace(options, checkpoint=checkpoints.write)
     return _on_processor(graph.engine, question.processor)(view, program, state, options)
+
+
+def _is_asynchronous(graph: Graph, program: Program, question: RunQuestion) -> bool:
+    """What the caller asks for or else, where values are the same, what the engine is faster at."""
+    if question.asynchronous is not None:
+        return question.asynchronous
+    return bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
 
 
 def _check_fit(program: Program, question: RunQuestion) -> None:

@@ -209,8 +209,9 @@ class Budget:
             f"{readable(n_bytes)} are needed for {what}, and memory_limit={readable(self.limit)} leaves "
             f"{readable(free)}{holders}: give memory_limit at least {readable_limit(base + needed)}."
         )
-        fits_alone = crowded and base + needed <= self.limit
-        return _RoomTaken(message, needed) if fits_alone else TravMemoryError(message)
+        if crowded and base + needed - int(beside) <= self.limit:
+            return _RoomTaken(message, min(needed, self.limit - base))
+        return TravMemoryError(message)
 
     @property
     def _claim(self) -> _Claim | None:

@@ -19,6 +19,7 @@ from rapids_trav.ids import Encoder, IdMap, Library, Portable
 from rapids_trav.storage.saved_rows import SavedEdges
 
 Array = Any
+MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
 
 
 class Weight(NamedTuple):
@@ -80,6 +81,8 @@ class EdgeRows(Portable):
             rows = self.xp.flatnonzero(chosen[u] & chosen[v])
             rows = rows if kept is None else kept[rows]
             found.append(frame.take(move(rows, self.source.library.xp)))
+            if len(found) == MOST_PARTS:
+                found = [self.source.library.concat(found)]
         return found[0] if len(found) == 1 else self.source.library.concat(found)
 
     def _read(

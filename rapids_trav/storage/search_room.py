@@ -22,8 +22,9 @@ from rapids_trav.ids import vertex_dtype
 
 SEARCH = "a search"
 GPU_BYTES = 32
+LEVEL_BYTES = 64  # of a level: how many vertices it and those before it have, in all and of those there are
 LEVELS_BYTES = 14  # the key of each vertex, 8 bytes, and what it is made of
-KHOP_BYTES = 26  # the vertices that are near: a mask, positions, ids, distances
+KHOP_BYTES = 22  # the vertices that are near: a mask, positions, ids, distances
 DEGREES_BYTES = 24  # degrees in two types, and in the caller's order
 
 
@@ -40,12 +41,15 @@ class Searches:
         Whether some of them have one source.
     answer : int
         Bytes that the answer takes for each vertex of each search, beside what was found.
+    beside : int
+        Bytes that the question will ask for for each vertex, once, while these are held.
     """
 
     variant: str = "auto"
     number: int | None = None
     repeated: bool = False
     answer: int = 0
+    beside: int = 0
 
     def nbytes(self, engine: Any, n_vertices: int, vertex: int) -> int:
         """Of all of them, run at once."""
@@ -95,6 +99,7 @@ def answer_bytes(vertex: int, each: bool, ranked: bool, reached_only: bool) -> i
     """
     found = 4 + vertex
     n_bytes = found if ranked or each else 0
+    n_bytes += 8 if ranked else 0  # ids of the caller's type, before they are in the caller's order
     if reached_only:
         n_bytes += 9 + found + vertex + (16 if each or ranked else 0)
     if each:
@@ -105,6 +110,7 @@ def answer_bytes(vertex: int, each: bool, ranked: bool, reached_only: bool) -> i
 def most_within(room: int, most: int, asked: Searches, engine: Any, n_vertices: int) -> int:
     """How many searches at once, up to `most`, `room` bytes are enough for; one in any case."""
     vertex = vertex_dtype(n_vertices).itemsize
+    room -= asked.beside * n_vertices
     while most > 1 and replace(asked, number=most).nbytes(engine, n_vertices, vertex) > room:
         most = most * 3 // 4
     return most

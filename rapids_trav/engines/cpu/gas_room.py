@@ -7,8 +7,8 @@ import numpy as np
 from rapids_trav.program import Program
 from rapids_trav.structures import GatherView, RunOptions
 
-NOTIFIED_BYTES = 17  # of a vertex: a mark, and its place among the active ones and among those notified
-LISTED_BYTES = 40  # of a notified vertex in hand: where its edges begin and end, and how that was found
+NOTIFIED_BYTES = 20  # of a vertex: a mark, and its place among the active ones and among those notified
+LISTED_BYTES = 64  # of a notified vertex in hand: where its edges begin and end, and the same of the last
 LISTED_PART = 8  # one vertex in so many is in hand at once ...
 LISTED_LEAST = 1 << 10  # ... and so many in any case
 
@@ -33,7 +33,8 @@ def working_bytes(view: GatherView, program: Program, options: RunOptions) -> in
     held += 0 if view.degrees.flags.writeable else 8
     listed = 0
     if may_be_notified(program, options):
-        listed = NOTIFIED_BYTES * n + LISTED_BYTES * min(listed_at_once(n), n)
+        taken_over = 0 if options.asynchronous else value
+        listed = (NOTIFIED_BYTES + taken_over) * n + LISTED_BYTES * min(listed_at_once(n), n)
     return held * n + max(listed, options.between_bytes * n)  # one after another
 
 
