@@ -80,7 +80,16 @@ QUESTIONS = {
 
 # On a path these take an iteration, of all vertices or edges, for each vertex.
 LONG = ("bfs push", "bfs pull", "bfs edge", "each push", "components pull", "components notify")
-LONG += ("components sync", "sssp sync", "run", "run one", "run array", "run pull", "bfs trace")
+LONG += (
+    "components sync",
+    "sssp sync",
+    "run",
+    "run one",
+    "run array",
+    "run pull",
+    "bfs trace",
+    "levels each",
+)
 
 
 @dataclass

@@ -49,7 +49,7 @@ def ended(*threads):
 QUESTIONS = {
     "components": lambda graph: graph.components(),
     "pagerank": lambda graph: graph.pagerank(),
-    "each": lambda graph: graph.bfs([1, 2, 3], mode="each"),
+    "each": lambda graph: graph.bfs([1, 2, 3], mode="each", predecessors=False),
     "levels": lambda graph: graph.levels(1),
     "sssp": lambda graph: graph.sssp(1, predecessors=False),
     "khop": lambda graph: graph.khop(1, 1).vertices,

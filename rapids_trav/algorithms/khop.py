@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from rapids_trav.graph import Graph
 
 
-TABLE_BYTES = (
-    16  # of a vertex: a table in which ids are looked up, which has places for some that there are not
-)
+TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
 FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
 ROW_BYTES = 96  # of a row of the edges: its ends in both kinds of ids, and whether they are chosen
 
@@ -61,7 +59,7 @@ def khop(
         columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
         del vertex, near
         found = graph.deliver(graph.frame(columns))
-    n_bytes = graph.n_vertices * (1 + TABLE_BYTES)
+    n_bytes = graph.n_vertices + TABLE_SHARE * graph.ids.nbytes
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood"),
         reading(graph.budget, graph.n_edges, ROW_BYTES, fewest=FEWEST_ROWS) as rows,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import Masked
-from rapids_trav.storage.search_room import DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
+from rapids_trav.storage.search_room import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
 from rapids_trav.structures import Array
 
 from .bfs import searches
@@ -41,21 +42,24 @@ def levels(
         variant=variant,
         policy=policy,
     )
-    xp = graph.engine.xp
+    xp, n = graph.engine.xp, graph.n_vertices
     parts = []
-    for first, found in searches(graph, question, LEVELS_BYTES, beside=LEVEL_BYTES):
-        k, bins = found.distance.size // max(graph.n_vertices, 1), int(found.distance.max()) + 2
-        step = max(graph.n_vertices // bins, 1)  # searches that are counted at once
-        with graph.storage.room(LEVEL_BYTES * min(step, k) * bins, "the levels"):
+    with ExitStack() as counted:
+        for first, found in searches(graph, question, LEVELS_BYTES, beside=LEVEL_BYTES):
+            k, bins = found.distance.size // max(n, 1), int(found.distance.max()) + 2
+            step = max(n // bins, 1)  # searches that are counted at once
             for i in range(0, k, step):
                 some = found.distance.reshape(k, -1)[i : i + step]
-                search, distance, count, cumulative = _count(xp, some, bins)
-                parts.append((search + first + i, distance, count, cumulative))
-        del found
-    search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
-    columns = graph.id_columns("source", question.sources[search]) if question.each else {}
-    columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
-    return graph.deliver(graph.frame(columns))
+                with graph.storage.room(LEVEL_BYTES * len(some) * bins, "the levels"):
+                    search, *counts = _count(xp, some, bins)
+                counted.enter_context(graph.storage.room(COUNTED_BYTES * len(search), "counted levels"))
+                parts.append((search + first + i, *counts))
+            del found, some
+        search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
+        del parts
+        columns = graph.id_columns("source", question.sources[search]) if question.each else {}
+        columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
+        return graph.deliver(graph.frame(columns))
 
 
 def _count(xp: Any, distance: Array, bins: int) -> tuple[Array, Array, Array, Array]:

@@ -23,6 +23,7 @@ from rapids_trav.ids import vertex_dtype
 SEARCH = "a search"
 GPU_BYTES = 32
 LEVEL_BYTES = 64  # of a level: how many vertices it and those before it have, in all and of those there are
+COUNTED_BYTES = 64  # of a level that has been counted: its row, and once more when the rows are put together
 LEVELS_BYTES = 14  # the key of each vertex, 8 bytes, and what it is made of
 KHOP_BYTES = 22  # the vertices that are near: a mask, positions, ids, distances
 DEGREES_BYTES = 24  # degrees in two types, and in the caller's order
