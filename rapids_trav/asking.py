@@ -29,7 +29,9 @@ def question(method: Method) -> Method:
         with telling_of_memory(method.__name__, graph.engine):
             if graph.budget is None:
                 return method(graph, *arguments, **options)
-            return graph.budget.ask(lambda: method(graph, *arguments, **options))
+            again = [_reusable(argument) for argument in arguments]  # it may be asked more than once
+            options = {name: _reusable(option) for name, option in options.items()}
+            return graph.budget.ask(lambda: method(graph, *again, **options))
 
     return cast("Method", asked)
 
@@ -63,6 +65,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     if getattr(error, "status", None) == CUDA_OUT_OF_MEMORY:
         return True
     return isinstance(error, RuntimeError) and any(word in str(error) for word in WORDS)
+
+
+def _reusable(argument: Any) -> Any:
+    """An iterator, which gives its values once, as a list of them."""
+    return list(argument) if isinstance(argument, Iterator) else argument
 
 
 def _left(engine: Any) -> str:

@@ -153,12 +153,12 @@ def taken(asked, question):
     finally:
         tracemalloc.stop()
         Graph.id_columns, Graph.frame = kept
-    measured = max(peak - before - _size(answer), first[0] - before if first else 0)
+    measured = max(peak - before - size_of(answer), first[0] - before if first else 0)
     assert budget.used == at_rest
     return Taken(measured, budget.peak - at_rest)
 
 
-def _size(answer):
+def size_of(answer):
     if isinstance(answer, tuple):
-        return sum(map(_size, answer))
-    return int(answer.memory_usage(deep=True).sum()) if isinstance(answer, pd.DataFrame) else 0
+        return sum(map(size_of, answer))
+    return int(answer.memory_usage(deep=True).sum()) if hasattr(answer, "memory_usage") else 0

@@ -253,3 +253,32 @@ def test_what_is_kept_until_memory_is_short_is_given_up_for_a_question():
 
     assert budget.ask(asks) == {"values": 90}
     assert budget.used == 0 and not kept.rows
+
+
+def test_an_iterator_of_sources_is_asked_again_whole():
+    limit = limit_for([QUESTIONS["components"]], weight="w")
+    graph = edges().trav.graph(memory_limit=limit, weight="w")
+    wanted = graph.bfs([1, 2, 3], predecessors=False)
+    turned_away = []
+    search = graph.engine.bfs
+
+    def crowded(view, sources, options):
+        if not turned_away:  # as if another thread had taken the room meanwhile
+            turned_away.append(len(sources))
+            started(lambda: graph.budget.ask(stalls))
+            assert holding.wait(SECONDS)
+            with graph.budget.hold(graph.budget.free + 1, "more than is left"):
+                pass
+        return search(view, sources, options)
+
+    holding, go_on = threading.Event(), threading.Event()
+
+    def stalls():
+        with graph.budget.hold(1, "a byte"):
+            holding.set()
+            go_on.wait(0.2)
+
+    graph.engine.bfs = crowded
+    found = graph.bfs(iter([1, 2, 3]), predecessors=False)
+    assert turned_away == [3]
+    pd.testing.assert_frame_equal(found, wanted)

@@ -25,6 +25,8 @@ class Structures:
     read, by `weighted`, when a run first asks for them.  With `forward` that structure is there already.
     """
 
+    limited = False  # whether a budget counts what is taken
+
     def __init__(
         self,
         engine: Any,
@@ -165,6 +167,11 @@ class MemoryView:
     @property
     def stored(self) -> Adjacency:
         return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
+
+    @property
+    def limited(self) -> bool:
+        """Whether a budget counts what searches take, so that nothing may stay when they have ended."""
+        return self.structures.limited
 
     def searching(self, asked: Searches) -> AbstractContextManager[None]:
         """Room for searches in this view, until their answer stands."""

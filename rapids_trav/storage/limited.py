@@ -23,6 +23,8 @@ DEGREE_BYTES = 17  # of a vertex: its degree, as it is counted and as it is kept
 class LimitedStructures(Structures):
     """`Structures` that count in a budget; `n_edges` are the most that there may be."""
 
+    limited = True
+
     def __init__(
         self, budget: Budget, n_edges: int, engine: Any, n_vertices: int, chunks: Chunks, directed: bool,
         weighted: Chunks | None, forward: Adjacency | None,

@@ -33,8 +33,10 @@ def question_bytes(program: Program, ranked: bool, given: int = 0, own: int = 0)
 
 
 def shortcut_bytes(vertex: int, ranked: bool) -> int:
-    """For each vertex: the new labels; which changed, and where; and those labels, and what they name."""
-    return POSITION + (3 + ranked) * vertex + 2
+    """For each vertex: the new labels; which changed, and where, found in two steps on a GPU; and those
+    labels, and what they name.
+    """
+    return 2 * POSITION + (3 + ranked) * vertex + 2
 
 
 def tree_bytes(vertex: int, ranked: bool) -> int:

@@ -102,7 +102,7 @@ def answer_bytes(vertex: int, each: bool, ranked: bool, reached_only: bool) -> i
     n_bytes = found if ranked or each else 0
     n_bytes += 8 if ranked else 0  # ids of the caller's type, before they are in the caller's order
     if reached_only:
-        n_bytes += 9 + found + vertex + (16 if each or ranked else 0)
+        n_bytes += 17 + found + vertex + (16 if each or ranked else 0)
     if each:
         n_bytes += 2 * vertex + 27  # sources and vertices; columns in the caller's ids, and masks
     return n_bytes
