@@ -3,6 +3,7 @@
     python ci/bench_cpu.py                     # R-MAT of scale 18 and 20, grid, path, star, 256 sources
     python ci/bench_cpu.py --scale 22 --roots 16 --only rmat
     python ci/bench_cpu.py --scale 18 --scale 20 --roots 8 --only rmat --json ci/cpu-benchmark.jsonl
+    python ci/bench_cpu.py --only threads      # questions a second of 1 to 8 threads on the Facebook graph
 
 Each library gets the graph in its own form beforehand, multi-edges and self-loops included, and one call to
 warm up.  Only traversal is timed: ours with its result arrays; SciPy's order and predecessors; igraph's
@@ -23,12 +24,12 @@ from types import SimpleNamespace
 
 import click
 import numpy as np
-from bench import provenance
+from bench import provenance, threads
 from bench.rows import Recorder, of_times
 from rich.console import Console
 from rich.table import Table
 
-from rapids_trav import generators
+from rapids_trav import datasets, generators
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.structures import BfsOptions
 
@@ -159,11 +160,25 @@ def compare_each(scale: int, n_sources: int, console: Console, recorder: Recorde
     console.print(table)
 
 
+def compare_threads(roots: int, console: Console) -> None:
+    """Questions a second by number of threads, on the Facebook graph."""
+    edges = datasets.load("facebook")
+    graph = edges.trav.graph()
+    sources = np.random.default_rng(0).choice(edges["src"].unique(), roots).tolist()
+    table = Table(
+        "question", *(f"{n} threads" for n in threads.THREADS), title="facebook, questions a second"
+    )
+    rows = list(threads.compare(graph, sources, ENGINE.synchronize))
+    for name in dict.fromkeys(row["name"] for row in rows):
+        table.add_row(name, *(f"{row['questions_a_second']:.0f}" for row in rows if row["name"] == name))
+    console.print(table)
+
+
 @click.command()
 @click.option("--scale", type=int, multiple=True, default=(18, 20), show_default=True, help="R-MAT scales.")
 @click.option("--roots", default=32, show_default=True, help="Roots, of degree 1 or more.")
 @click.option("--sources", default=256, show_default=True, help="Sources searched together.")
-@click.option("--only", type=click.Choice(["rmat", "long", "each"]), help="Only this part.")
+@click.option("--only", type=click.Choice(["rmat", "long", "each", "threads"]), help="Only this part.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Append the rows to this file.")
 def main(scale: tuple[int, ...], roots: int, sources: int, only: str | None, path: Path | None) -> None:
     """Print the tables, and keep the rows."""
@@ -184,6 +199,8 @@ def main(scale: tuple[int, ...], roots: int, sources: int, only: str | None, pat
     if only in (None, "each"):
         for s in scale:
             compare_each(s, sources, console, recorder)
+    if only in (None, "threads"):
+        compare_threads(roots, console)
 
 
 if __name__ == "__main__":

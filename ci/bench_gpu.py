@@ -9,6 +9,7 @@
     python ci/bench_gpu.py build                time and peak memory, against cuGraph
     python ci/bench_gpu.py limit                bytes and bandwidth by level, against a copy
     python ci/bench_gpu.py each                 hundreds of searches together, against one after another
+    python ci/bench_gpu.py threads              questions a second of 1 to 8 threads on one graph
     python ci/bench_gpu.py replication          B6: gathering with copies of each vertex, and without
     python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
@@ -49,6 +50,7 @@ from bench import (
     replication,
     scales,
     tables,
+    threads,
     variants,
     whole_call,
 )
@@ -68,6 +70,7 @@ BENCHMARKS = {
     "build": build,
     "limit": limit,
     "each": each,
+    "threads": threads,
     "replication": replication,
     "programs": programs,
     "out-of-core": out_of_core,

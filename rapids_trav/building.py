@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from . import proxies, stats
+from .asking import is_out_of_memory, telling_of_memory
 from .degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
 from .distinct import renumber_distinct
 from .edge_slices import SlicedEdges
-from .edges import EdgeSource, Ends, edge_columns, open_edges, require_column
+from .edges import EdgeSource, Ends, FrameEdges, edge_columns, open_edges, require_column
 from .engines import select
 from .errors import TravError, written
 from .ids import IdMap
@@ -53,9 +54,12 @@ def build(
     if placement.limit is None:
         try:
             return attempt(placement)
-        except MemoryError:
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
             placement = Placement.of_what_is_free(runner, spill)
-    return attempt(placement)
+    with telling_of_memory("building the graph", runner):
+        return attempt(placement)
 
 
 def _build(
@@ -68,9 +72,9 @@ def _build(
     back_end: str | None,
     placement: Placement,
 ) -> dict[str, Any]:
+    whole, read = _reading(source, sides, weight, extra, placement)
     if placement.limit is not None:
         source = SlicedEdges(source, placement.rows_at_once)
-    read = Reading(source, sides, weight, extra)
     times = stats.PhaseTimes(runner.synchronize)
 
     def edge_rows(ids: IdMap) -> EdgeRows:
@@ -78,14 +82,16 @@ def _build(
         return EdgeRows(source, *sides, read.n_edges, ids, runner.xp, weights)
 
     with times.phase("renumber"):
-        ids, pairs = _renumbered(read, len(sides[0]), source, runner.xp, placement, edge_rows)
+        ids, pairs = _renumbered(read, len(sides[0]), source, runner.xp, whole, edge_rows)
     if back_end:
         with times.phase("degree sort"):
             order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
             named = placement.limit is None and hasattr(runner, "answer_columns")
             ids = DegreeOrderedIds.of(ids, order, runner.xp, named=named)
-            pairs = _in_order(pairs, ids) if placement.limit is None else edge_rows(ids).pairs
+            pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
     rows = edge_rows(ids)
+    if whole and not placement.fits(runner, ids, read.n_edges, directed, weight is not None, codes=True):
+        pairs = rows.pairs  # those in memory would take the room of the build
     with times.phase("adjacency"):
         storage = placement.storage(
             runner,
@@ -107,16 +113,31 @@ def _build(
     }
 
 
+def _reading(
+    source: EdgeSource,
+    sides: tuple[list[Hashable], list[Hashable]],
+    weight: Hashable | None,
+    extra: list[list[Any]],
+    placement: Placement,
+) -> tuple[bool, Reading]:
+    """Whether the edges are read once, with the ids of all of them in memory, and the reading."""
+    columns = [*sides[0], *sides[1]]
+    id_bytes = source.id_bytes(columns) if isinstance(source, FrameEdges) else None
+    whole = placement.reads_whole(source.count_rows(), id_bytes)
+    rows = source if whole else SlicedEdges(source, placement.rows_at_once)
+    return whole, Reading(rows, sides, weight, extra)
+
+
 def _renumbered(
     read: Reading,
     width: int,
     source: EdgeSource,
     xp: Any,
-    placement: Placement,
+    whole: bool,
     edge_rows: Callable[[IdMap], EdgeRows],
 ) -> tuple[IdMap, Pairs]:
-    """The ids, and the edges in them: with a limit these are read again, else they have been kept."""
-    if placement.limit is not None:
+    """The ids, and the edges in them: those of all edges at once are kept, else the edges are read again."""
+    if not whole:
         ids = renumber_distinct(read, width, source.library, xp)
         return ids, edge_rows(ids).pairs
     ids, codes = renumber(read, width, source.library, xp)

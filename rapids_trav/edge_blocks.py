@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 24  # edges in a block
 READ_BYTES = 256  # of a budget for each edge of a block, with what is made of it
+READ_SHARE = 4  # of what is free a block takes one part: the rest is for other threads
+FEWEST_IN_HAND = 1 << 5  # edges of a block in any case, where a small limit leaves room for no more
 FEWEST_READ = 1 << 12  # edges of a block in any case: fewer take too long
 
 
@@ -24,6 +27,24 @@ def block_within(
     if budget is None:
         return most
     return max(min(most, (budget.free - beside) // edge_bytes), FEWEST_READ)
+
+
+@contextmanager
+def reading(
+    budget: Budget | None,
+    n_edges: int,
+    edge_bytes: int,
+    most: int = BLOCK,
+    *,
+    fewest: int = FEWEST_IN_HAND,
+) -> Iterator[int]:
+    """Hold room for a block of edges in hand, of `edge_bytes` each; how many they are."""
+    if budget is None:
+        yield most
+        return
+    block = max(min(most, n_edges, budget.free // READ_SHARE // edge_bytes), fewest)
+    with budget.hold(edge_bytes * min(block, n_edges), "a block of edges"):
+        yield block
 
 
 def edge_blocks(adjacency: Adjacency, xp: Any, overlap: int = 0, block: int = BLOCK) -> Iterator[EdgeList]:

@@ -104,6 +104,10 @@ class FrameEdges:
     def count_rows(self) -> int | None:
         return sum(map(len, self._frames))
 
+    def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
+        """Bytes of these columns; Python's objects, which they share with the graph, are not counted."""
+        return sum(int(frame[name].memory_usage(index=False)) for frame in self._frames for name in columns)
+
     def deliver(self, frame: Frame) -> Frame:
         return frame
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import building, saving, stats
 from .algorithms import bfs, khop, levels, paths
 from .algorithms.question import flag
+from .asking import question, telling_of_memory
 from .edges import Ends
 from .frames import Frame
 from .ids import IdMap
@@ -18,6 +19,7 @@ from .program_methods import ProgramMethods
 from .sizes import readable
 from .storage.budget import Budget
 from .storage.memory import InMemory
+from .storage.paged import Paged
 from .storage.rows import EdgeRows
 from .storage.saved_rows import SavedRows
 from .structures import Array
@@ -136,8 +138,8 @@ class Graph(ProgramMethods):
         Parquet.  A graph of pandas frames on the CPU engine can be pickled, edges and all.
         """
         flag("directed", directed)
-        return cls(
-            **building.build(
+        with telling_of_memory("building the graph", engine):
+            parts = building.build(
                 edges,
                 src,
                 dst,
@@ -149,7 +151,7 @@ class Graph(ProgramMethods):
                 memory_limit=memory_limit,
                 spill=spill,
             )
-        )
+        return cls(**parts)
 
     @classmethod
     def open(
@@ -196,8 +198,11 @@ class Graph(ProgramMethods):
         `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
         and the weight, in ascending order.
         """
-        return cls(**saving.open_saved(folder, engine, memory_limit, spill, verify))
+        with telling_of_memory("opening the graph", engine):
+            parts = saving.open_saved(folder, engine, memory_limit, spill, verify)
+        return cls(**parts)
 
+    @question
     def save(self, folder: Any) -> None:
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
@@ -216,6 +221,7 @@ class Graph(ProgramMethods):
         """
         saving.save(self, folder)
 
+    @question
     def bfs(
         self,
         sources: Any,
@@ -297,6 +303,7 @@ class Graph(ProgramMethods):
             trace=trace,
         )
 
+    @question
     def paths(self, sources: Any, targets: Any, **options: Any) -> Frame:
         """A shortest path from the sources to each target.
 
@@ -315,6 +322,7 @@ class Graph(ProgramMethods):
         """
         return paths.paths(self, sources, targets, **options)
 
+    @question
     def khop(
         self, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
     ) -> khop.Neighborhood:
@@ -337,6 +345,7 @@ class Graph(ProgramMethods):
         """
         return khop.khop(self, seeds, k, direction=direction, where=where)
 
+    @question
     def levels(self, sources: Any, **options: Any) -> Frame:
         """How many vertices lie at each distance.
 
@@ -354,6 +363,7 @@ class Graph(ProgramMethods):
         """
         return levels.levels(self, sources, **options)
 
+    @question
     def degrees(self, direction: str = "out") -> Frame:
         """Edges at each vertex: frame of `vertex` and `degree`.
 
@@ -379,7 +389,7 @@ class Graph(ProgramMethods):
 
     @property
     def budget(self) -> Budget | None:
-        """The memory limit of a graph that is kept outside memory, what is in use and the most that was."""
+        """The memory limit, what is in use and the most that was; None without a limit."""
         return self.storage.budget
 
     @property
@@ -401,11 +411,13 @@ class Graph(ProgramMethods):
         return list(self.rows.source.columns)
 
     @cached_property
+    @question
     def n_self_loops(self) -> int:
         """Rows whose two ends are the same vertex; counted at the first asking."""
         return stats.self_loops(self.storage.view(), self.engine, self.budget)
 
     @cached_property
+    @question
     def n_duplicate_edges(self) -> int:
         """Rows that repeat an edge of an earlier row; counted at the first asking."""
         return stats.duplicate_edges(self.storage.view(), self.engine, self.directed, self.budget)
@@ -430,7 +442,7 @@ class Graph(ProgramMethods):
         return self.rows.source.library.hand_out(self.rows.source.deliver(frame))
 
     def __getstate__(self) -> dict[str, Any]:
-        if self.budget is not None or isinstance(self.rows, SavedRows):
+        if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
             raise TypeError(
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
                 "needed."

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from .algorithms import components, pagerank, run, sssp
+from .asking import question
 from .program import Program
 from .progress import shown
 
@@ -13,6 +14,7 @@ from .progress import shown
 class ProgramMethods:
     """Methods of `Graph`, apart for their length."""
 
+    @question
     def run(
         self,
         program: Program,
@@ -137,6 +139,7 @@ class ProgramMethods:
                 replication=replication,
             )
 
+    @question
     def components(
         self,
         *,
@@ -186,6 +189,7 @@ class ProgramMethods:
                 resume=resume,
             )
 
+    @question
     def sssp(
         self,
         sources: Any,
@@ -256,6 +260,7 @@ class ProgramMethods:
                 resume=resume,
             )
 
+    @question
     def pagerank(
         self,
         alpha: float = 0.85,

@@ -7,17 +7,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .edge_blocks import block_within, edge_blocks
+from .edge_blocks import edge_blocks, reading
 from .structures import View
 
 if TYPE_CHECKING:
     from .storage.budget import Budget
 
+EDGE_BYTES = 32  # of an edge in hand: its ends, and what is compared
+
 
 def self_loops(view: View, engine: Any, budget: Budget | None = None) -> int:
     """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""
-    blocks = edge_blocks(view.stored, engine.xp, block=block_within(budget))
-    return sum(int((edges.src == edges.dst).sum()) for edges in blocks)
+    stored = view.stored
+    with reading(budget, stored.n_edges, EDGE_BYTES) as block:
+        blocks = edge_blocks(stored, engine.xp, block=block)
+        return sum(int((edges.src == edges.dst).sum()) for edges in blocks)
 
 
 def duplicate_edges(view: View, engine: Any, directed: bool, budget: Budget | None = None) -> int:
@@ -25,12 +29,13 @@ def duplicate_edges(view: View, engine: Any, directed: bool, budget: Budget | No
 
     Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
     """
-    found = 0
-    for edges in edge_blocks(view.stored, engine.xp, overlap=1, block=block_within(budget)):
-        repeated = (edges.src[1:] == edges.src[:-1]) & (edges.dst[1:] == edges.dst[:-1])
-        if not directed:
-            repeated &= edges.src[1:] <= edges.dst[1:]
-        found += int(repeated.sum())
+    found, stored = 0, view.stored
+    with reading(budget, stored.n_edges, EDGE_BYTES) as block:
+        for edges in edge_blocks(stored, engine.xp, overlap=1, block=block):
+            repeated = (edges.src[1:] == edges.src[:-1]) & (edges.dst[1:] == edges.dst[:-1])
+            if not directed:
+                repeated &= edges.src[1:] <= edges.dst[1:]
+            found += int(repeated.sum())
     return found
 
 

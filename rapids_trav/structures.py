@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -251,6 +252,8 @@ class GatherView:
         from a file, and are streamed.
     out_weights : array or None
         One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
+    budget
+        Of the engine's memory, where it is limited; see `storage.budget`.
     """
 
     into: Adjacency
@@ -259,10 +262,20 @@ class GatherView:
     degrees: Array
     pages: Pages | None = None
     out_weights: Array | None = None
+    budget: Any = None
 
     @property
     def n_vertices(self) -> int:
         return self.into.n_vertices
+
+    @property
+    def limited(self) -> Any:
+        """The budget of the engine's memory; None without a limit."""
+        return self.budget if self.pages is None else self.pages.budget
+
+    def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block."""
+        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what)
 
 
 @dataclass(frozen=True)
@@ -318,6 +331,8 @@ class RunOptions:
     between : callable(State) -> State, or None
         Called after each iteration, from number `between_from` on, that leaves vertices active: gives the
         values and active vertices to go on from, in arrays of its own.
+    between_bytes : int
+        What that takes for each vertex.
     on_page : callable(pages, bytes) or None
         Called with the pages and bytes that were streamed since the last call.
     """
@@ -334,6 +349,7 @@ class RunOptions:
     checkpoint: Callable[[State, bool], None] | None = None
     between: Callable[[State], State] | None = None
     between_from: int = 0
+    between_bytes: int = 0
     on_page: Callable[[int, int], None] | None = None
 
 

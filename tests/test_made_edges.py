@@ -125,7 +125,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("change", OTHERS)
-@pytest.mark.parametrize("limit", [None, "20kB"])
+@pytest.mark.parametrize("limit", [None, "30kB"])
 @pytest.mark.parametrize("ends", [{}, {"src": ["src", "of"], "dst": ["dst", "of"]}], ids=["one", "two"])
 def test_columns_of_another_kind_are_noticed(change, limit, ends):
     """From each reading on, until one that a build or a filter no longer has."""

@@ -18,8 +18,10 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.lookup import lookup
+from rapids_trav.storage.search_room import Searches, answer_bytes
 from rapids_trav.structures import Array, BfsOptions, LevelTrace, Search
 
+from .answer_rows import Rows
 from .question import Question, ask, flag
 
 if TYPE_CHECKING:
@@ -55,46 +57,68 @@ def bfs(
     whole = not reached_only and graph.frame_library == "cudf" and hasattr(graph.engine, "answer_columns")
     table = graph.ids.table if whole else None
     question = ask(graph, sources, checked=table is None or graph.n_vertices == 0, **asked)
-    columns, rows, traces = None, [], []
-    for first, found in searches(graph, question, deterministic):
+    columns, traces, n = None, [], graph.n_vertices
+    room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
+    total = None if reached_only else (len(question.sources) if question.each else 1) * n
+    _check_size(graph, total or 0)
+    rows = Rows(graph.rows.source.library, graph.engine.xp, total)
+    for first, found in searches(graph, question, room, deterministic):
         traces.append(found.trace)
         if table and not question.each:
             columns = graph.engine.answer_columns(found, table, len(question.sources))
-            break
-        rows.append(_rows(graph, question, found, first, reached_only))
-        _check_size(graph, sum(len(part[2]) for part in rows))
-    frame = graph.frame(columns) if columns else _named(graph, *_joined(graph, rows))
+        else:
+            part = _rows(graph, question, found, first, reached_only)
+            _check_size(graph, rows.n_rows + len(part[2]))
+            rows.add(_named(graph, *part), len(part[2]))
+            del part
+        del found  # before the next are searched
+    frame = graph.frame(columns or rows.columns())
     if columns and columns["distance"].null_count() == graph.n_vertices:  # not even a source was reached
         lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
 
 
-def searches(graph: Graph, question: Question, deterministic: bool = False) -> Iterator[tuple[int, Search]]:
+def searches(
+    graph: Graph, question: Question, room: int, deterministic: bool = False, beside: int = 0
+) -> Iterator[tuple[int, Search]]:
     """The searches of a question: position of a batch's first source, and what was found.
 
     A joint search is one batch with arrays of shape (n,); independent ones come in batches of k, (k, n).
+    `room` is what the caller makes of a batch, in bytes for each vertex of each search; it counts until the
+    next batch is asked for, and what was found should be gone by then.  `beside` it will ask for for each
+    vertex, once.
     """
-    engine, options = graph.engine, question.options
+    engine, options, sources = graph.engine, question.options, question.sources
     smallest = deterministic and options.predecessors
     if smallest:
         options = replace(options, predecessors=False)
-    step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1)))
-    if question.each:
-        step = question.view.searches_at_once(min(step, len(question.sources)), question.options)
+    asked = Searches(options.variant, answer=room, beside=beside)
+    if not question.each:
+        with question.view.searching(asked):
+            yield 0, _with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
+        return
+    repeated = len(engine.xp.unique(sources)) < len(sources)
+    asked = replace(asked, number=1, repeated=repeated)
+    step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
+    step = question.view.searches_at_once(step, asked)
     step = step // 64 * 64 or step  # whole words of a bit-parallel search
-    for first in range(0, len(question.sources), step if question.each else len(question.sources)):
-        part = question.sources[first : first + step] if question.each else question.sources
-        with question.view.searching(question.options, len(part) if question.each else None):
-            if question.each:
-                found = _search_each(engine, question, part, options)
-            else:
-                found = engine.bfs(question.view, part, options)
-            if smallest:
-                into = question.view.into
-                predecessor = engine.smallest_predecessors(into, found.distance, graph.ids.order)
-                found = replace(found, predecessor=predecessor)
-        yield first, found
+    for first in range(0, len(sources), step):
+        part = sources[first : first + step]
+        with question.view.searching(replace(asked, number=len(part))):
+            found = _search_each(engine, question, part, options)
+            found = _with_smallest(graph, question, found, smallest)
+            yield first, found
+            del found
+
+
+def _with_smallest(graph: Graph, question: Question, found: Search, wanted: bool) -> Search:
+    """The search with the smallest of the valid predecessors, if they are wanted."""
+    if not wanted:
+        return found
+    into = question.view.into
+    predecessor = graph.engine.smallest_predecessors(into, found.distance, graph.ids.order)
+    return replace(found, predecessor=predecessor)
 
 
 def _search_each(engine: Any, question: Question, sources: Array, options: BfsOptions) -> Search:
@@ -133,23 +157,16 @@ def _rows(
     return source, vertex, distance, predecessor
 
 
-def _joined(graph: Graph, rows: list[tuple]) -> tuple[Array | None, ...]:
-    """The batches' columns one below the other."""
-    if len(rows) == 1:
-        return rows[0]
-    concatenate = graph.engine.xp.concatenate
-    return tuple(None if parts[0] is None else concatenate(parts) for parts in zip(*rows, strict=True))
-
-
 def _named(
     graph: Graph, source: Array | None, vertex: Array | None, distance: Array, predecessor: Array | None
-) -> Any:
+) -> dict[str, Any]:
+    """The columns in the caller's ids."""
     columns = {} if source is None else graph.id_columns("source", source)
     columns |= graph.id_columns("vertex", vertex)
     columns["distance"] = Masked(distance, distance >= 0)
     if predecessor is not None:
         columns |= graph.id_columns("predecessor", predecessor, nulls=True)
-    return graph.frame(columns)
+    return columns
 
 
 def _check_size(graph: Graph, rows: int) -> None:

@@ -18,10 +18,11 @@ import numpy as np
 
 from rapids_trav.frames import move
 from rapids_trav.ids import vertex_dtype
+from rapids_trav.storage.run_room import question_bytes, shortcut_bytes
 from rapids_trav.structures import Array, State
 
 from .programs import connected_components
-from .run import RunQuestion, answer, execute, gather_view, in_order
+from .run import RunQuestion, answer, execute, gather_view, in_order, running
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
@@ -34,15 +35,20 @@ def components(graph: Graph, **asked: Any) -> Any:
     question = RunQuestion(direction="both", **asked)
     xp, n = graph.engine.xp, graph.n_vertices
     dtype = vertex_dtype(n)
-    labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
-    program = connected_components(dtype.name)
+    program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)
-    state = State(labels, xp.ones(n, dtype=bool))
-    shortcuts = Shortcuts(labels, graph.ids.rank, xp)
-    done = execute(graph, view, program, state, question, between=shortcuts, between_from=FIRST)
-    label = in_order(graph, done.values)
-    columns = graph.id_columns("vertex") | graph.id_columns("component", graph.ids.placed(label))
-    return answer(graph, columns, done, question)
+    room, between = question_bytes(program, ranked), shortcut_bytes(dtype.itemsize, ranked)
+    with running(graph, view, program, question, room, between):
+        labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
+        state = State(labels, xp.ones(n, dtype=bool))
+        shortcuts = Shortcuts(labels, graph.ids.rank, xp)
+        own = {"between": shortcuts, "between_from": FIRST, "between_bytes": between}
+        del labels, shortcuts
+        done = execute(graph, view, program, state, question, **own)
+        del state, own
+        label = in_order(graph, done.values)
+        columns = graph.id_columns("vertex") | graph.id_columns("component", graph.ids.placed(label))
+        return answer(graph, columns, done, question)
 
 
 class Shortcuts:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rapids_trav.edge_blocks import reading
 from rapids_trav.frames import Masked
+from rapids_trav.storage.search_room import KHOP_BYTES, Searches
 
 from .question import ask, whole_number
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
+
+
+TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
+FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
+ROW_BYTES = 96  # of a row of the edges: its ends in both kinds of ids, and whether they are chosen
 
 
 class Neighborhood(NamedTuple):
@@ -42,14 +49,21 @@ def khop(
         predecessors=False,
         what="seeds",
     )
-    with question.view.searching(question.options):
+    with question.view.searching(Searches(question.options.variant, answer=KHOP_BYTES)):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
-    chosen = distance >= 0
-    rank = graph.ids.rank
-    vertex = graph.engine.xp.flatnonzero(chosen) if rank is None else rank[chosen[rank]]
-    near = distance[vertex]
-    columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
-    return Neighborhood(
-        vertices=graph.deliver(graph.frame(columns)),
-        edges=graph.deliver(graph.rows.inside(chosen, where)),
-    )
+        chosen = distance >= 0
+        rank = graph.ids.rank
+        vertex = graph.engine.xp.flatnonzero(chosen) if rank is None else rank[chosen[rank]]
+        near = distance[vertex]
+        del distance
+        columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
+        del vertex, near
+        found = graph.deliver(graph.frame(columns))
+    n_bytes = graph.n_vertices + TABLE_SHARE * graph.ids.nbytes
+    with (
+        graph.storage.room(n_bytes, "the vertices of a neighbourhood"),
+        reading(graph.budget, graph.n_edges, ROW_BYTES, fewest=FEWEST_ROWS) as rows,
+    ):
+        at_once = None if graph.budget is None else rows
+        edges = graph.deliver(graph.rows.inside(chosen, where, at_once))
+    return Neighborhood(vertices=found, edges=edges)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import Masked
+from rapids_trav.storage.search_room import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
 from rapids_trav.structures import Array
 
 from .bfs import searches
@@ -40,23 +42,35 @@ def levels(
         variant=variant,
         policy=policy,
     )
-    xp = graph.engine.xp
+    xp, n = graph.engine.xp, graph.n_vertices
     parts = []
-    for first, found in searches(graph, question):
-        search, distance, count, cumulative = _count(xp, found.distance.reshape(-1, graph.n_vertices))
-        parts.append((search + first, distance, count, cumulative))
-    search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
-    columns = graph.id_columns("source", question.sources[search]) if question.each else {}
-    columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
-    return graph.deliver(graph.frame(columns))
+    with ExitStack() as counted:
+        for first, found in searches(graph, question, LEVELS_BYTES, beside=LEVEL_BYTES):
+            k, bins = found.distance.size // max(n, 1), int(found.distance.max()) + 2
+            step = max(n // bins, 1)  # searches that are counted at once
+            for i in range(0, k, step):
+                some = found.distance.reshape(k, -1)[i : i + step]
+                with graph.storage.room(LEVEL_BYTES * len(some) * bins, "the levels"):
+                    search, *counts = _count(xp, some, bins)
+                counted.enter_context(graph.storage.room(COUNTED_BYTES * len(search), "counted levels"))
+                parts.append((search + first + i, *counts))
+            del found, some
+        search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
+        del parts
+        columns = graph.id_columns("source", question.sources[search]) if question.each else {}
+        columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
+        return graph.deliver(graph.frame(columns))
 
 
-def _count(xp: Any, distance: Array) -> tuple[Array, Array, Array, Array]:
-    """Of (k, n) distances: search, distance (-1: unreached, stands last), vertices, running total."""
+def _count(xp: Any, distance: Array, bins: int) -> tuple[Array, Array, Array, Array]:
+    """Of (k, n) distances: search, distance (-1: unreached, stands last), vertices, running total.
+
+    There is a bin for each distance, and one for the unreached.
+    """
     k = len(distance)
-    bins = int(distance.max()) + 2  # the last one for the unreached
     key = xp.where(distance < 0, bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * bins
-    counts = xp.bincount(key.reshape(-1), minlength=k * bins).reshape(k, bins).astype(xp.int64)
+    counts = xp.bincount(key.reshape(-1), minlength=k * bins).reshape(k, bins).astype(xp.int64, copy=False)
+    del key
     cumulative = xp.cumsum(counts, axis=1)
     search, level = xp.nonzero(counts)
     found = xp.where(level == bins - 1, -1, level).astype(xp.int32)
@@ -68,7 +82,8 @@ def degrees(graph: Graph, direction: str = "out") -> Any:
     one_of("direction", direction, DIRECTIONS)
     offsets = graph.storage.view(direction).out.row_offsets
     xp = graph.engine.xp
-    degree = xp.diff(offsets).astype(xp.int64)
-    if graph.ids.rank is not None:
-        degree = degree[graph.ids.rank]
-    return graph.deliver(graph.frame(graph.id_columns("vertex") | {"degree": degree}))
+    with graph.storage.room(DEGREES_BYTES * graph.n_vertices, "the degrees"):
+        degree = xp.diff(offsets).astype(xp.int64)
+        if graph.ids.rank is not None:
+            degree = degree[graph.ids.rank]
+        return graph.deliver(graph.frame(graph.id_columns("vertex") | {"degree": degree}))

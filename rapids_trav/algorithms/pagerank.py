@@ -18,11 +18,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.errors import TravError, written
-from rapids_trav.structures import State
+from rapids_trav.storage.run_room import question_bytes
+from rapids_trav.structures import Run, State
 
 from .programs import pagerank as program_of
 from .question import one_of, whole_number
-from .run import RunQuestion, answer, execute, gather_view, in_order
+from .run import RunQuestion, answer, execute, gather_view, in_order, running
 from .weights import check_rank_weights
 
 if TYPE_CHECKING:
@@ -54,17 +55,23 @@ def pagerank(
     one_of("dtype", dtype, ("float64", "float32"))
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)
-    if view.weights is not None:
-        check_rank_weights(graph, view, question.where, dtype, float(1.0 - alpha) / max(n, 1))
-    state = State(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
-    done = execute(graph, view, program, state, question)
+    with running(graph, view, program, question, question_bytes(program, graph.ids.rank is not None)):
+        if view.weights is not None:
+            check_rank_weights(graph, view, question.where, dtype, float(1.0 - alpha) / max(n, 1))
+        state = State(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
+        done = execute(graph, view, program, state, question)
+        del state
+        _check_converged(done, max_iter, tol)
+        columns = graph.id_columns("vertex") | {"pagerank": in_order(graph, done.values)}
+        return answer(graph, columns, done, question)
+
+
+def _check_converged(done: Run, max_iter: int, tol: float) -> None:
     if not done.converged:
         raise TravError(
             f"pagerank has not converged in max_iter={max_iter} iterations: the ranks still change by "
             f"{done.residual:.3g} in all, and tol is {tol:g}; give a larger max_iter or tol."
         )
-    columns = graph.id_columns("vertex") | {"pagerank": in_order(graph, done.values)}
-    return answer(graph, columns, done, question)
 
 
 def check_settings(alpha: Any, tol: Any, max_iter: Any) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
+from rapids_trav.storage.search_room import paths_bytes
 from rapids_trav.structures import Array, Search
 
 from .bfs import searches
@@ -48,9 +49,11 @@ def paths(
     )
     ends = on_engine(graph, vertices(graph, "targets", targets))
     parts = []
-    for first, found in searches(graph, question, deterministic):
+    room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize)
+    for first, found in searches(graph, question, room, deterministic):
         search, target, step, vertex = _follow(graph, found, ends)
         parts.append((question.sources[search + first], ends[target], step, vertex))
+        del found
     concatenate = graph.engine.xp.concatenate
     source, target, step, vertex = (concatenate(column) for column in zip(*parts, strict=True))
     columns = graph.id_columns("source", source) if question.each else {}

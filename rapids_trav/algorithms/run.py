@@ -7,6 +7,7 @@ and order), checkpoints, and the choice of the processor.  `execute` is what the
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from rapids_trav.locations import location
 from rapids_trav.program import Program, kind_of
 from rapids_trav.program_parameters import check_parameters, parameter_numbers
 from rapids_trav.storage.rows import check_where
+from rapids_trav.storage.run_room import least_of_engine, question_bytes
 from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
 
 from .bfs import Traced, trace_columns
@@ -110,9 +112,29 @@ def run(
         )
     question = RunQuestion(parameters=parameter_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
-    done = execute(graph, view, program, starting_state(graph, program, initial, sources), question)
-    columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
-    return answer(graph, columns, done, question)
+    ranked = graph.ids.rank is not None
+    given = 2 * np.dtype(program.dtype).itemsize + 1  # the initial values, as they come and as they are cast
+    with running(graph, view, program, question, question_bytes(program, ranked, given=given)):
+        done = execute(graph, view, program, starting_state(graph, program, initial, sources), question)
+        columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
+        return answer(graph, columns, done, question)
+
+
+def running(
+    graph: Graph, view: GatherView, program: Program, question: RunQuestion, own: int, between: int = 0
+) -> AbstractContextManager[None]:
+    """Room for what a question has for each vertex beside the run, `own` bytes, until its answer stands.
+
+    `between` is what is made between iterations, which the engine takes room for.
+    """
+    options = RunOptions(
+        weighted=question.weighted,
+        mode=question.mode,
+        asynchronous=_is_asynchronous(graph, program, question),
+        between_bytes=between,
+    )
+    least = least_of_engine(graph.engine.name, view, program, options)
+    return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", least)
 
 
 def gather_view(graph: Graph, program: Program, question: RunQuestion) -> GatherView:
@@ -141,9 +163,7 @@ def execute(
     _check_fit(program, question)
     if question.gather == "replicas" and graph.engine.name != "cuda":
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
-    asynchronous = question.asynchronous
-    if asynchronous is None:
-        asynchronous = bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
+    asynchronous = _is_asynchronous(graph, program, question)
     if asynchronous and not program.asynchronous:
         raise TravError(
             f"asynchronous=True is not for program {program.name!r}, whose sums depend on what came first: "
@@ -167,6 +187,13 @@ def execute(
             state = checkpoints.resumed(state)
         options = replace(options, checkpoint=checkpoints.write)
     return _on_processor(graph.engine, question.processor)(view, program, state, options)
+
+
+def _is_asynchronous(graph: Graph, program: Program, question: RunQuestion) -> bool:
+    """What the caller asks for or else, where values are the same, what the engine is faster at."""
+    if question.asynchronous is not None:
+        return question.asynchronous
+    return bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
 
 
 def _check_fit(program: Program, question: RunQuestion) -> None:
@@ -193,7 +220,9 @@ def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program,
     def on_host(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
         from rapids_trav.engines.cpu import CpuEngine
 
-        done = CpuEngine().run(replace(_on_host(view), pages=None), program, _on_host(state), options)
+        done = CpuEngine().run(
+            replace(_on_host(view), pages=None, budget=None), program, _on_host(state), options
+        )
         return replace(done, values=engine.xp.asarray(done.values))
 
     return on_host

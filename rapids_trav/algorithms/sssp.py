@@ -21,16 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import block_within, edge_blocks
+from rapids_trav.edge_blocks import edge_blocks, reading
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import Masked
 from rapids_trav.ids import vertex_dtype
 from rapids_trav.storage.adjacencies import MemoryView, Structures
+from rapids_trav.storage.run_room import question_bytes, tree_bytes
 from rapids_trav.structures import Array, BfsOptions, GatherView, State
 
 from .programs import shortest_paths
 from .question import flag, unique, vertices
-from .run import RunQuestion, answer, execute, gather_view
+from .run import RunQuestion, answer, execute, gather_view, running
 from .weights import weight_range
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 INFINITE = float("inf")
 BLOCK = 1 << 22  # edges looked at at once for predecessors
+BLOCK_EDGE_BYTES = 80  # of each: its ends, weight and distances, and what is compared
+# Of the edges along which a distance does not grow, and of the vertices while those are searched: the edges
+# listed and in rows with what sorts them; rows, a search and the vertices that it starts from.
+LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 
 def sssp(
@@ -61,21 +66,25 @@ def sssp(
     question = RunQuestion(direction=direction, where=where, weighted=True, **asked)
     roots = unique(graph, vertices(graph, "sources", sources))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
+    vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)
-    _, largest = weight_range(graph, where, "shortest paths are for weights from 0 on")
-    if program.dtype == "int64":
-        _refuse_overflow(graph, largest)
-    xp, n = graph.engine.xp, graph.n_vertices
-    state = State(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
-    state.values[roots] = 0
-    state.active[roots] = True
-    done = execute(graph, view, program, state, question)
-    if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
-        _refuse_lost(graph, view, done.values)
-    distance, unreached = done.values, program.identity
-    predecessor = shortest_tree(graph.engine, view, distance, unreached, roots) if predecessors else None
-    columns = _columns(graph, distance, distance != unreached, predecessor, reached_only)
-    return answer(graph, columns, done, question)
+    room = question_bytes(program, ranked, own=tree_bytes(vertex, ranked))
+    with running(graph, view, program, question, room):
+        _, largest = weight_range(graph, where, "shortest paths are for weights from 0 on")
+        if program.dtype == "int64":
+            _refuse_overflow(graph, largest)
+        xp, n = graph.engine.xp, graph.n_vertices
+        state = State(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
+        state.values[roots] = 0
+        state.active[roots] = True
+        done = execute(graph, view, program, state, question)
+        del state
+        if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
+            _refuse_lost(graph, view, done.values)
+        distance, unreached = done.values, program.identity
+        predecessor = shortest_tree(graph.engine, view, distance, unreached, roots) if predecessors else None
+        columns = _columns(graph, distance, distance != unreached, predecessor, reached_only)
+        return answer(graph, columns, done, question)
 
 
 def _refuse_overflow(graph: Graph, largest: int) -> None:
@@ -135,12 +144,16 @@ def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any
     left = (distance != unreached) & ~settled
     if not bool(left.any()):
         return predecessor
-    kept = []
-    for u, v, weight in _blocks(view, xp):
-        tight = (distance[u] == distance[v]) & _is_tight(distance, u, v, weight)
-        level = xp.flatnonzero(left[v] & tight)
-        kept.append((u[level], v[level]))
-    return _among_equals(engine, predecessor, kept, xp.flatnonzero(settled))
+
+    def among_equals() -> Iterator[tuple[Array, Array]]:
+        for u, v, weight in _blocks(view, xp):
+            level = (distance[u] == distance[v]) & _is_tight(distance, u, v, weight)
+            level = xp.flatnonzero(left[v] & level)
+            yield u[level], v[level]
+
+    n_level = sum(len(u) for u, _ in among_equals()) if view.limited else 0
+    with view.charged(LEVEL_EDGE_BYTES * n_level + LEVEL_VERTEX_BYTES * len(left), "edges of no weight"):
+        return _among_equals(engine, predecessor, list(among_equals()), xp.flatnonzero(settled))
 
 
 def _tight_predecessors(view: GatherView, distance: Array, unreached: Any, xp: Any) -> Array:
@@ -172,8 +185,9 @@ def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) 
 def _blocks(view: GatherView, xp: Any) -> Iterator[tuple[Array, Array, Array]]:
     """The edges u -> v with their weights, a block at a time."""
     assert view.weights is not None
-    first, budget = 0, None if view.pages is None else view.pages.budget
-    for edges in edge_blocks(view.into, xp, block=block_within(budget, BLOCK)):
-        last = first + len(edges.src)
-        yield edges.dst, edges.src, xp.asarray(view.weights[first:last])
-        first = last
+    first = 0
+    with reading(view.limited, view.into.n_edges, BLOCK_EDGE_BYTES, BLOCK) as block:
+        for edges in edge_blocks(view.into, xp, block=block):
+            last = first + len(edges.src)
+            yield edges.dst, edges.src, xp.asarray(view.weights[first:last])
+            first = last

@@ -15,12 +15,13 @@ Reference: Graph500 benchmark specification, section "Validation".
 from __future__ import annotations
 
 from collections.abc import Hashable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import BLOCK, block_within, edge_blocks
+from rapids_trav.asking import question
+from rapids_trav.edge_blocks import BLOCK, edge_blocks, reading
 from rapids_trav.errors import TravError
 from rapids_trav.frames import move
 from rapids_trav.structures import Array, View
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rapids_trav.storage.budget import Budget
 
 MARK_BYTES = 2  # of a vertex: whether it is a source, and whether an edge joins it to its predecessor
+TREE_BYTES = 64  # of a vertex: distance and predecessor, and what they are read from
 READ_BYTES = 128  # of an edge in hand, with what is made of it
 
 SOURCES = "rule 1: not exactly the sources have distance 0"
@@ -46,6 +48,7 @@ class TreeError(TravError):
     """A tree that breaks a rule."""
 
 
+@question
 def check_tree(
     graph: Graph,
     result: Any,
@@ -72,6 +75,14 @@ def check_tree(
     TreeError
         With the rules that are broken, each with a vertex that breaks it.
     """
+    with graph.storage.room(TREE_BYTES * graph.n_vertices, "a tree to check"):
+        _check_tree(graph, result, sources, direction, where, depth_limit)
+
+
+def _check_tree(
+    graph: Graph, result: Any, sources: Any, direction: str, where: Hashable | None, depth_limit: int | None
+) -> None:
+    """Refuse what `check_tree` refuses."""
     xp, library = graph.engine.xp, graph.rows.source.library
     width = graph.ids.width
     names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
@@ -119,12 +130,8 @@ def broken_rules(
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
-    block = block_within(budget, BLOCK, edge_bytes=READ_BYTES, beside=MARK_BYTES * n)
-    held: AbstractContextManager[None] = nullcontext()
-    if budget is not None:
-        n_bytes = MARK_BYTES * n + READ_BYTES * min(block, max(edges.n_edges, n))
-        held = budget.hold(min(n_bytes, budget.free), "the check of a tree")
-    with held:
+    held = nullcontext() if budget is None else budget.hold(MARK_BYTES * n, "the check of a tree")
+    with held, reading(budget, max(edges.n_edges, n), READ_BYTES, BLOCK) as block:
         is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
         is_source[sources] = True
         broken = _Broken()

@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from rapids_trav.storage.strengths import strengths
-from rapids_trav.structures import Adjacency, Array, BfsOptions, EdgeList, GatherView
+from rapids_trav.structures import Adjacency, Array, EdgeList, GatherView
+
+from .search_room import Searches
 
 Chunks = Callable[[], Iterator[tuple[Array, ...]]]
 NAMES = ("forward", "backward", "symmetric")
@@ -22,6 +24,8 @@ class Structures:
     (CSR); by destination (CSC) and symmetrised are made from it when a search asks for them.  Weights are
     read, by `weighted`, when a run first asks for them.  With `forward` that structure is there already.
     """
+
+    limited = False  # whether a budget counts what is taken
 
     def __init__(
         self,
@@ -60,13 +64,11 @@ class Structures:
         """The adjacency of that name, as a search reads it."""
         return getattr(self, name)
 
-    def searching(
-        self, direction: str, options: BfsOptions, n_searches: int | None
-    ) -> AbstractContextManager[None]:
-        """For the time of a search, or of independent ones: what it takes, where a budget counts it."""
+    def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
+        """Room for searches, until their answer stands, where a budget counts it."""
         return nullcontext()
 
-    def searches_at_once(self, most: int, options: BfsOptions) -> int:
+    def searches_at_once(self, most: int, asked: Searches) -> int:
         """How many independent searches there is room for, up to `most`."""
         return most
 
@@ -166,10 +168,15 @@ class MemoryView:
     def stored(self) -> Adjacency:
         return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
 
-    def searching(self, options: BfsOptions, n_searches: int | None = None) -> AbstractContextManager[None]:
-        """Room for a search in this view, or for `n_searches` independent ones, as long as it runs."""
-        return self.structures.searching(self.direction, options, n_searches)
+    @property
+    def limited(self) -> bool:
+        """Whether a budget counts what searches take, so that nothing may stay when they have ended."""
+        return self.structures.limited
 
-    def searches_at_once(self, most: int, options: BfsOptions) -> int:
+    def searching(self, asked: Searches) -> AbstractContextManager[None]:
+        """Room for searches in this view, until their answer stands."""
+        return self.structures.searching(self.direction, asked)
+
+    def searches_at_once(self, most: int, asked: Searches) -> int:
         """How many independent searches there is room for, up to `most`."""
-        return self.structures.searches_at_once(most, options)
+        return self.structures.searches_at_once(most, asked)

@@ -1,23 +1,54 @@
 """A limit on memory that is kept: whoever wants bytes asks first.
 
-It counts what is said to it, whatever the memory is (of a GPU, of the host), so that paging can be tested on
-small graphs (SYSTEMS X6).
+It counts what is declared to it, whatever the memory is (of a GPU, of the host), so that paging can be tested
+on small graphs (SYSTEMS X6); tests compare what is declared with what is allocated.
+
+Questions of several threads share a limit.  A question that finds too little room because of the others gives
+everything back and waits, in turn, until what it needs is free, and is then asked again with that much
+promised to it: it waits while it holds nothing, so no two questions can wait for each other.  One that would
+not fit alone is refused.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.sizes import parse_bytes, readable, readable_limit
 
 SHOWN = 3  # holders that an error names before it counts the rest
 
+T = TypeVar("T")
+
 __all__ = ["Budget", "parse_bytes"]
+
+
+@dataclass(eq=False)
+class _Claim:
+    """What a question that runs was promised, what it holds, and what it has made that outlives it."""
+
+    granted: int = 0
+    held: int = 0
+    kept: int = 0
+
+    @property
+    def promised(self) -> int:
+        """Bytes of the grant that it has yet to take."""
+        return max(self.granted - self.held - self.kept, 0)
+
+
+class _RoomTaken(TravMemoryError):
+    """The room that a question needs is there, but others hold it now."""
+
+    def __init__(self, message: str, needed: int) -> None:
+        super().__init__(message)
+        self.needed = needed
 
 
 class Budget:
@@ -31,10 +62,17 @@ class Budget:
 
     def __init__(self, limit_bytes: int | str) -> None:
         self.limit = parse_bytes(limit_bytes)
-        self._lock = threading.Lock()
+        # Reentrant, since a finalizer may release bytes while its thread is in here.
+        self._changed = threading.Condition(threading.RLock())
         self._held: dict[str, int] = {}
         self._used = 0
         self._peak = 0
+        self._lasting = 0  # bytes held by no question, of which ...
+        self._spare = 0  # ... these can be had again
+        self._give_up: Callable[[], Callable[[], None] | None] = lambda: None
+        self._claims: list[_Claim] = []
+        self._waiting: deque[_Claim] = deque()
+        self._own = threading.local()
 
     @property
     def used(self) -> int:
@@ -43,8 +81,9 @@ class Budget:
 
     @property
     def free(self) -> int:
-        """Bytes that are left."""
-        return self.limit - self._used
+        """Bytes that the question of this thread may still take: not those promised to others."""
+        with self._changed:
+            return max(self.limit - self._used - self._promised_to_others(), 0)
 
     @property
     def peak(self) -> int:
@@ -53,8 +92,30 @@ class Budget:
 
     def held(self) -> dict[str, int]:
         """Bytes by what holds them."""
-        with self._lock:
+        with self._changed:
             return dict(self._held)
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """Return what `question` does; if others hold the room that it needs, wait for it and ask again.
+
+        Everything that it takes it has to give back when it fails.  Asked within a question of the same
+        thread it is a part of that.
+        """
+        if self._claim is not None:
+            return question()
+        claim = _Claim()
+        while True:
+            with self._admitted(claim):
+                try:
+                    return question()
+                except _RoomTaken as taken:
+                    enough = taken.needed > claim.granted
+                    needed = taken.needed if enough else self.limit - (self._lasting - self._spare)
+            claim = _Claim(granted=needed)
+
+    def on_shortage(self, give_up: Callable[[], None]) -> None:
+        """Register the bound method that frees what `allocate_for` took and can be had again."""
+        self._give_up = weakref.WeakMethod(give_up)
 
     def allocate(self, n_bytes: int, what: str, beside: int = 0) -> None:
         """Take `n_bytes` for `what`.
@@ -66,7 +127,9 @@ class Budget:
             bytes that will be asked for next.
         """
         if not self.try_allocate(n_bytes, what):
-            raise self.refusal(n_bytes, what, beside)
+            self._free_spare()
+            if not self.try_allocate(n_bytes, what):
+                raise self.refusal(n_bytes, what, beside)
 
     def require(self, n_bytes: int, what: str) -> None:
         """Raise what `allocate` would; nothing is taken."""
@@ -76,50 +139,153 @@ class Budget:
     def try_allocate(self, n_bytes: int, what: str) -> bool:
         """Take `n_bytes` for `what` if they are left; whether they were."""
         n_bytes = int(n_bytes)
-        with self._lock:
-            if n_bytes < 0 or self._used + n_bytes > self.limit:
+        with self._changed:
+            if not self._take(n_bytes, what):
                 return False
-            self._used += n_bytes
-            self._peak = max(self._peak, self._used)
-            self._held[what] = self._held.get(what, 0) + n_bytes
+            if (claim := self._claim) is not None:
+                claim.held += n_bytes
+            else:
+                self._lasting += n_bytes
             return True
 
     def release(self, n_bytes: int, what: str) -> None:
         """Give back `n_bytes` that `what` took."""
         n_bytes = int(n_bytes)
-        with self._lock:
-            if not 0 <= n_bytes <= self._held.get(what, 0):
-                raise ValueError(f"{what} gives back {n_bytes} bytes but holds {self._held.get(what, 0)}")
-            self._used -= n_bytes
-            if left := self._held.pop(what, 0) - n_bytes:
-                self._held[what] = left
+        with self._changed:
+            self._give(n_bytes, what)
+            if (claim := self._claim) is not None:
+                claim.held -= n_bytes
+            else:
+                self._lasting -= n_bytes
 
     def allocate_for(self, owner: Any, n_bytes: int, what: str) -> None:
-        """Take `n_bytes` for `what` as long as `owner` lives."""
+        """Take `n_bytes` for `what` as long as `owner` lives, which a shortage may end."""
         self.allocate(n_bytes, what)
-        weakref.finalize(owner, self.release, n_bytes, what).atexit = False
+        self.keep_for(owner, n_bytes, what, spare=True)
+
+    def keep_for(self, owner: Any, n_bytes: int, what: str, spare: bool = False) -> None:
+        """Let `n_bytes` that this question took for `what` outlast it, as long as `owner` lives.
+
+        If they are `spare`, what is registered with `on_shortage` can free them.
+        """
+        spare_bytes, claim = n_bytes if spare else 0, self._claim
+        with self._changed:
+            if claim is not None:
+                claim.held -= n_bytes
+                claim.kept += n_bytes
+                self._lasting += n_bytes
+            self._spare += spare_bytes
+        weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
 
     @contextmanager
-    def hold(self, n_bytes: int, what: str) -> Iterator[None]:
-        """Take `n_bytes` for the time of a block."""
-        self.allocate(n_bytes, what)
+    def hold(self, n_bytes: int, what: str, beside: int = 0) -> Iterator[None]:
+        """Take `n_bytes` for the time of a block; `beside` as in `allocate`."""
+        self.allocate(n_bytes, what, beside)
+        passing = int(n_bytes) if self._claim is None else 0  # a question may wait for these too
+        with self._changed:
+            self._lasting -= passing
         try:
             yield
         finally:
-            self.release(n_bytes, what)
+            with self._changed:
+                self._lasting += passing
+                self.release(n_bytes, what)
 
     def refusal(self, n_bytes: int, what: str, beside: int = 0) -> TravMemoryError:
         """The error for `what`: how much it takes, what holds the rest, and the limit that is enough."""
+        with self._changed:
+            needed, base, free, claim = int(n_bytes) + int(beside), self._used, self.free, self._claim
+            crowded = False
+            if claim is not None:  # what others hold for a while does not count
+                needed += claim.held + claim.kept
+                base = self._lasting - self._spare
+                crowded = self._used - self._lasting > claim.held or self._promised_to_others() > 0
         held = sorted(self.held().items(), key=lambda item: -item[1])
         names = [f"{name} {readable(size)}" for name, size in held[:SHOWN] if size]
         if rest := sum(size for _, size in held[SHOWN:]):
             names.append(f"others {readable(rest)}")
         holders = f" ({', '.join(names)} held)" if names else ""
-        return TravMemoryError(
+        message = (
             f"{readable(n_bytes)} are needed for {what}, and memory_limit={readable(self.limit)} leaves "
-            f"{readable(self.free)}{holders}: give memory_limit at least "
-            f"{readable_limit(self._used + int(n_bytes) + int(beside))}."
+            f"{readable(free)}{holders}: give memory_limit at least {readable_limit(base + needed)}."
         )
+        if crowded and base + needed - int(beside) <= self.limit:
+            return _RoomTaken(message, min(needed, self.limit - base))
+        return TravMemoryError(message)
+
+    @property
+    def _claim(self) -> _Claim | None:
+        """Of the question that this thread asks."""
+        return getattr(self._own, "claim", None)
+
+    def _promised_to_others(self) -> int:
+        return sum(claim.promised for claim in self._claims if claim is not self._claim)
+
+    def _take(self, n_bytes: int, what: str) -> bool:
+        if n_bytes < 0 or n_bytes > self.limit - self._used - self._promised_to_others():
+            return False
+        self._used += n_bytes
+        self._peak = max(self._peak, self._used)
+        self._held[what] = self._held.get(what, 0) + n_bytes
+        return True
+
+    def _give(self, n_bytes: int, what: str) -> None:
+        if not 0 <= n_bytes <= self._held.get(what, 0):
+            raise ValueError(f"{what} gives back {n_bytes} bytes but holds {self._held.get(what, 0)}")
+        self._used -= n_bytes
+        if left := self._held.pop(what, 0) - n_bytes:
+            self._held[what] = left
+        self._changed.notify_all()
+
+    def _end_of_owner(self, n_bytes: int, spare_bytes: int, what: str, claim: _Claim | None) -> None:
+        with self._changed:
+            self._lasting -= n_bytes
+            self._spare -= spare_bytes
+            if claim is not None:
+                claim.kept -= n_bytes
+            self._give(n_bytes, what)
+
+    def _free_spare(self) -> None:
+        if (give_up := self._give_up()) is not None:
+            give_up()
+
+    @contextmanager
+    def _admitted(self, claim: _Claim) -> Iterator[None]:
+        """For the time of a question: after all that asked before, and once its grant is free."""
+        with self._changed:
+            self._waiting.append(claim)
+            try:
+                while self._waiting[0] is not claim or not self._has_room(claim):
+                    self._changed.wait()
+                self._claims.append(claim)
+            finally:
+                self._waiting.remove(claim)
+                self._changed.notify_all()
+        self._own.claim = claim
+        try:
+            yield
+        finally:
+            self._own.claim = None
+            with self._changed:
+                self._claims.remove(claim)
+                self._changed.notify_all()
+
+    def _has_room(self, claim: _Claim) -> bool:
+        def fits() -> bool:
+            return claim.granted <= self.limit - self._used - self._promised_to_others()
+
+        if claim.granted and not fits():
+            self._free_spare()
+        return fits() or (not self._claims and self._used == self._lasting)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The limit and what lasts: questions and what they wait for belong to this process."""
+        return {"limit": self.limit, "held": self.held()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["limit"])  # type: ignore[misc]
+        for what, n_bytes in state["held"].items():
+            self.allocate(n_bytes, what)
 
     def __repr__(self) -> str:
         return f"<Budget: {readable(self.used)} of {readable(self.limit)}, peak {readable(self.peak)}>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -68,6 +69,10 @@ class InMemory:
         well if they may be `pushed`."""
         return self._structures(where).gather_view(direction, weighted, pushed)
 
+    def room(self, n_bytes: int, what: str, beside: int = 0) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
+
     def weight_range(self, where: Hashable | None = None) -> tuple[Any, Any] | None:
         """Smallest and largest weight of a view that has been gathered from; None without edges."""
         return self._structures(where).weight_range
@@ -78,14 +83,15 @@ class InMemory:
     def _structures(self, where: Hashable | None) -> Structures:
         if where is None:
             return self._all
-        if self._recent is None or self._recent[0] != where:
-            self._recent = None  # freed before its successor is built
+        recent = self._recent  # another thread may replace it
+        if recent is None or recent[0] != where:
+            self._recent = recent = None  # freed before its successor is built
             whole = self._all
             structures = self._built(
                 whole.n_vertices, self._pairs(where), whole.directed, self._with_weights(where)
             )
-            self._recent = (where, structures)
-        return self._recent[1]
+            self._recent = recent = (where, structures)
+        return recent[1]
 
     def _pairs(self, where: Hashable) -> Chunks:
         pairs = list(self._filtered(where))  # read once: the build goes over them twice
@@ -109,8 +115,8 @@ class InMemory:
     def memory(self) -> list[tuple[str, int, str]]:
         """Name, bytes and place of each structure that exists."""
         parts = list(self._all.held())
-        if self._recent is not None:
-            where, structures = self._recent
+        if (recent := self._recent) is not None:
+            where, structures = recent
             parts += [(f"{name}, where {where!r}", part) for name, part in structures.held()]
         rows: dict[tuple[str, str], int] = {}
         for name, part in parts:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rapids_trav.edge_blocks import block_within, edge_blocks
 from rapids_trav.ids import vertex_dtype
-from rapids_trav.structures import Adjacency, Array, BfsOptions, GatherView, Pages
+from rapids_trav.structures import Adjacency, Array, GatherView, Pages
 
 from .adjacencies import Chunks, Structures
 from .arrays import place_of
@@ -26,13 +26,11 @@ from .budget import Budget
 from .memory import InMemory
 from .outside import Outside
 from .pages import cut_within
-from .search_room import SEARCH, search_bytes, searches_bytes
+from .search_room import SEARCH, Searches, most_within, search_bytes
 from .search_rows import rows_bytes
 from .strengths import strengths
 
-VERTEX_BYTES = 64  # what a vertex program holds for each vertex, at most
 STREAMS = 3
-PAGE_SHARE = 4  # of what is free a page on the CPU takes one part: the rest is for pushing, and other threads
 OFFSET_BYTES = 8  # of a page for each row, and one
 PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
 
@@ -67,22 +65,17 @@ class PagedStructures(Structures):
         return (name, other) if other is not None and self.directed else (name,)
 
     @contextmanager
-    def searching(self, direction: str, options: BfsOptions, n_searches: int | None) -> Iterator[None]:
+    def searching(self, direction: str, asked: Searches) -> Iterator[None]:
         outside, n = self._outside, self.n_vertices
         budget, vertex = outside.budget, vertex_dtype(n).itemsize
         on_gpu, names = outside.engine.name != "cpu", self._read_with(self.into_and_out(direction)[1])
-        if on_gpu and options.variant not in PUSHING:
+        if on_gpu and asked.variant not in PUSHING:
             for name in names:  # built before the search takes its room
                 getattr(self, name)
-        n_bytes = usual = search_bytes(outside.engine, n, vertex)
-        if n_searches is not None:
-            together = options.variant == "auto"
-            n_bytes = searches_bytes(outside.engine, n, vertex, n_searches, together)
+        n_bytes, usual = asked.nbytes(outside.engine, n, vertex), search_bytes(outside.engine, n, vertex)
         before = outside.search_rows.nbytes
-        if not budget.try_allocate(n_bytes, SEARCH):
-            outside.search_rows.give_up()
-            rows = len(names) * rows_bytes(n, vertex) if on_gpu else 0
-            budget.allocate(n_bytes, SEARCH, beside=rows)
+        rows = len(names) * rows_bytes(n, vertex) if on_gpu else 0
+        budget.allocate(n_bytes, SEARCH, beside=rows)
         try:
             yield
         finally:
@@ -93,13 +86,11 @@ class PagedStructures(Structures):
             if n_bytes > usual and outside.search_rows.nbytes != before:
                 outside.search_rows.give_up()  # the next may keep more of them
 
-    def searches_at_once(self, most: int, options: BfsOptions) -> int:
+    def searches_at_once(self, most: int, asked: Searches) -> int:
         outside, n = self._outside, self.n_vertices
-        vertex, together = vertex_dtype(n).itemsize, options.variant == "auto"
-        room = (outside.budget.free + outside.search_rows.nbytes) // 2  # the rest is for rows
-        while most > 1 and searches_bytes(outside.engine, n, vertex, most, together) > room:
-            most = most * 3 // 4
-        return most
+        room = outside.budget.free + outside.search_rows.nbytes
+        room //= 1 if outside.engine.name == "cpu" else 2  # the rest is for rows
+        return most_within(room, most, asked, outside.engine, n)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """What a vertex program needs; on the CPU it may push, along mapped edges that are read anywhere."""
@@ -129,11 +120,8 @@ class PagedStructures(Structures):
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
         cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
-        if self._outside.engine.name == "cpu":
-            firsts, streams = cut(VERTEX_BYTES * self.n_vertices, 1, budget.free // PAGE_SHARE)
-        else:  # what a vertex takes there depends on the program: the engine cuts
-            firsts, streams = np.array([0, rows.n_vertices]), STREAMS
-        return Pages(firsts, budget, streams, cut)
+        # What a vertex takes depends on the program: the engine cuts.
+        return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut)
 
     def weights(self, name: str) -> Array:
         getattr(self, name)

@@ -7,7 +7,8 @@ weights:
 - on the CPU  s (8 n + v M), and 2 M while it is built;
 - on a GPU    s (8 n + v M + v n), and 16 M while it is built, or 24 M if directed.
 
-Beside it a search or a vertex program takes up to 64 n.
+Beside it a question takes up to 128 n: a vertex program up to 64 n, with what it starts from and what is made
+of its values.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.ids import IdMap
+from rapids_trav.ids import IdMap, vertex_dtype
 from rapids_trav.locations import folder
 
 from .budget import Budget, parse_bytes
+from .limited import Limited
 from .memory import InMemory
 from .outside import room_of_build, room_of_search
-from .paged import VERTEX_BYTES, Paged
+from .paged import Paged
 
 SHARE = 0.9  # of the free memory that a graph which must be paged may use if no limit is given
+RENUMBER_BYTES = 48  # of an id, while all are renumbered at once: itself, its code, and a table or a sort
 READ_BYTES = 256  # of the limit for each row of the edges that is read at once
+QUESTION_BYTES = 128  # of a vertex, that a question on a graph in memory takes
 FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 
 
@@ -37,7 +41,7 @@ def in_memory_bytes(
     vertex = 4 if n_vertices < 2**31 else 8
     structures = 2 if directed else 1
     held = structures * (8 * n_vertices + vertex * entries + (8 * entries if weighted else 0))
-    held += VERTEX_BYTES * n_vertices
+    held += QUESTION_BYTES * n_vertices
     if engine == "cpu":
         return held + 2 * entries
     return held + structures * vertex * n_vertices + (24 if directed else 16) * entries
@@ -88,13 +92,40 @@ class Placement:
         """Rows of the edges to read at once."""
         return MOST_ROWS if self.limit is None else max(FEWEST_ROWS, min(self.limit // READ_BYTES, MOST_ROWS))
 
+    def reads_whole(self, n_edges: int | None, id_bytes: int | None) -> bool:
+        """Whether the ids of all edges may be in memory at once while they are renumbered.
+
+        Parameters
+        ----------
+        n_edges : int or None
+            None: unknown.
+        id_bytes : int or None
+            Of the columns that hold them.
+        """
+        if self.limit is None:
+            return True
+        if n_edges is None or id_bytes is None:
+            return False
+        return 2 * RENUMBER_BYTES * n_edges + 4 * id_bytes <= self.limit
+
+    def fits(
+        self, engine: Any, ids: IdMap, n_edges: int, directed: bool, weighted: bool, codes: bool = False
+    ) -> bool:
+        """Whether the graph is to be in memory, while the `codes` of all edges are there as well."""
+        if self.limit is None:
+            return True
+        needed = in_memory_bytes(engine.name, ids.n, n_edges, directed=directed, weighted=weighted)
+        needed += 2 * n_edges * vertex_dtype(ids.n).itemsize if codes else 0
+        return needed + ids.nbytes <= self.limit
+
     def storage(self, engine: Any, ids: IdMap, n_edges: int, directed: bool, **edges: Any) -> InMemory:
         """The storage of a graph, whose edges are given as `InMemory` takes them."""
-        weighted = edges.get("weighted") is not None
-        needed = in_memory_bytes(engine.name, ids.n, n_edges, directed=directed, weighted=weighted)
-        if self.limit is None or needed + ids.nbytes <= self.limit:
+        if self.limit is None:
             return InMemory(engine, ids.n, directed=directed, **edges)
         budget = Budget(self.limit)
+        if self.fits(engine, ids, n_edges, directed, edges.get("weighted") is not None):
+            budget.allocate(ids.nbytes, "vertex ids")
+            return Limited(engine, ids.n, directed=directed, budget=budget, n_edges=n_edges, **edges)
         beside = max(room_of_build(engine, ids.n), room_of_search(engine, ids.n, 2 if directed else 1))
         budget.allocate(ids.nbytes, "vertex ids", beside)
         return Paged(engine, ids.n, directed=directed, budget=budget, spill=self.spill, **edges)

@@ -19,6 +19,7 @@ from rapids_trav.ids import Encoder, IdMap, Library, Portable
 from rapids_trav.storage.saved_rows import SavedEdges
 
 Array = Any
+MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
 
 
 class Weight(NamedTuple):
@@ -66,28 +67,32 @@ class EdgeRows(Portable):
             weight = move(self.source.library.array(column), self.xp).astype(dtype, copy=False)
             yield u, v, weight if kept is None else weight[kept]
 
-    def inside(self, chosen: Array, where: Hashable | None = None) -> Frame:
+    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
         """The rows of the caller's edges, with all columns, whose both ends are chosen.
 
         Parameters
         ----------
         chosen : boolean array, (n_vertices,)
+        rows_at_once : int, optional
+            Most rows that are looked at together, as far as the source can be cut.
         """
         found = []
-        for frame, u, v, kept in self._read(self.source.columns, where):
+        for frame, u, v, kept in self._read(self.source.columns, where, rows_at_once):
             rows = self.xp.flatnonzero(chosen[u] & chosen[v])
             rows = rows if kept is None else kept[rows]
             found.append(frame.take(move(rows, self.source.library.xp)))
+            if len(found) == MOST_PARTS:
+                found = [self.source.library.concat(found)]
         return found[0] if len(found) == 1 else self.source.library.concat(found)
 
     def _read(
-        self, columns: Sequence[Hashable], where: Hashable | None
+        self, columns: Sequence[Hashable], where: Hashable | None, rows_at_once: int | None = None
     ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
         """Frames, both ends of their rows, and the positions of the rows that `where` keeps (None: all)."""
         encode = self._ids.encoder(many=True)
         rows = 0
         wanted = dict.fromkeys([*columns, *self.src, *self.dst, *([where] if where is not None else [])])
-        for frame in self.source.chunks(list(wanted)):
+        for frame in self.source.chunks(list(wanted), rows_at_once):
             rows += len(frame)
             if rows > self._n_edges:
                 raise TravError(EDGES_CHANGED)

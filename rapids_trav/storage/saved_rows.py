@@ -73,10 +73,11 @@ class SavedRows:
             first += len(edges.src)
             yield edges.src[kept], edges.dst[kept], weights[kept]
 
-    def inside(self, chosen: Array, where: Hashable | None = None) -> Frame:
+    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
         """The edges whose both ends are chosen, (n_vertices,): a frame of the ends and the weight."""
         chosen = move(chosen, np)
-        found = [self._among(rows, chosen) for rows in self._batches(np.flatnonzero(chosen))]
+        batches = self._batches(np.flatnonzero(chosen), rows_at_once or BLOCK)
+        found = [self._among(rows, chosen) for rows in batches]
         edges = np.concatenate(found) if found else np.empty(0, np.int64)
         u = self._row_of(edges)
         v = self._adjacency.column_indices[edges]
@@ -106,11 +107,11 @@ class SavedRows:
             kept = slice(None) if self._directed else edges.src <= edges.dst
             yield edges, kept
 
-    def _batches(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+    def _batches(self, rows: np.ndarray, block: int) -> Iterator[np.ndarray]:
         """The rows, so many at a time that their edges are about a block."""
         offsets = self._adjacency.row_offsets
         total = np.cumsum(offsets[rows + 1] - offsets[rows])
-        cuts = np.searchsorted(total, np.arange(BLOCK, total[-1] if len(total) else 0, BLOCK))
+        cuts = np.searchsorted(total, np.arange(block, total[-1] if len(total) else 0, block))
         return (part for part in np.split(rows, np.unique(cuts)) if len(part))
 
     def _among(self, rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:

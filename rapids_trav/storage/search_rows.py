@@ -33,18 +33,22 @@ class SearchRows:
         self._engine, self._budget = engine, budget
         self._kept: WeakKeyDictionary[Any, dict[str, Adjacency]] = WeakKeyDictionary()
         self._lock = threading.Lock()
+        budget.on_shortage(self.give_up)
 
     def give_up(self) -> None:
         """Free all of them that no search is reading."""
-        self._kept.clear()
+        self._kept = WeakKeyDictionary()  # no lock: whoever asks for it may hold the budget's
 
     @property
     def nbytes(self) -> int:
         """Bytes that `give_up` would free."""
-        return sum(_device_bytes(rows) for kept in self._kept.values() for rows in kept.values())
+        with self._lock:
+            return sum(_device_bytes(rows) for kept in self._kept.values() for rows in kept.values())
 
     def of(self, owner: Any) -> Iterator[Adjacency]:
-        yield from self._kept.get(owner, {}).values()
+        with self._lock:
+            found = list(self._kept.get(owner, {}).values())
+        yield from found
 
     def get(self, owner: Any, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
         """The adjacency that `owner` calls by the first of `names`, for searches.

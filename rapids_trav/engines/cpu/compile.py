@@ -11,6 +11,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from rapids_trav.errors import TravError, first_line
@@ -88,7 +89,10 @@ class Team:
 
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.size - 1, thread_name_prefix="rapids_trav")
-        helpers = [self._pool.submit(work) for _ in range(min(self.size, pieces) - 1)]
+        helpers = []
+        with suppress(RuntimeError):  # the system may start no more threads: those there are do it all
+            for _ in range(min(self.size, pieces) - 1):
+                helpers.append(self._pool.submit(work))
         work()
         for helper in helpers:
             if not helper.cancel():

@@ -23,6 +23,7 @@ from rapids_trav.engines.cpu.compile import PIECES_PER_THREAD, Team, kernel
 from rapids_trav.engines.cpu.gas_errors import explained
 from rapids_trav.engines.cpu.gas_kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.gas_pages import InMemory, Piece, Streamed
+from rapids_trav.engines.cpu.gas_room import working_bytes
 from rapids_trav.engines.cpu.gas_state import Progress, Work
 from rapids_trav.errors import TravError
 from rapids_trav.gather_mode import gather_mode
@@ -34,39 +35,40 @@ EDGES_PER_PART = 1 << 13  # a shorter part is not worth its handling
 
 def run(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
-    with explained(program, view, options), Team() as team, _edges_of(view) as edges:
-        work = Work(view, program, state, options, team)
-        with _charged(view, work.nbytes, "the vertices' values"), gas_push.room(work):
-            progress = Progress(state.iteration, options.trace)
-            progress.converged = program.has_converged(state.residual)
-            while work.n_active and not progress.converged:
-                if options.max_iterations is not None and progress.iteration >= options.max_iterations:
-                    break
-                mode = choose(work)
-                if mode == "push":
-                    gas_push.iterate(work, progress)
-                else:
-                    gas_push.marked(work)
-                    iterate(work, progress, edges, mode)
-                progress.converged = program.has_converged(work.residual)
-                goes_on = work.n_active and not progress.converged
-                if options.checkpoint is not None:
-                    counted = (progress.iteration, work.used_total, work.residual)
-                    now = State(work.values, gas_push.marked(work), *counted)
-                    options.checkpoint(now, not goes_on or progress.iteration == options.max_iterations)
-                if options.between is not None and goes_on and progress.iteration >= options.between_from:
-                    active = gas_push.marked(work)
-                    work.restart(options.between(State(work.values, active, progress.iteration)))
+    with (
+        explained(program, view, options),
+        Team() as team,
+        view.charged(working_bytes(view, program, options), "the vertices' values"),
+        _edges_of(view) as edges,
+        gas_push.room(view, program, options) as may_push,
+    ):
+        work = Work(view, program, state, options, team, may_push)
+        progress = Progress(state.iteration, options.trace)
+        progress.converged = program.has_converged(state.residual)
+        while work.n_active and not progress.converged:
+            if options.max_iterations is not None and progress.iteration >= options.max_iterations:
+                break
+            mode = choose(work)
+            if mode == "push":
+                gas_push.iterate(work, progress)
+            else:
+                gas_push.marked(work)
+                iterate(work, progress, edges, mode)
+            progress.converged = program.has_converged(work.residual)
+            goes_on = work.n_active and not progress.converged
+            if options.checkpoint is not None:
+                counted = (progress.iteration, work.used_total, work.residual)
+                now = State(work.values, gas_push.marked(work), *counted)
+                options.checkpoint(now, not goes_on or progress.iteration == options.max_iterations)
+            if options.between is not None and goes_on and progress.iteration >= options.between_from:
+                active = gas_push.marked(work)
+                work.restart(options.between(State(work.values, active, progress.iteration)))
     converged = progress.converged or not work.n_active
     return Run(work.values, progress.iteration, converged, work.residual, progress.trace)
 
 
 def _edges_of(view: GatherView) -> AbstractContextManager:
     return nullcontext(InMemory(view)) if view.pages is None else Streamed.opened(view)
-
-
-def _charged(view: GatherView, n_bytes: int, what: str) -> AbstractContextManager:
-    return nullcontext() if view.pages is None else view.pages.budget.hold(n_bytes, what)
 
 
 def choose(work: Work) -> str:
@@ -92,8 +94,7 @@ def iterate(work: Work, progress: Progress, edges: InMemory | Streamed, mode: st
     if mode == "notify":
         rows = notified(work)
         work.active[:] = False
-    with _charged(work.view, 0 if rows is None else rows.nbytes, "the notified vertices"):
-        _gather_all(work, progress, edges, mode, active, rows)
+    _gather_all(work, progress, edges, mode, active, rows)
 
 
 def _gather_all(

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rapids_trav.engines.cpu.gas_room import listed_at_once
 from rapids_trav.structures import Array, GatherView
 
+PAGE_SHARE = 4  # of what is free a page takes one part: the rest is for pushing, and other threads
 NO_ROWS = np.empty(0, np.int64)
 
 
@@ -56,9 +58,10 @@ class InMemory:
         into, weights = self._into, self._weights
         if rows is None:
             yield Piece(NO_ROWS, 0, into.row_offsets, into.row_offsets, 0, into.column_indices, weights)
-        elif len(rows):
-            starts, edges = _listed(rows, into.row_offsets)
-            yield Piece(rows, 0, starts, edges, 0, into.column_indices, weights)
+        else:
+            for some in _some(rows, into.n_vertices):
+                starts, edges = _listed(some, into.row_offsets)
+                yield Piece(some, 0, starts, edges, 0, into.column_indices, weights)
 
     def page(self, row: int, end: int) -> Piece:
         """What the vertices from `row` to `end` - 1 gather over."""
@@ -70,26 +73,27 @@ class InMemory:
 class Streamed:
     """Edges on the host or in files, of which one page at a time is in memory."""
 
-    def __init__(self, view: GatherView) -> None:
-        assert view.pages is not None
-        self._into, self._weights, self._firsts = view.into, view.weights, view.pages.firsts
-        bounds = np.asarray(self._into.row_offsets[self._firsts], np.int64)
-        longest = int(np.diff(bounds).max(initial=0))
+    def __init__(self, view: GatherView, firsts: Array, longest: int, most_rows: int) -> None:
+        self._into, self._weights, self._firsts = view.into, view.weights, firsts
+        self._offsets = np.empty(most_rows + 1, np.int64)
         self._columns = np.empty(longest, self._into.column_indices.dtype)
         self._page_weights = None if self._weights is None else np.empty(longest, self._weights.dtype)
 
     @classmethod
     @contextmanager
     def opened(cls, view: GatherView) -> Iterator[Streamed]:
-        """With its buffer charged to the budget of the pages."""
+        """With its buffer charged to the budget of the pages, which are cut to what that has left."""
         assert view.pages is not None
-        rows = int(np.diff(view.pages.firsts).max(initial=0))
-        bounds = np.asarray(view.into.row_offsets[view.pages.firsts], np.int64)
+        firsts, budget = view.pages.firsts, view.pages.budget
+        if view.pages.cut is not None:
+            firsts, _ = view.pages.cut(0, 1, budget.free // PAGE_SHARE)
+        rows = int(np.diff(firsts).max(initial=0))
+        bounds = np.asarray(view.into.row_offsets[firsts], np.int64)
         edges = int(np.diff(bounds).max(initial=0))
         per_edge = view.into.column_indices.dtype.itemsize
         per_edge += 0 if view.weights is None else view.weights.dtype.itemsize
-        with view.pages.budget.hold(edges * per_edge + 8 * (rows + 1), "a page of edges"):
-            yield cls(view)
+        with budget.hold(edges * per_edge + 8 * (rows + 1), "a page of edges"):
+            yield cls(view, firsts, edges, rows)
 
     def pieces(self, rows: Array | None) -> Iterator[Piece]:
         """The pages that hold edges of `rows` (None: of all vertices), each valid until the next."""
@@ -97,10 +101,11 @@ class Streamed:
         for page in range(len(self._firsts) - 1):
             inside = None if rows is None else rows[bounds[page] : bounds[page + 1]]
             if inside is None or len(inside):
-                yield self._read(int(self._firsts[page]), int(self._firsts[page + 1]), inside)
+                yield from self._read(int(self._firsts[page]), int(self._firsts[page + 1]), inside)
 
-    def _read(self, row: int, end: int, rows: Array | None) -> Piece:
-        offsets = np.array(self._into.row_offsets[row : end + 1], np.int64)
+    def _read(self, row: int, end: int, rows: Array | None) -> Iterator[Piece]:
+        offsets = self._offsets[: end + 1 - row]
+        offsets[:] = self._into.row_offsets[row : end + 1]
         first, last = int(offsets[0]), int(offsets[-1])
         columns = self._columns[: last - first]
         columns[:] = self._into.column_indices[first:last]
@@ -111,9 +116,18 @@ class Streamed:
             weights[:] = self._weights[first:last]
             n_bytes += weights.nbytes
         if rows is None:
-            return Piece(NO_ROWS, row, offsets, offsets, first, columns, weights, n_bytes)
-        starts, edges = _listed(rows - row, offsets)
-        return Piece(rows, row, starts, edges, first, columns, weights, n_bytes)
+            yield Piece(NO_ROWS, row, offsets, offsets, first, columns, weights, n_bytes)
+            return
+        for some in _some(rows, self._into.n_vertices):
+            starts, edges = _listed(some - row, offsets)
+            yield Piece(some, row, starts, edges, first, columns, weights, n_bytes)
+            n_bytes = 0  # it has been read once
+
+
+def _some(rows: Array, n_vertices: int) -> Iterator[Array]:
+    """The rows, as many at a time as are listed at once."""
+    step = listed_at_once(n_vertices)
+    return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
 def _listed(rows: Array, offsets: Array) -> tuple[Array, Array]:

@@ -21,9 +21,11 @@ import numpy as np
 
 from rapids_trav.engines.cpu.compile import kernel
 from rapids_trav.engines.cpu.gas_push_kernels import FAR, IDLE, NEAR, push_kernels
+from rapids_trav.engines.cpu.gas_room import push_bytes
 from rapids_trav.engines.cpu.gas_state import Progress, Work
 from rapids_trav.engines.cpu.push import WIDE
-from rapids_trav.structures import Array
+from rapids_trav.program import Program
+from rapids_trav.structures import Array, GatherView, RunOptions
 
 ROUNDS = 1 << 12  # in one call, during which the process cannot be interrupted
 PUSHED = 1 << 24  # edges, likewise
@@ -33,7 +35,6 @@ NEAR_LEAST = 32
 LITTLE = 1 << 14  # edges of a near list, below which the next takes in more
 SAMPLE = 1 << 14
 LISTS = "the lists of a push"
-NOTIFIED_BYTES = 8  # what an iteration that notifies takes for each vertex instead
 
 
 def pays(work: Work) -> bool:
@@ -47,22 +48,20 @@ def pays(work: Work) -> bool:
 
 
 @contextmanager
-def room(work: Work) -> Iterator[None]:
-    """Hold what pushing takes of the budget, if edges are outside memory; without it the run never pushes."""
-    if work.view.pages is None or not work.may_push:
-        yield
+def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bool]:
+    """Hold what pushing takes of the limit if there is room, and tell so; else the run never pushes."""
+    budget = view.limited
+    if budget is None or not program.may_push or options.mode not in ("auto", "push"):
+        yield True
         return
-    n, budget = len(work.values), work.view.pages.budget
-    buffers = 0 if work.options.asynchronous else 2 * work.values.itemsize
-    n_bytes = n * (3 * work.view.out.column_indices.itemsize + 1 + buffers)
-    there = budget.free >= n_bytes + NOTIFIED_BYTES * n
-    work.has_room_to_push = there and budget.try_allocate(n_bytes, LISTS)
-    if work.options.mode == "push" and not work.has_room_to_push:
-        raise budget.refusal(n_bytes, LISTS, beside=NOTIFIED_BYTES * n)
+    n_bytes = push_bytes(view, program, options)
+    there = budget.try_allocate(n_bytes, LISTS)
+    if options.mode == "push" and not there:
+        raise budget.refusal(n_bytes, LISTS)
     try:
-        yield
+        yield there
     finally:
-        if work.has_room_to_push:
+        if there:
             budget.release(n_bytes, LISTS)
 
 

@@ -34,7 +34,13 @@ class Work:
     """
 
     def __init__(
-        self, view: GatherView, program: Program, state: State, options: RunOptions, team: Team
+        self,
+        view: GatherView,
+        program: Program,
+        state: State,
+        options: RunOptions,
+        team: Team,
+        has_room_to_push: bool = True,
     ) -> None:
         self.view, self.program, self.options, self.team = view, program, options, team
         self.kernels = kernels(program)
@@ -56,7 +62,7 @@ class Work:
         symmetric = view.out is view.into
         self.out_weights = view.weights if symmetric else view.out_weights
         self.lists: Any = None  # those of `gas_push`, once it has been used
-        self.has_room_to_push = True
+        self.has_room_to_push = has_room_to_push
 
         self.used_total, self.residual = state.total, state.residual
         self._begin()
@@ -85,11 +91,6 @@ class Work:
     def may_push(self) -> bool:
         weights_are_there = self.view.weights is None or self.out_weights is not None
         return self.program.may_push and self.has_room_to_push and weights_are_there
-
-    @property
-    def nbytes(self) -> int:
-        arrays = (self.values, self.new_values, self.messages, self.new_messages, self.active)
-        return sum({id(array): array.nbytes for array in (*arrays, self.degrees, self.out_degrees)}.values())
 
     def swap(self) -> None:
         """After every vertex has been applied: the new values are the values."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 
 MOST_PRIVATE = 4096  # what fits into the shared memory of a block, beside others
+RUN_BYTES = 1 << 18  # of a run, whatever its size: counters, parameters and the like
+HUB_EDGE_BYTES = 1  # of an edge: hubs and the pieces of their rows, at most
+VERTICES = "the vertices of a program"
 DEFAULT_STREAMS = (0, 1)  # the null stream, and the same by its other name
 
 
@@ -170,9 +173,14 @@ class CudaEngine:
         """Iterates a vertex program from `state`, which stays as it is; see `gas.py`."""
         from rapids_trav.engines.cuda import gas
 
-        # Values, two kinds of messages and flags; two queues and two lists of rows.
-        n_bytes = view.n_vertices * (3 * np.dtype(program.dtype).itemsize + 2 + 16)
-        with _device_memory(f"program {program.name!r}", n_bytes):
+        # Values, two kinds of messages, flags and marks; two queues and two lists of rows; hubs and their
+        # pieces; 2 bytes for each edge of a shard.
+        vertex = view.into.column_indices.dtype.itemsize
+        n_bytes = view.n_vertices * (3 * np.dtype(program.dtype).itemsize + 3 + 4 * vertex) + RUN_BYTES
+        n_bytes += options.between_bytes * view.n_vertices
+        n_bytes += HUB_EDGE_BYTES * view.into.n_edges if options.gather == "rows" else 4 * view.into.n_edges
+        held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
+        with _device_memory(f"program {program.name!r}", n_bytes), held:
             return gas.run(view, program, state, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:

@@ -131,7 +131,8 @@ def bfs_fused(
         len(sources),
         whole=n_vertices <= WHOLE_QUEUE and not outside,
     )
-    memory = workspace.memory(n_bytes, keep=not outside)
+    # What stays would count in no budget.
+    memory = workspace.memory(n_bytes, keep=not outside and not getattr(view, "limited", False))
 
     block_size = _block_size(out)
     kernels = load_for(

@@ -1,0 +1,211 @@
+"""The memory limit of a GPU is kept by what RMM hands out, and an allocation that fails is told."""
+
+from __future__ import annotations
+
+import functools
+import gc
+
+import pytest
+from memory_cases import LONG, QUESTIONS, Asked, shapes, size_of
+
+from rapids_trav.errors import TravError, TravMemoryError
+from rapids_trav.sizes import parse_bytes
+from rapids_trav.storage.limited import Limited
+from rapids_trav.storage.paged import Paged
+
+pytestmark = pytest.mark.gpu
+
+N = 1 << 20
+SLACK = 1 << 20  # bytes of what does not grow with the graph: 1 for each vertex
+SMALL = 3000
+ASKED = {
+    **QUESTIONS,
+    "bfs fused": lambda asked: asked.graph.bfs(asked.root, variant="fused"),
+    "bfs private": lambda asked: asked.graph.bfs(asked.root, variant="private"),
+}
+SHAPES = {
+    "hub": {"directed": False},
+    "gaps": {"directed": True},
+    "by id": {"directed": True, "degree_sort": "none"},
+    "path": {"directed": True},
+    "star": {"directed": False},
+}
+# On a path these take a launch for each vertex.
+STEPS = {*LONG, "bfs frontier", "bfs direction", "bfs private", "each", "each reached", "each repeated"}
+STEPS |= {"paths each", "sssp", "sssp push", "sssp reached", "components push"}
+LIMITS = {"outside": 170 * N, "in memory": 2 * 10**9}
+
+
+@functools.cache
+def edges_of(name, n):
+    return shapes(n)["gaps" if name == "by id" else name]
+
+
+def asked_of(name, n, **options):
+    import cudf
+
+    edges = edges_of(name, n)
+    graph = cudf.from_pandas(edges).trav.graph(weight="w", **SHAPES[name], **options)
+    root = int(edges["src"][0])
+    return Asked(graph, root, edges["dst"].drop_duplicates()[:5].tolist(), graph.bfs(root))
+
+
+@pytest.fixture
+def counted(cupy):
+    """RMM's statistics of all that is allocated in a test."""
+    pytest.importorskip("cudf")
+    rmm = pytest.importorskip("rmm")
+    from rmm.allocators.cupy import rmm_cupy_allocator
+
+    before = rmm.mr.get_current_device_resource()
+    resource = rmm.mr.StatisticsResourceAdaptor(before)
+    rmm.mr.set_current_device_resource(resource)
+    try:
+        with cupy.cuda.using_allocator(rmm_cupy_allocator):
+            yield resource
+    finally:
+        gc.collect()
+        rmm.mr.set_current_device_resource(before)
+
+
+def measured(resource, asked, question):
+    """Peak less what was in use before and the answer, and the peak of what was declared."""
+    budget = asked.graph.budget
+    gc.collect()
+    at_rest = budget.used
+    budget._peak = at_rest
+    resource.push_counters()
+    try:
+        answer = question(asked)
+    finally:
+        found = resource.pop_counters()
+    assert question.__name__ and budget.peak <= budget.limit
+    return found.peak_bytes - size_of(answer), budget.peak - at_rest
+
+
+def asks(name, limit, question):
+    """Whether a question is for a graph of this shape under this limit."""
+    if name == "path" and question in STEPS:
+        return False
+    return not (limit == "outside" and question == "bfs edge")  # needs a list of all edges
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_questions_take_what_they_declare(counted, name, limit):
+    """All questions of one graph in one test, as building it takes long; those that exceed are listed."""
+    asked = asked_of(name, N, memory_limit=LIMITS[limit])
+    assert isinstance(asked.graph.storage, Paged if limit == "outside" else Limited)
+    exceeding = {}
+    for question in ASKED:
+        if asks(name, limit, question):
+            ASKED[question](asked)  # compiles and builds
+            taken, declared = measured(counted, asked, ASKED[question])
+            if taken > declared + SLACK:
+                exceeding[question] = f"{taken / N:.1f} bytes a vertex, declared {declared / N:.1f}"
+    assert not exceeding
+
+
+@pytest.mark.parametrize("question", [name for name in ASKED if name != "bfs edge"])
+def test_the_limit_that_is_just_enough_is_kept(counted, question):
+    edges, limit, n = edges_of("hub", N // 8), 1000, N // 8
+    import cudf
+
+    frame, easy = cudf.from_pandas(edges), asked_of("hub", n)
+    while True:
+        try:
+            graph = frame.trav.graph(weight="w", memory_limit=limit)
+            asked = Asked(graph, easy.root, easy.some, easy.tree)
+            ASKED[question](asked)
+            break
+        except TravMemoryError as error:
+            limit = parse_bytes(str(error).partition("give memory_limit at least ")[2].removesuffix("."))
+    at_rest = graph.budget.used
+    taken, _ = measured(counted, asked, ASKED[question])
+    assert at_rest + taken <= limit + SLACK
+
+
+class Failing:
+    """Hands on to another resource, counts, and fails one allocation if told to."""
+
+    def __init__(self, rmm, upstream):
+        self.count = self.fails = self.held = 0
+        self._upstream = upstream
+        self.resource = rmm.mr.CallbackMemoryResource(self._allocate, self._deallocate)
+
+    def _allocate(self, size, stream):
+        self.count += 1
+        if self.count == self.fails:
+            raise MemoryError("injected")
+        pointer = self._upstream.allocate(size, stream)
+        self.held += size
+        return pointer
+
+    def _deallocate(self, pointer, size, stream):
+        self.held -= size
+        self._upstream.deallocate(pointer, size, stream)
+
+
+@pytest.fixture
+def failing(cupy):
+    pytest.importorskip("cudf")
+    rmm = pytest.importorskip("rmm")
+    from rmm.allocators.cupy import rmm_cupy_allocator
+
+    before = rmm.mr.get_current_device_resource()
+    injection = Failing(rmm, before)
+    rmm.mr.set_current_device_resource(injection.resource)
+    try:
+        with cupy.cuda.using_allocator(rmm_cupy_allocator):
+            yield injection
+    finally:
+        gc.collect()
+        rmm.mr.set_current_device_resource(before)
+
+
+def answers_alike(one, other):
+    """Compare what every run of a question has in common."""
+    if one is None or isinstance(one, int):
+        return one == other
+    if isinstance(one, tuple):
+        return all(map(answers_alike, one, other))
+    kept = [name for name in one.columns if name not in ("predecessor", "step", "pagerank")]
+    return len(one) == len(other) and ("step" in one.columns or one[kept].equals(other[kept]))
+
+
+def at_rest(failing, budget):
+    """Bytes allocated and held, without the rows that searches keep as long as there is room for them."""
+    gc.collect()
+    if budget is None:
+        return failing.held, 0
+    rows = budget.held().get("the rows of a search", 0)
+    return failing.held - rows, budget.used - rows
+
+
+@pytest.mark.parametrize("limit", [None, "100MB", "outside"])
+@pytest.mark.parametrize("question", ASKED)
+def test_an_allocation_that_fails_is_told(failing, question, limit):
+    if limit == "outside" and question in ("bfs edge", "self-loops", "duplicates"):
+        pytest.skip("needs a list of all edges, or is asked in memory alike")
+    options = (
+        {} if limit is None else {"memory_limit": 170 * SMALL + 400_000 if limit == "outside" else limit}
+    )
+    asked = asked_of("gaps", SMALL, **options)
+    ask = ASKED[question]
+    wanted = ask(asked)
+    failing.count = failing.fails = 0
+    ask(asked)
+    n_points, told = failing.count, 0
+    before = at_rest(failing, asked.graph.budget)
+    for point in sorted({1 + i * n_points // 80 for i in range(min(n_points, 80))}):
+        failing.count, failing.fails = 0, point
+        try:
+            ask(asked)
+        except TravError as error:
+            assert isinstance(error, TravMemoryError), error
+            told += 1
+        failing.fails = 0
+        after = at_rest(failing, asked.graph.budget)
+        assert after[0] <= before[0] and after[1] <= before[1], f"allocation {point} of {n_points}"
+    assert told or not n_points
+    assert answers_alike(ask(asked), wanted)

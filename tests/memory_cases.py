@@ -1,0 +1,164 @@
+"""What every question takes, measured: graphs, questions, and what was allocated while one was asked."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav import Program
+from rapids_trav.algorithms.validate import check_tree
+from rapids_trav.graph import Graph
+
+N = 100_000
+SLACK = 64_000  # bytes of what does not grow with the graph: 0.64 of a vertex
+
+largest = Program("largest", "int64", "max")
+grown = Program("grown", "float64", "sum", apply=lambda value, gathered, total, parameters: value + gathered)
+
+
+def shapes(n=N):
+    """Edges with a weight: a hub, ids with gaps, a path, a star, and strings."""
+    random = np.random.default_rng(0)
+    src = np.where(random.random(2 * n) < 0.2, 0, random.integers(0, n, 2 * n))
+    hub = pd.DataFrame({"src": src, "dst": random.integers(0, n, 2 * n), "w": random.integers(1, 9, 2 * n)})
+    return {
+        "hub": hub,
+        "gaps": hub.assign(src=hub["src"] * 1000, dst=hub["dst"] * 1000),
+        "path": pd.DataFrame({"src": np.arange(n - 1), "dst": np.arange(1, n), "w": 1.5}),
+        "star": pd.DataFrame({"src": 0, "dst": np.arange(1, n), "w": 1.0}),
+    }
+
+
+QUESTIONS = {
+    **{
+        f"bfs {variant}": lambda asked, variant=variant: asked.graph.bfs(asked.root, variant=variant)
+        for variant in ("auto", "push", "pull", "edge", "frontier", "direction")
+    },
+    "bfs deterministic": lambda asked: asked.graph.bfs(asked.root, deterministic=True),
+    "bfs distances": lambda asked: asked.graph.bfs(asked.root, predecessors=False),
+    "bfs reached": lambda asked: asked.graph.bfs(asked.root, reached_only=True),
+    "bfs in": lambda asked: asked.graph.bfs(asked.root, direction="in"),
+    "bfs both": lambda asked: asked.graph.bfs(asked.root, direction="both"),
+    "bfs trace": lambda asked: asked.graph.bfs(asked.root, trace=True).result,
+    "each": lambda asked: asked.graph.bfs(asked.some, mode="each"),
+    "each push": lambda asked: asked.graph.bfs(asked.some, mode="each", variant="push"),
+    "each reached": lambda asked: asked.graph.bfs(asked.some, mode="each", reached_only=True),
+    "each repeated": lambda asked: asked.graph.bfs([*asked.some, *asked.some], mode="each"),
+    "paths": lambda asked: asked.graph.paths(asked.root, asked.some),
+    "paths each": lambda asked: asked.graph.paths(asked.some, asked.some, mode="each"),
+    "khop": lambda asked: tuple(asked.graph.khop(asked.some[0], 1)),
+    "levels": lambda asked: asked.graph.levels(asked.root),
+    "levels each": lambda asked: asked.graph.levels(asked.some, mode="each"),
+    "degrees": lambda asked: asked.graph.degrees(),
+    "components": lambda asked: asked.graph.components(),
+    "components sync": lambda asked: asked.graph.components(asynchronous=False),
+    "components pull": lambda asked: asked.graph.components(mode="pull"),
+    "components notify": lambda asked: asked.graph.components(mode="notify"),
+    "components push": lambda asked: asked.graph.components(mode="push"),
+    "sssp": lambda asked: asked.graph.sssp(asked.root),
+    "sssp sync": lambda asked: asked.graph.sssp(asked.root, asynchronous=False),
+    "sssp push": lambda asked: asked.graph.sssp(asked.root, mode="push"),
+    "sssp reached": lambda asked: asked.graph.sssp(asked.root, reached_only=True),
+    "pagerank": lambda asked: asked.graph.pagerank(tol=0.01),
+    "pagerank async": lambda asked: asked.graph.pagerank(tol=0.01, asynchronous=True),
+    "pagerank unweighted": lambda asked: asked.graph.pagerank(tol=0.01, weighted=False),
+    "run": lambda asked: asked.graph.run(largest, initial=1),
+    "run one": lambda asked: asked.graph.run(largest, initial={asked.root: 5}),
+    "run array": lambda asked: asked.graph.run(largest, initial=np.arange(asked.graph.n_vertices)),
+    "run pull": lambda asked: asked.graph.run(
+        largest, initial=np.arange(asked.graph.n_vertices), mode="pull"
+    ),
+    "run sum": lambda asked: asked.graph.run(grown, initial=1.0, parameters=(1.0,), max_iterations=3),
+    "validate": lambda asked: check_tree(asked.graph, asked.tree, asked.root),
+    "self-loops": lambda asked: asked.anew("n_self_loops"),
+    "duplicates": lambda asked: asked.anew("n_duplicate_edges"),
+}
+
+# On a path these take an iteration, of all vertices or edges, for each vertex.
+LONG = ("bfs push", "bfs pull", "bfs edge", "each push", "components pull", "components notify")
+LONG += (
+    "components sync",
+    "sssp sync",
+    "run",
+    "run one",
+    "run array",
+    "run pull",
+    "bfs trace",
+    "levels each",
+)
+
+
+@dataclass
+class Asked:
+    """A graph, and what questions ask of it."""
+
+    graph: Graph
+    root: int
+    some: list
+    tree: pd.DataFrame
+
+    @classmethod
+    def of(cls, edges, **options):
+        graph = edges.trav.graph(weight="w", **options)
+        root = int(edges["src"][0])
+        return cls(graph, root, edges["dst"].drop_duplicates()[:5].tolist(), graph.bfs(root))
+
+    def anew(self, name):
+        vars(self.graph).pop(name, None)
+        return getattr(self.graph, name)
+
+
+@dataclass
+class Taken:
+    """Bytes that a question took beside its answer, and those that it declared."""
+
+    measured: int
+    declared: int
+
+    @property
+    def undeclared(self):
+        return self.measured - self.declared
+
+
+def taken(asked, question):
+    """Measure a question that has been asked before, when all is compiled and built.
+
+    Measured is the most before the first column of the answer is made, and the most there was at all without
+    the answer: the answer is the caller's.
+    """
+    first = []
+
+    def noting(method):
+        def noted(*arguments, **options):
+            if not first:
+                first.append(tracemalloc.get_traced_memory()[1])
+            return method(*arguments, **options)
+
+        return noted
+
+    budget, kept = asked.graph.budget, (Graph.id_columns, Graph.frame)
+    gc.collect()
+    at_rest = budget.used
+    budget._peak = at_rest
+    Graph.id_columns, Graph.frame = map(noting, kept)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        answer = question(asked)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        Graph.id_columns, Graph.frame = kept
+    measured = max(peak - before - size_of(answer), first[0] - before if first else 0)
+    assert budget.used == at_rest
+    return Taken(measured, budget.peak - at_rest)
+
+
+def size_of(answer):
+    if isinstance(answer, tuple):
+        return sum(map(size_of, answer))
+    return int(answer.memory_usage(deep=True).sum()) if hasattr(answer, "memory_usage") else 0
