@@ -109,9 +109,10 @@ class Graph(ProgramMethods):
             "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
             edges are kept outside: for a GPU in the host's memory, for the CPU, or where that is short too,
             in files.  Answers are the same.  Counted is what the graph keeps there, and what a question holds
-            there for each vertex while it runs (`rapids_trav.storage.search_room` has it for searches); the
-            caller's edges and answers are not.  By default a graph that does not fit the memory that is free
-            is kept outside likewise.
+            there while it runs (`rapids_trav.storage.search_room` has it for searches, `run_room` for
+            programs); the caller's edges, answers and traces are not.  Questions that threads ask at once
+            wait for each other's room.  By default a graph that does not fit the memory that is free is kept
+            outside likewise.
         spill : path, optional
             Folder for those files, which must be there; by default that for temporary files.  They have no
             names in it, and are gone with the graph however it ends.

@@ -22,7 +22,7 @@ def three_frames():
 
 
 @pytest.mark.parametrize("make", [three_frames, lambda: PARTS, lambda: map(pd.DataFrame.copy, PARTS)])
-@pytest.mark.parametrize("limit", [None, "12kB"])
+@pytest.mark.parametrize("limit", [None, "16kB"])
 def test_a_function_is_as_its_frames(make, limit):
     graph, whole = Graph.from_edges(make, memory_limit=limit), Graph.from_edges(EDGES)
     assert (graph.budget is None) == (limit is None)
@@ -39,7 +39,7 @@ def test_generated_edges_are_made_block_by_block():
     make = functools.partial(generators.rmat_frames, 7, 8, rows=100)
     assert [len(frame) for frame in make()] == [100] * 10 + [24]
     assert pd.concat(make(), ignore_index=True).equals(EDGES[["src", "dst"]])
-    graph = Graph.from_edges(make, memory_limit="12kB")
+    graph = Graph.from_edges(make, memory_limit="16kB")
     assert graph.components().equals(EDGES.trav.graph().components())
     assert pickle.loads(pickle.dumps(Graph.from_edges(make))).n_edges == len(EDGES)
 
@@ -55,7 +55,7 @@ def test_few_frames_are_in_memory():
             yield frame
             del frame
 
-    Graph.from_edges(make, memory_limit="12kB")
+    Graph.from_edges(make, memory_limit="16kB")
     assert len(most) > 40 and max(most) <= 3
 
 
@@ -90,8 +90,8 @@ def test_columns_of_later_frames():
 
 @pytest.mark.parametrize(
     ("limit", "change"),
-    [(limit, change) for limit in (None, "12kB") for change in ("more", "fewer", "other ids")]
-    + [("12kB", "other ends")],
+    [(limit, change) for limit in (None, "16kB") for change in ("more", "fewer", "other ids")]
+    + [("16kB", "other ends")],
 )
 def test_edges_that_change_are_noticed(change, limit):
     """Between the readings of a build, or when a filter reads them again."""

@@ -111,7 +111,7 @@ def test_the_limit_that_an_error_names_is_enough(engine, directed, asked, where)
             limit = limit_in(error)
             named.append(limit)
     pd.testing.assert_frame_equal(to_pandas(answer), wanted)
-    assert named == sorted(named) and len(named) <= (1 if asked in ("bfs", "levels") and not where else 2)
+    assert named == sorted(named) and len(named) <= (1 if asked == "bfs" and not where else 2)
 
 
 @pytest.mark.parametrize("first", ["bfs", "each", "both ways", "pagerank"])

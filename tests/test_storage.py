@@ -238,8 +238,8 @@ def test_weighted_questions_where_no_edge_is_left(tmp_path, directed):
     empty = edges.head(0).trav.graph(weight="cost", directed=directed, vertices=[1, 70_000])
     empty.save(tmp_path / "graph")
     opened = Graph.open(tmp_path / "graph", engine="cpu")
-    outside = Graph.open(tmp_path / "graph", engine="cpu", memory_limit="280B")
-    assert isinstance(outside.storage, paged.Paged)
+    outside = Graph.open(tmp_path / "graph", engine="cpu", memory_limit="290B")
+    assert isinstance(outside.storage, paged.Paged) == directed  # one structure fits beside a question
     for graph in (empty, opened, outside):
         for direction in ("out", "in", "both"):
             assert rows(graph.sssp(1, predecessors=False, direction=direction))[0] == (1, 0.0)
@@ -270,8 +270,8 @@ def test_long_thin_graphs_are_pushed_along_outside_memory(directed):
     ladder = pd.concat([path, path.assign(dst=(vertex * 7 + 13) % 50)], ignore_index=True)
     for edges in (path, ladder):
         graph = edges.trav.graph(weight="cost", directed=directed)
-        other = edges.trav.graph(weight="cost", directed=directed, memory_limit="2MB")
-        assert other.budget is not None
+        other = edges.trav.graph(weight="cost", directed=directed, memory_limit="2.6MB")
+        assert isinstance(other.storage, paged.Paged)
         found = other.sssp(0, trace=True)
         assert_same(found.result, graph.sssp(0))
         assert "push" in set(found.trace["mode"]) and found.trace["edges"].sum() < 10 * len(edges)
@@ -294,16 +294,16 @@ def test_two_threads_find_room_under_one_budget():
 
 
 def test_a_push_that_does_not_fit_is_left_out():
-    """Its lists take 29 bytes a vertex beside the 33 of the values and a page."""
+    """Its lists take 37 bytes a vertex beside the 61 of the values and what is notified, and a page."""
     vertex = np.arange(3000)
     edges = pd.DataFrame({"src": vertex, "dst": (vertex + 1) % 3000, "cost": 1.0})
     graph = edges.trav.graph(weight="cost", directed=True, memory_limit="400kB")
-    held = graph.budget.limit - 50 * 3000
+    held = graph.budget.limit - 70 * 3000
     wanted = graph.sssp(0, predecessors=False, trace=True)
     assert "push" in set(wanted.trace["mode"])
     view = graph.storage.gather_view("out", weighted=True, pushed=True)
     assert graph.budget.free >= held
-    tight = replace(view, pages=replace(view.pages, budget=Budget(50 * 3000)))
+    tight = replace(view, pages=replace(view.pages, budget=Budget(70 * 3000)))
     program, initial = shortest_paths("float64"), np.where(vertex == 0, 0.0, np.inf)
     state = State(initial, vertex == 0)
     options = RunOptions(weighted=True, trace=True)

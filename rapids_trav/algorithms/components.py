@@ -37,7 +37,8 @@ def components(graph: Graph, **asked: Any) -> Any:
     dtype = vertex_dtype(n)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)
-    room, between = question_bytes(program, ranked), shortcut_bytes(dtype.itemsize, ranked)
+    room = question_bytes(program, ranked)
+    between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.name)
     with running(graph, view, program, question, room, between):
         labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
         state = State(labels, xp.ones(n, dtype=bool))

@@ -32,11 +32,12 @@ def question_bytes(program: Program, ranked: bool, given: int = 0, own: int = 0)
     return max(value + 1 + given, value * (1 + ranked) + POSITION + own)
 
 
-def shortcut_bytes(vertex: int, ranked: bool) -> int:
-    """For each vertex: the new labels; which changed, and where, found in two steps on a GPU; and those
-    labels, and what they name.
+def shortcut_bytes(vertex: int, ranked: bool, engine: str) -> int:
+    """For each vertex: the new labels; which changed, and where; and those labels, and what they name.
+
+    A GPU finds positions in two steps, of which each makes a list.
     """
-    return 2 * POSITION + (3 + ranked) * vertex + 2
+    return POSITION * (1 if engine == "cpu" else 2) + (3 + ranked) * vertex + 2
 
 
 def tree_bytes(vertex: int, ranked: bool) -> int:
