@@ -18,7 +18,7 @@ import numpy as np
 from .durable import array_checksum
 
 Array = Any
-_ROWS_AT_ONCE = 1 << 16  # so that what is in between takes little memory
+_ROWS_AT_ONCE = 1 << 12  # so that what is made of them on the way stays small
 
 
 @dataclass(frozen=True)

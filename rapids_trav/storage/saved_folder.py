@@ -22,7 +22,6 @@ from rapids_trav.structures import Adjacency
 
 from .arrays import open_array
 from .files import HEAD
-from .saved_check import look_through
 from .saved_head import OFFSETS, WEIGHTS, Head, SavedFile, damaged, parse_head
 
 CHEAP = 1 << 30  # bytes up to which everything is verified: less than a second
@@ -103,6 +102,8 @@ class GraphFolder:
         return edges
 
     def _verify(self, edges: Adjacency) -> None:
+        from .saved_check import look_through  # brings Numba, which opening without `verify` does not need
+
         head, found = self.head, look_through(edges)
         path = self.path / "column_indices.npy"
         if not found.ascending:
