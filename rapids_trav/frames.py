@@ -108,6 +108,8 @@ class PandasFrames:
 
     def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
         """Codes of the rows, and the distinct values in order of appearance."""
+        if column.dtype == object and _cuts_strings() and _has_null_characters(column):
+            raise TypeError("pandas before 3.1 reads strings of objects up to a null character")
         codes, uniques = pd.factorize(column)
         return codes, pd.Series(uniques, dtype=column.dtype)
 
@@ -154,6 +156,17 @@ class PandasFrames:
         return frame
 
 
+@functools.cache
+def _cuts_strings() -> bool:
+    """Whether this pandas takes two strings for one if they differ behind a null character alone."""
+    return len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 1
+
+
+def _has_null_characters(column: Series) -> bool:
+    words = pd.api.types.infer_dtype(column) == "string"
+    return words and any("\0" in value for value in column.array if isinstance(value, str))
+
+
 def _is_native(dtype: Any) -> bool:
     if isinstance(dtype, pd.ArrowDtype):
         return not pa.types.is_dictionary(dtype.pyarrow_dtype)
@@ -166,7 +179,10 @@ def _native(column: Series) -> Series:
     if _is_native(dtype):
         return column
     if isinstance(dtype, np.dtype):
-        return column.astype(dtype.newbyteorder("="))
+        values = column.to_numpy().astype(
+            dtype.newbyteorder("=")
+        )  # pandas 3.0 takes durations' bytes as they are
+        return pd.Series(values, index=column.index, name=column.name)
     try:
         categories = pa.chunked_array(pa.array(column.array)).unify_dictionaries().to_pandas()
     except (ValueError, NotImplementedError):  # a dictionary with nulls or the same value twice

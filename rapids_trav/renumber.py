@@ -136,6 +136,12 @@ class Renumbering:
             ) from error
         ids = ValueIds(merged, self.library, self.xp)
         translated = [ids.translate(*part.data) for part in parts]
+        for part, codes in zip(parts, translated, strict=True):
+            if len(codes) and int(codes.min()) < 0:  # no kernel looks at the bounds of its arrays
+                raise TravError(
+                    f"Column {part.name!r} holds values that are not found again, as if they did not equal "
+                    f"themselves: convert them, for example with astype(str)."
+                )
         return ids, lambda position: translated[position]
 
 

@@ -114,3 +114,46 @@ def test_other_unknown_ids_have_no_such_hint():
     assert graph.bfs((0, 1))["distance"].tolist() == [0, 0, 1]
     with pytest.raises(UnknownVertexError, match=r"holds it\.$"):
         graph.bfs([1, 7])
+
+
+class Unequal:
+    """An id with an order that equals nothing, not even itself."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __lt__(self, other):
+        return self.number < other.number
+
+    def __eq__(self, other):
+        return False
+
+    __hash__ = object.__hash__
+
+
+def test_ids_that_do_not_equal_themselves_reach_no_kernel():
+    ids = pd.Series([Unequal(number) for number in range(4)], dtype=object)
+    with pytest.raises(TravError, match="Column 'src' holds values that are not found again"):
+        pd.DataFrame({"src": ids[:3], "dst": ids[1:].reset_index(drop=True)}).trav.graph()
+
+
+@pytest.mark.parametrize("dtype", [">m8[ns]", ">m8[s]", ">M8[ns]"])
+def test_big_endian_times(dtype):
+    given = pd.Series(np.arange(4).astype(dtype))
+    answer = pd.DataFrame({"src": given[:3], "dst": given[1:].reset_index(drop=True)}).trav.bfs(given[:1])
+    assert answer["distance"].tolist() == DISTANCES
+    assert answer["vertex"].astype("int64").tolist() == DISTANCES
+
+
+def test_strings_with_null_characters_are_told_apart_or_refused():
+    """Some versions of pandas take them for one where they are Python's objects."""
+    words = pd.Series(["a", "a\0", "a\0\0", "b"], dtype=object)
+    frame = pd.DataFrame({"src": words[:3], "dst": words[1:].reset_index(drop=True)})
+    if len(pd.factorize(words)[1]) == 4:
+        assert frame.trav.bfs("a")["distance"].tolist() == DISTANCES
+    else:
+        with pytest.raises(TravError, match="up to a null character"):
+            frame.trav.bfs("a")
+        with pytest.raises(TravError, match="up to a null character"):
+            frame.astype("str").trav.bfs(words)
+    assert frame.astype("string").trav.bfs("a")["distance"].tolist() == DISTANCES

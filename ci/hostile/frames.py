@@ -102,5 +102,9 @@ def _mixture(values: list[Any]) -> None:
     found = distances(pairwise(values), values[:1])
     answer = graph.bfs(column[:1])
     expect(counted(answer) == sorted(found.values()), answer)
-    with contextlib.suppress(TravError):  # by pandas' own types, which may have rounded them
-        pd.DataFrame({"src": values[:-1], "dst": values[1:]}).trav.graph()
+    try:
+        frame = pd.DataFrame({"src": values[:-1], "dst": values[1:]})
+    except UnicodeEncodeError:
+        return  # of what is no text pandas makes no column of text
+    with contextlib.suppress(TravError):  # by pandas' own types, which may have rounded the values
+        frame.trav.graph()
