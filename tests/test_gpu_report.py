@@ -60,18 +60,17 @@ def test_steps_are_kept_for_the_same_sources_alone(script, tmp_path):
     assert script.kept_steps(path, "b") == {}
 
 
-def test_digest_is_of_names_and_contents(script, monkeypatch, tmp_path):
-    monkeypatch.setattr(script, "ROOT", tmp_path)
+def test_digest_is_of_names_and_contents(script, tmp_path):
     (tmp_path / "kernels").mkdir()
-    seen = [script.digest()]
+    seen = [script.digest(tmp_path)]
     for name, text in (("a.cu", "1"), ("a.cu", "2"), ("b.cuh", "2"), ("c.py", "")):
         (tmp_path / "kernels" / name).write_text(text)
-        seen.append(script.digest())
+        seen.append(script.digest(tmp_path))
     assert len(set(seen)) == len(seen) == 5
     (tmp_path / "kernels" / "notes.txt").write_text("no source")
-    assert script.digest() == seen[-1]
+    assert script.digest(tmp_path) == seen[-1]
     (tmp_path / "kernels" / "c.py").rename(tmp_path / "kernels" / "d.py")
-    assert script.digest() not in seen
+    assert script.digest(tmp_path) not in seen
 
 
 def checked(script, monkeypatch, capsys, path):

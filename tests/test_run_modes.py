@@ -50,12 +50,15 @@ def test_notified_rows_at_the_bounds_of_pages(program):
     assert found.trace["pages"].max() <= 2  # those of the neighbours of one vertex
 
 
-def test_pages_of_an_iteration_are_counted():
-    graph = paged_path(2000)
-    pages = len(graph.storage.gather_view("out").pages.firsts) - 1
+def test_every_iteration_streams_every_edge_once():
+    """Of each page an offset for each row and one more, 8 bytes each, and 4 bytes for each edge."""
+    n = 2000
+    graph = paged_path(n)
     trace = graph.run(CAPPED, initial={0: 0}, mode="pull", max_iterations=3, trace=True).trace
-    assert trace["pages"].tolist() == [pages] * 3
-    assert pages > 2
+    pages = trace["pages"].iloc[0]
+    assert trace["pages"].tolist() == [pages] * 3 and pages > 2
+    n_entries = 2 * graph.n_edges
+    assert trace["bytes"].tolist() == [4 * n_entries + 8 * (n + pages)] * 3
 
 
 def test_a_vertex_that_two_push_to_is_active_once():
