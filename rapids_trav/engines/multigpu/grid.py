@@ -67,7 +67,7 @@ class Grid:
         if longest >= LOCAL_IDS:
             raise TravError(
                 f"grid=({self.n_rows}, {self.n_columns}) gives a rank {longest} local vertices of "
-                f"{self.n_vertices}, and fewer than {LOCAL_IDS} are possible: use more ranks or a squarer grid."
+                f"{self.n_vertices}, and fewer than {LOCAL_IDS} are possible: use a larger or squarer grid."
             )
 
     @property

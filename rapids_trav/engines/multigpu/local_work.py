@@ -107,7 +107,7 @@ class LocalWork(Protocol):
         """
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
-        """Return every edge of `frontier`, claimed or not, as int64 keys: the end "to" above the end "from"."""
+        """Return every edge of `frontier` as an int64 key, the end "to" above the end "from"."""
 
     def settle(self, owned: Owned, messages: Sequence[tuple[Array, int]], level: int) -> Array:
         """Visit the offsets of each message that are not visited yet, and return them: the next frontier.

@@ -145,6 +145,9 @@ def run_ranks(
     errors: dict[int, BaseException] = {}
     working = set(range(size))
     finished = threading.Semaphore(0)
+    patience = (
+        2 * deadline
+    )  # longer than any of them waits for another, which then knows better what is wrong
 
     def work(rank: int) -> None:
         communicator = LoopbackCommunicator(world, rank)
@@ -160,10 +163,10 @@ def run_ranks(
     for rank in range(size):
         threading.Thread(target=work, args=(rank,), name=f"rank {rank}", daemon=True).start()
     for _ in range(size):
-        while not finished.acquire(timeout=deadline):
+        while not finished.acquire(timeout=patience):
             late = sorted(working)
             if 0 < len(late) < size:  # the others are done, and have had their time to notice a failure
-                world.fail(f"rank {late[0]} did not end within {deadline:g} s of the others", late[0])
+                world.fail(f"rank {late[0]} did not end within {patience:g} s of the others", late[0])
                 raise world.error() from _cause(world, errors)
     if world.failure is not None:
         raise world.error() from _cause(world, errors)

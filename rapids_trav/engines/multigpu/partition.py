@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -185,4 +186,4 @@ def _keys_by_rank(
     order = xp.argsort(ranks, kind="stable")
     bounds = xp.searchsorted(ranks[order], xp.arange(grid.size + 1, dtype=ranks.dtype)).tolist()
     keys = keys[order]
-    return [keys[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+    return [keys[begin:end] for begin, end in pairwise(bounds)]

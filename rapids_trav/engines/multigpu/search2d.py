@@ -1,8 +1,8 @@
 """Breadth-first search on a grid of ranks, level by level.
 
 M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler
-Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016; the partition of A. Buluc and
-K. Madduri, "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011.
+Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016; A. Buluc, K. Madduri,
+"Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, for the partition.
 
 The idea: a rank at row i and column j of the grid holds the edges from the vertices that column j owns to
 those that row i owns (`grid`).  To follow the edges of a frontier it needs to hear of the frontier from the R
@@ -35,134 +35,14 @@ import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator, Traffic, aborting
 from rapids_trav.engines.multigpu.grid import WORD
-from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Reach
-from rapids_trav.engines.multigpu.messages import EXCHANGES, kinds, pack, unpack
+from rapids_trav.engines.multigpu.local_work import Array, Owned
+from rapids_trav.engines.multigpu.messages import kinds, pack, unpack
 from rapids_trav.engines.multigpu.partition import Part
+from rapids_trav.engines.multigpu.predecessors import resolve
+from rapids_trav.engines.multigpu.records import LevelRow, RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.sort_unique import expand_sorted
-from rapids_trav.errors import TravError, listed
-
-DIRECTIONS = ("out", "in", "both")
-CLAIMS = ("atomics", "sort")
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """How to search; the same on every rank.
-
-    Attributes
-    ----------
-    direction : {"out", "in", "both"}
-        Which way edges are followed; all the same in an undirected graph.
-    depth_limit : int or None
-        Levels to search; 0 gives the sources alone.
-    targets : int array or None
-        Stop after the level in which the last of these vertices is found.
-    predecessors : bool
-    exchange : {"auto", "list", "bitmap"}
-        Form of the messages; auto takes the shorter, message by message.
-    claim : {"atomics", "sort"}
-        How a rank finds out what is new to it: by a bitmap, or by sorting all candidates, the baseline.
-    trace : bool
-    """
-
-    direction: str = "out"
-    depth_limit: int | None = None
-    targets: Array | None = None
-    predecessors: bool = True
-    exchange: str = "auto"
-    claim: str = "atomics"
-    trace: bool = False
-
-    def __post_init__(self) -> None:
-        for name, known in (("direction", DIRECTIONS), ("exchange", EXCHANGES), ("claim", CLAIMS)):
-            if getattr(self, name) not in known:
-                raise TravError(
-                    f"{name}={getattr(self, name)!r} is not known: choose one of {listed(known)}."
-                )
-        if self.depth_limit is not None and self.depth_limit < 0:
-            raise TravError(f"depth_limit={self.depth_limit} is negative: give 0 or more, or None.")
-
-
-@dataclass(frozen=True)
-class LevelRow:
-    """What one level did on one rank.
-
-    Attributes
-    ----------
-    level : int
-        Distance that the level gave out.
-    rank : int
-    frontier : int
-        Vertices of this rank in the frontier that was expanded.
-    edges : int
-        Edges followed.
-    candidates : int
-        Vertices claimed, and so handed to their owners.
-    expand_kind, fold_kind : str
-        "list", "bitmap" or "mixed": form of what was sent to other ranks; "" if nothing was.
-    expand_bytes, fold_bytes : int
-        Bytes sent to other ranks.
-    messages : int
-        Messages sent to other ranks.
-    sum_ms, expand_ms, follow_ms, fold_ms, settle_ms : float
-        Milliseconds of steps 1 to 5, with the waiting for other ranks.
-    """
-
-    level: int
-    rank: int
-    frontier: int
-    edges: int
-    candidates: int
-    expand_kind: str
-    fold_kind: str
-    expand_bytes: int
-    fold_bytes: int
-    messages: int
-    sum_ms: float
-    expand_ms: float
-    follow_ms: float
-    fold_ms: float
-    settle_ms: float
-
-
-@dataclass(frozen=True)
-class RankSearch:
-    """One rank's part of the answer, for the vertices `grid.owned(rank)`.
-
-    Attributes
-    ----------
-    distance : int32 array
-        -1 where unreached.
-    predecessor : array of `grid.vertex_dtype` or None
-        Global ids; -1 at sources and where unreached.
-    trace : list of LevelRow
-        Empty unless asked for.
-    levels : int
-        Levels expanded.
-    traffic : Traffic
-        What this rank sent to others in all.
-    resolution : Traffic
-        The part of it that the predecessors took.
-    """
-
-    distance: Array
-    predecessor: Array | None
-    trace: list[LevelRow]
-    levels: int
-    traffic: Traffic
-    resolution: Traffic
-
-
-@dataclass(frozen=True)
-class _Sweep:
-    """One orientation of the edges, with whom it expands and folds; `base` numbers its first finder."""
-
-    edges: Compressed
-    expand_group: tuple[int, ...]
-    fold_group: tuple[int, ...]
-    reach: Reach
-    backwards: bool
-    base: int
+from rapids_trav.engines.multigpu.sweeps import Sweep, sweeps
+from rapids_trav.errors import TravError
 
 
 @dataclass
@@ -173,8 +53,8 @@ class _Tally:
     candidates: int = 0
     expanded: list[Array] = field(default_factory=list)
     folded: list[Array] = field(default_factory=list)
-    expand: Traffic = Traffic()
-    fold: Traffic = Traffic()
+    expand: Traffic = field(default_factory=Traffic)
+    fold: Traffic = field(default_factory=Traffic)
     seconds: dict[str, float] = field(default_factory=dict)
     last: float = field(default_factory=perf_counter)
 
@@ -222,7 +102,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         work.xp.full(block, -1, np.int32),
         work.xp.full(block, -1, np.int32) if options.predecessors else None,
     )
-    sweeps = _sweeps(part, options)
+    ways = sweeps(part, options.direction, options.predecessors)
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
     trace: list[LevelRow] = []
@@ -239,7 +119,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         n_own = len(frontier)
         messages = [
             message
-            for sweep in sweeps
+            for sweep in ways
             for message in _level(communicator, part, sweep, frontier, options, tally)
         ]
         frontier = work.settle(owned, messages, level)
@@ -250,7 +130,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     searched = communicator.traffic
     predecessor = None
     if owned.finder is not None:
-        predecessor = _predecessors(communicator, part, sweeps, owned.finder)
+        predecessor = resolve(communicator, part, ways, owned.finder)
     n_own = len(part.grid.owned(part.rank))
     return RankSearch(
         owned.distance[:n_own],
@@ -274,31 +154,10 @@ def _own(part: Part, vertices: Array, what: str) -> Array:
     return (mine % part.grid.block).astype(np.int32)
 
 
-def _sweeps(part: Part, options: SearchOptions) -> list[_Sweep]:
-    row, column = part.grid.place(part.rank)
-    along_column, along_row = part.grid.ranks_of_column(column), part.grid.ranks_of_row(row)
-    direction = options.direction if part.directed else "out"  # an undirected graph has every edge both ways
-    sweeps = []
-    base = 0
-    for backwards in {"out": [False], "in": [True], "both": [False, True]}[direction]:
-        expand, fold = (along_row, along_column) if backwards else (along_column, along_row)
-        edges = part.by_destination if backwards else part.by_source
-        reach = _reach(part, len(fold) * part.grid.block, options.predecessors)
-        sweeps.append(_Sweep(edges, expand, fold, reach, backwards, base))
-        base += len(fold)
-    return sweeps
-
-
-def _reach(part: Part, n_to: int, predecessors: bool) -> Reach:
-    xp = part.work.xp
-    predecessor = xp.full(n_to, -1, np.int32) if predecessors else None
-    return Reach(xp.zeros(n_to // WORD, np.uint32), predecessor, xp.empty(n_to, np.int32))
-
-
 def _level(
     communicator: Communicator,
     part: Part,
-    sweep: _Sweep,
+    sweep: Sweep,
     frontier: Array,
     options: SearchOptions,
     tally: _Tally,
@@ -333,28 +192,6 @@ def _level(
     tally.folded += [m for rank, m in zip(sweep.fold_group, told, strict=True) if rank != part.rank]
     tally.lap("fold")
     return messages
-
-
-def _predecessors(communicator: Communicator, part: Part, sweeps: list[_Sweep], finder: Array) -> Array:
-    """Ask the finder of each vertex from where it found it."""
-    xp, grid = part.work.xp, part.grid
-    predecessor = xp.full(grid.block, -1, grid.vertex_dtype)
-    order = xp.argsort(finder, kind="stable").astype(np.int32)
-    finders = finder[order]
-    for sweep in sweeps:
-        n_finders = len(sweep.fold_group)
-        numbers = xp.arange(sweep.base, sweep.base + n_finders + 1, dtype=np.int32)
-        bounds = xp.searchsorted(finders, numbers).tolist()
-        wanted = [order[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
-        asked = communicator.exchange(sweep.fold_group, wanted)
-        known = sweep.reach.predecessor
-        answers = [known[offsets + np.int32(place * grid.block)] for place, offsets in enumerate(asked)]
-        told = communicator.exchange(sweep.fold_group, answers)
-        for rank, offsets, local in zip(sweep.fold_group, wanted, told, strict=True):
-            row, column = grid.place(rank)
-            origin = grid.destination(row, local) if sweep.backwards else grid.source(column, local)
-            predecessor[offsets] = origin
-    return predecessor
 
 
 def _row(level: int, rank: int, frontier: int, tally: _Tally) -> LevelRow:
