@@ -18,5 +18,11 @@ class RankError(TravError):
         super().__init__(message)
         self.rank = rank
 
+    @classmethod
+    def because(cls, reason: str, rank: int | None = None) -> RankError:
+        """Make the error of a reason, such as "rank 3 failed while searching: out of memory"."""
+        remedy = "the graph is lost with it: find out why and build it again"
+        return cls(f"{reason[0].upper()}{reason[1:]}; {remedy}.", rank)
+
     def __reduce__(self) -> tuple:
         return type(self), (self.args[0], self.rank)  # travels between processes with its rank

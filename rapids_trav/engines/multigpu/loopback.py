@@ -15,7 +15,6 @@ from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, 
 from rapids_trav.engines.multigpu.errors import RankError
 
 Result = TypeVar("Result")
-REMEDY = "the graph is lost with it: find out why and build it again"
 
 
 class _Meeting:
@@ -93,7 +92,7 @@ class LoopbackWorld:
     def error(self) -> RankError:
         """Return a new error that gives the reason."""
         reason, rank = self.failure or ("a rank failed", None)
-        return RankError(f"{reason[0].upper()}{reason[1:]}; {REMEDY}.", rank)
+        return RankError.because(reason, rank)
 
 
 class LoopbackCommunicator:

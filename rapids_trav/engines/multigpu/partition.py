@@ -181,7 +181,7 @@ def _keys_by_rank(
         )
     keys = grid.column_id(source).astype(np.int64) << SHIFT | grid.row_id(destination)
     ranks = grid.edge_rank(source, destination)
-    if grid.size <= 2**15:
+    if grid.size < 2**15:
         ranks = ranks.astype(np.int16)  # NumPy sorts 16 bits by radix
     order = xp.argsort(ranks, kind="stable")
     bounds = xp.searchsorted(ranks[order], xp.arange(grid.size + 1, dtype=ranks.dtype)).tolist()

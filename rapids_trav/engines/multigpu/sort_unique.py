@@ -17,7 +17,8 @@ def expand_sorted(
     xp = work.xp
     keys = work.candidates(edges, frontier)
     n_followed = len(keys)
-    keys.sort()
+    if n_followed:
+        keys.sort()
     to = keys >> SHIFT
     fresh = xp.ones(n_followed, bool)
     fresh[1:] = to[1:] != to[:-1]
