@@ -39,11 +39,15 @@ class _Meeting:
                 self._arrived.clear()
                 self._opened += 1
                 self.changed.notify_all()
+            self._world.waiting.add(self._group[place])
             done = self.changed.wait_for(
                 lambda: self._opened > mine or self._world.failure is not None, self._world.deadline
             )
             missing = sorted(set(self._group) - self._arrived)
+            # A rank that waits elsewhere is held up by the one at fault, and gives up at about the same time.
+            missing = [rank for rank in missing if rank not in self._world.waiting] or missing
         if self._opened > mine:
+            self._world.waiting.discard(self._group[place])
             return left
         if not done:
             ranks = ", ".join(map(str, missing))
@@ -70,6 +74,7 @@ class LoopbackWorld:
         self.size = size
         self.deadline = deadline
         self.failure: tuple[str, int | None] | None = None
+        self.waiting: set[int] = set()  # ranks that are at some meeting
         self._meetings: dict[tuple[int, ...], _Meeting] = {}
         self._lock = threading.Lock()
 
