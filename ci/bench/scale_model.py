@@ -156,11 +156,14 @@ def count(adjacency: Adjacency, distance: np.ndarray, grid: Grid, exchange: str 
 
     found = np.flatnonzero(distance > 0)
     owner = grid.owner(found)
-    told_by = finder[found].astype(np.int64) * n_rows + owner % n_rows
-    away = told_by != owner
-    resolution = 4 * (
-        np.bincount(owner[away], minlength=n_ranks) + np.bincount(told_by[away], minlength=n_ranks)
-    )
+    asked = np.zeros((n_columns, n_ranks), np.int64)  # by the column of the finder and the owner
+    np.add.at(asked, (finder[found], owner), 1)
+    resolution = np.zeros(n_ranks, np.int64)
+    for column in range(n_columns):
+        sender = column * n_rows + rows
+        away = sender != ranks
+        resolution += message_bytes(asked[column], nb, exchange) * away  # the requests
+        np.add.at(resolution, sender, 4 * asked[column] * away)  # the replies
     return Sent(
         (n_rows - 1) * shape, fold, (n_rows - near) * shape, fold_off_host, candidates, resolution, held
     )

@@ -153,6 +153,12 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
     first = np.full((grid.size, graph.n), never)
     np.minimum.at(first, (holder, v), from_distance)
 
+    def axis(rank: int) -> list[int]:
+        """The ranks that own what this one finds."""
+        if direction == "in":
+            return [rank // n_rows * n_rows + i for i in range(n_rows)]
+        return [rank % n_rows + j * n_rows for j in range(n_columns)]
+
     expected: dict = {}
     resolution = np.zeros(grid.size, np.int64)
     for rank in range(grid.size):
@@ -160,11 +166,7 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
             frontier = np.count_nonzero((distance == level - 1) & (owner == rank))
             claimed = first[rank] == level - 1
             to = [np.count_nonzero(claimed & (owner == other)) for other in range(grid.size)]
-            own_row, own_column = rank % n_rows, rank // n_rows
-            if direction == "in":
-                group = [own_column * n_rows + i for i in range(n_rows)]
-            else:
-                group = [own_row + j * n_rows for j in range(n_columns)]
+            group = axis(rank)
             assert sum(to) == sum(to[other] for other in group)
             expected[level, rank] = (
                 frontier,
@@ -173,10 +175,13 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
                 sum(message_bytes(to[other], nb, exchange) for other in group if other != rank),
                 n_from - 1 + n_to - 1,
             )
+    asked = np.zeros((grid.size, grid.size), np.int64)
     for vertex in np.flatnonzero(distance > 0):
-        finder = int(np.flatnonzero(first[:, vertex] == distance[vertex] - 1)[0])
-        if finder != owner[vertex]:
-            resolution[owner[vertex]] += 4  # the request
-            resolution[finder] += 4  # the reply
+        asked[owner[vertex], np.flatnonzero(first[:, vertex] == distance[vertex] - 1)[0]] += 1
+    for rank in range(grid.size):
+        for other in axis(rank):
+            if other != rank:
+                resolution[rank] += message_bytes(asked[rank, other], nb, exchange)  # the request
+                resolution[other] += 4 * asked[rank, other]  # the reply
     expected |= {("resolution", rank): int(resolution[rank]) for rank in range(grid.size)}
     return expected

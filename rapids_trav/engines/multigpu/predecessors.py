@@ -2,7 +2,8 @@
 
 Whoever claims a vertex keeps the vertex that it came from, and the owner keeps the number of the finder that
 told it first.  That finder claimed it in the level in which the owner was told, as a vertex is claimed once,
-so what it kept is one level nearer.  One request and one reply within each fold group bring it to the owner.
+so what it kept is one level nearer.  One request and one reply within each fold group bring it to the owner:
+the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending order.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from itertools import pairwise
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator
-from rapids_trav.engines.multigpu.local_work import Array
+from rapids_trav.engines.multigpu.local_work import Array, LocalWork
+from rapids_trav.engines.multigpu.messages import pack, unpack
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.sweeps import Sweep, origin
 
 
-def resolve(communicator: Communicator, part: Part, sweeps: list[Sweep], finder: Array) -> Array:
+def resolve(
+    communicator: Communicator, part: Part, sweeps: list[Sweep], finder: Array, exchange: str
+) -> Array:
     """Return the predecessors of the vertices of this rank, by the finder of each; -1 where it is -1."""
-    xp, block = part.work.xp, part.grid.block
+    work, xp, block = part.work, part.work.xp, part.grid.block
     predecessor = xp.full(block, -1, part.grid.vertex_dtype)
     order = xp.argsort(finder, kind="stable").astype(np.int32)
     finders = finder[order]
@@ -27,12 +31,20 @@ def resolve(communicator: Communicator, part: Part, sweeps: list[Sweep], finder:
         numbers = xp.arange(sweep.base, sweep.base + len(sweep.fold_group) + 1, dtype=np.int32)
         bounds = xp.searchsorted(finders, numbers).tolist()
         wanted = [order[begin:end] for begin, end in pairwise(bounds)]
-        asked = communicator.exchange(sweep.fold_group, wanted)
+        requests = [pack(work, offsets, block, exchange) for offsets in wanted]  # of a stable sort: ascending
+        asked = [_ascending(work, m) for m in communicator.exchange(sweep.fold_group, requests)]
         answers = [_kept(sweep, offsets + np.int32(place * block)) for place, offsets in enumerate(asked)]
         told = communicator.exchange(sweep.fold_group, answers)
         for rank, offsets, local in zip(sweep.fold_group, wanted, told, strict=True):
             predecessor[offsets] = origin(part, sweep, rank, local)
     return predecessor
+
+
+def _ascending(work: LocalWork, message: Array) -> Array:
+    offsets = unpack(work, message)
+    if len(offsets):
+        offsets.sort()
+    return offsets
 
 
 def _kept(sweep: Sweep, vertices: Array) -> Array:

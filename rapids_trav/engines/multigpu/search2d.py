@@ -130,7 +130,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     searched = communicator.traffic
     predecessor = None
     if owned.finder is not None:
-        predecessor = resolve(communicator, part, ways, owned.finder)
+        predecessor = resolve(communicator, part, ways, owned.finder, options.exchange)
     n_own = len(part.grid.owned(part.rank))
     return RankSearch(
         owned.distance[:n_own],
