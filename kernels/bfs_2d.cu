@@ -6,6 +6,9 @@
 // expand_claim: a thread for each edge of the frontier, found by binary search over the scanned degrees, so
 //     that hubs and leaves cost the same; claims what the edge leads to by atomicOr and appends it to its
 //     block's list, with one atomic for all lanes of a warp that append to the same.
+// pull_claim: the same claims from the other side: each vertex that is not claimed looks for one edge from
+// the
+//     frontier, alone at first and then with its warp.
 // expand_keys: the same edges as keys for sorting, unclaimed: the baseline.
 // settle: the owner visits what it was told of, unless it has been there.
 // list_to_bitmap, bitmap_to_list: between the two forms in which vertices travel.
@@ -16,7 +19,7 @@
 //
 // Reference: M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the
 // Kepler Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016.
-#include "common.cuh"
+#include "rows.cuh"
 
 struct Edge {
     i32 from;
@@ -49,12 +52,19 @@ __device__ __forceinline__ bool set_bit(u32* bitmap, i32 vertex) {
 }
 
 // A place at the end of list `which` for each lane that is here: one atomic for all lanes of a list.
-__device__ __forceinline__ i32 next_place(i32* sizes, i32 which) {
+__device__ __forceinline__ i32 list_place(i32* sizes, i32 which) {
     const u32 same = __match_any_sync(__activemask(), which);
     const i32 leader = __ffs(static_cast<i32>(same)) - 1;
     i32 base = 0;
     if (lane_id() == leader) base = atomicAdd(&sizes[which], __popc(same));
     return __shfl_sync(same, base, leader) + __popc(same & lanes_below());
+}
+
+// Enters a vertex in the list of its block.
+__device__ __forceinline__ void append(i32* found, i32* sizes, i32 block, i32 vertex) {
+    const i32 which = vertex / block;
+    const i32 first = which * block;  // fits: it is not above a local id
+    found[first + list_place(sizes, which)] = vertex - first;
 }
 
 extern "C" __global__ void expand_claim(const edge_t* __restrict__ offsets, const i32* __restrict__ targets,
@@ -65,10 +75,28 @@ extern "C" __global__ void expand_claim(const edge_t* __restrict__ offsets, cons
         const Edge edge = edge_of(offsets, targets, frontier, scanned, frontier_size, at);
         if (!set_bit(claimed, edge.to)) continue;
         if (predecessor != nullptr) predecessor[edge.to] = edge.from;
-        const i32 which = edge.to / block;
-        const i32 first = which * block;  // fits: it is not above a local id
-        found[first + next_place(sizes, which)] = edge.to - first;
+        append(found, sizes, block, edge.to);
     }
+}
+
+extern "C" __global__ void pull_claim(const edge_t* __restrict__ offsets, const i32* __restrict__ sources,
+                                      i64 n_to, const u32* __restrict__ frontier, i32 block, u32* claimed,
+                                      i32* predecessor, i32* found, i32* sizes, u64* looked_at) {
+    const auto in_frontier = [frontier](i32 u, i32) { return frontier[u >> 5] >> (u & 31) & 1; };
+    i64 examined = 0;
+    for (i64 first = global_thread() - lane_id(); first < n_to; first += global_threads()) {
+        const i64 v = first + lane_id();  // the warp stays together: it reads long rows as one
+        const bool open = v < n_to && !(claimed[v >> 5] >> (v & 31) & 1);
+        const i64 begin = open ? offsets[v] : 0;
+        const i64 end = open ? offsets[v + 1] : 0;
+        const i32 from = first_match(sources, begin, end, 0, in_frontier, examined);
+        if (from == NONE) continue;
+        const i32 vertex = static_cast<i32>(v);
+        set_bit(claimed, vertex);
+        if (predecessor != nullptr) predecessor[vertex] = from;
+        append(found, sizes, block, vertex);
+    }
+    count(looked_at, 0, examined);
 }
 
 extern "C" __global__ void expand_keys(const edge_t* __restrict__ offsets, const i32* __restrict__ targets,
@@ -87,7 +115,7 @@ extern "C" __global__ void settle(const i32* __restrict__ told, i64 n_told, i32 
         if (!set_bit(visited, vertex)) continue;
         distance[vertex] = level;
         if (finders != nullptr) finders[vertex] = finder;
-        frontier[next_place(sizes, 0)] = vertex;
+        frontier[list_place(sizes, 0)] = vertex;
     }
 }
 

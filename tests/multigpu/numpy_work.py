@@ -44,6 +44,23 @@ class NumpyWork:
                     reach.predecessor[target] = source
         return [np.array(offsets, np.int32) for offsets in found], len(u)
 
+    def pull(self, edges, frontier, reach, block, n_blocks):
+        found = [[] for _ in range(n_blocks)]
+        looked_at = 0
+        for v in range(len(edges.offsets) - 1):
+            bit = np.uint32(1 << (v & 31))
+            if reach.claimed[v >> 5] & bit:
+                continue
+            for u in edges.targets[edges.offsets[v] : edges.offsets[v + 1]].tolist():
+                looked_at += 1
+                if frontier[u >> 5] >> np.uint32(u & 31) & 1:
+                    reach.claimed[v >> 5] |= bit
+                    found[v // block].append(v % block)
+                    if reach.predecessor is not None:
+                        reach.predecessor[v] = u
+                    break
+        return [np.array(offsets, np.int32) for offsets in found], looked_at
+
     def candidates(self, edges, frontier):
         u, v = self.followed(edges, frontier)
         return v.astype(np.int64) << SHIFT | u

@@ -107,6 +107,37 @@ def test_expanding_level_after_level(work, case, claim, wide, keep):
             assert all(int(before[v]) << 32 | int(v) in pairs and before[v] in frontier for v in new)
 
 
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_pulling_claims_what_expanding_does(work, case, wide, keep):
+    keys = keys_of(case)
+    plain, plain_reach = PLAIN.compress([keys], N_FROM), reach(np, keep)
+    reverse, own_reach = work.compress([work.xp.asarray(keys)], N_FROM), reach(work.xp, keep)
+    reverse = work.transpose(reverse, N_TO)
+    if wide:
+        reverse = type(reverse)(reverse.offsets.astype(np.int64), reverse.targets)
+    pulling, host_reach = PLAIN.transpose(plain, N_TO), reach(np, keep)
+    rng = np.random.default_rng(2)
+    left = np.arange(N_FROM)
+    for k in (1, 0, 20, 40):  # each vertex is in one frontier, as in a search
+        frontier, left = np.split(rng.permutation(left).astype(np.int32), [k])
+        words = work.to_words(work.xp.asarray(frontier), N_FROM // 32)
+        found, looked_at = work.pull(reverse, words, own_reach, BLOCK, N_BLOCKS)
+        wanted, _ = PLAIN.expand(plain, frontier, plain_reach, BLOCK, N_BLOCKS)
+        assert sorted_lists(found) == sorted_lists(wanted)
+        assert np.array_equal(on_host(own_reach.claimed), plain_reach.claimed)
+        _, wanted_looks = PLAIN.pull(pulling, on_host(words), host_reach, BLOCK, N_BLOCKS)
+        if not hasattr(reverse.targets, "get"):  # on a GPU rows are in another order, so the first hit is too
+            assert looked_at <= len(keys)
+        assert (looked_at == 0) == (wanted_looks == 0)
+        if keep:
+            before = on_host(own_reach.predecessor)
+            pairs = set(keys.tolist())
+            new = np.concatenate([on_host(x) + m * BLOCK for m, x in enumerate(found)]).astype(np.int64)
+            assert all(int(before[v]) << 32 | int(v) in pairs and before[v] in frontier for v in new)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_candidates_are_all_edges_of_the_frontier(work, case):
     keys = keys_of(case)
@@ -163,7 +194,9 @@ def test_a_whole_search_by_the_plain_steps(shape):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("options", [{}, {"claim": "sort"}, {"exchange": "bitmap"}, {"exchange": "list"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"claim": "sort"}, {"exchange": "bitmap"}, {"exchange": "list"}, {"bottom_up": True}]
+)
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 2), (1, 4), (4, 1)])
 def test_ranks_that_share_one_gpu(shape, direction, options):

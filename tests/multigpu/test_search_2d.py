@@ -54,7 +54,7 @@ def test_random_graphs(graph, data):
         "direction": direction,
         "depth_limit": limit,
         "exchange": data.draw(st.sampled_from(["auto", "list", "bitmap"])),
-        "claim": data.draw(st.sampled_from(["atomics", "sort"])),
+        **data.draw(st.sampled_from([{}, {"claim": "sort"}, {"bottom_up": True}])),
     }
     wanted = graph.distance(sources, direction, limit)
     for shape in GRIDS:
@@ -151,6 +151,29 @@ def test_sorting_finds_what_atomics_find(direction):
     assert counted[0] == counted[1]
 
 
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_bottom_up_saves_edges_and_changes_nothing_else(direction):
+    """The same claims on every rank and level, by fewer edges."""
+    graph = graphs.rmat(10, 16, directed=True)
+    source = int(graph.src[3])
+    down, up = (
+        searched(graph, (3, 2), [source], bottom_up=bottom_up, direction=direction, trace=True)
+        for bottom_up in (False, True)
+    )
+    assert np.array_equal(up.distance, graph.distance([source], direction))
+    graph.check_tree([source], up.distance, up.predecessor, direction)
+    rows = [[row for rank in answer.ranks for row in rank.trace] for answer in (down, up)]
+    sent = [
+        [(row.level, row.frontier, row.candidates, row.expand_bytes, row.fold_bytes) for row in of]
+        for of in rows
+    ]
+    assert sent[0] == sent[1]
+    assert {row.direction for row in rows[0]} == {"push"}
+    assert {"push", "pull"} <= {row.direction for row in rows[1]}
+    edges = [sum(row.edges for row in of) for of in rows]
+    assert edges[1] < edges[0] / 2
+
+
 def test_without_predecessors_nothing_is_asked():
     graph = graphs.rmat(8)
     answer = searched(graph, (2, 2), [int(graph.src[0])], predecessors=False)
@@ -188,6 +211,7 @@ def test_wrong_options_are_refused():
         ({"exchange": "zip"}, "exchange='zip'"),
         ({"claim": "luck"}, "claim='luck'"),
         ({"depth_limit": -1}, "depth_limit=-1 is negative"),
+        ({"bottom_up": True, "claim": "sort"}, "choose one of them"),
     ]:
         with pytest.raises(TravError, match=message):
             SearchOptions(**option)

@@ -48,7 +48,18 @@ class CpuWork:
             edges.offsets, edges.targets, frontier, reach.claimed, keep,
             reach.predecessor if keep else reach.found, block, reach.found, counts,
         )  # fmt: skip
-        return [reach.found[m * block : m * block + n] for m, n in enumerate(counts.tolist())], followed
+        return _lists(reach.found, counts, block), followed
+
+    def pull(
+        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
+    ) -> tuple[list[Array], int]:
+        counts = np.zeros(n_blocks, np.int64)
+        keep = reach.predecessor is not None
+        looked_at = _pull(
+            edges.offsets, edges.targets, frontier, reach.claimed, keep,
+            reach.predecessor if keep else reach.found, block, reach.found, counts,
+        )  # fmt: skip
+        return _lists(reach.found, counts, block), looked_at
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         n_edges = int((edges.offsets[frontier + 1] - edges.offsets[frontier]).sum(dtype=np.int64))
@@ -75,6 +86,10 @@ class CpuWork:
 
     def to_offsets(self, words: Array) -> Array:
         return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).astype(np.int32)
+
+
+def _lists(found: Array, counts: Array, block: int) -> list[Array]:
+    return [found[m * block : m * block + n] for m, n in enumerate(counts.tolist())]
 
 
 @kernel
@@ -118,6 +133,27 @@ def _expand(offsets, targets, frontier, claimed, keep, predecessor, block, found
             found[m * block + counts[m]] = v - m * block
             counts[m] += 1
     return followed
+
+
+@kernel
+def _pull(offsets, sources, frontier, claimed, keep, predecessor, block, found, counts):
+    looked_at = 0
+    for v in range(len(offsets) - 1):
+        bit = np.uint32(1) << np.uint32(v & 31)
+        if claimed[v >> 5] & bit:
+            continue
+        for e in range(offsets[v], offsets[v + 1]):
+            u = sources[e]
+            looked_at += 1
+            if frontier[u >> 5] >> np.uint32(u & 31) & np.uint32(1):
+                claimed[v >> 5] |= bit
+                if keep:
+                    predecessor[v] = u
+                m = v // block
+                found[m * block + counts[m]] = v - m * block
+                counts[m] += 1
+                break
+    return looked_at
 
 
 @kernel

@@ -51,7 +51,19 @@ class CudaWork:
             "expand_claim", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total,
             np.int32(block), reach.claimed, reach.predecessor, reach.found, sizes,
         )  # fmt: skip
-        return [reach.found[m * block : m * block + n] for m, n in enumerate(sizes.tolist())], total
+        return _lists(reach.found, sizes, block), total
+
+    def pull(
+        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
+    ) -> tuple[list[Array], int]:
+        sizes = cupy.zeros(n_blocks, np.int32)
+        looked_at = cupy.zeros(1, np.uint64)
+        n_to = len(edges.offsets) - 1
+        _kernels(edges).launch(
+            "pull_claim", n_to, edges.offsets, edges.targets, n_to, frontier, np.int32(block),
+            reach.claimed, reach.predecessor, reach.found, sizes, looked_at,
+        )  # fmt: skip
+        return _lists(reach.found, sizes, block), int(looked_at[0])
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         scanned, total = _scanned_degrees(edges, frontier)
@@ -82,6 +94,10 @@ class CudaWork:
         size = cupy.zeros(1, np.int32)
         _kernels().launch("bitmap_to_list", len(words), words, len(words), offsets, size)
         return offsets[: int(size[0])]
+
+
+def _lists(found: Array, sizes: Array, block: int) -> list[Array]:
+    return [found[m * block : m * block + n] for m, n in enumerate(sizes.tolist())]
 
 
 def _kernels(edges: Compressed | None = None) -> loader.Kernels:

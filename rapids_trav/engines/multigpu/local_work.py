@@ -106,6 +106,28 @@ class LocalWork(Protocol):
             Edges followed.
         """
 
+    def pull(
+        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
+    ) -> tuple[list[Array], int]:
+        """Claim what `expand` would, from the other side: each vertex that is not claimed looks for one edge.
+
+        Parameters
+        ----------
+        edges : Compressed
+            By the end "to", targets are the ends "from".
+        frontier : uint32 array
+            Bitmap of the ends "from".
+        reach : Reach
+        block, n_blocks : int
+
+        Returns
+        -------
+        list of int32 arrays
+            As of `expand`.
+        int
+            Edges looked at.
+        """
+
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         """Return every edge of `frontier` as an int64 key, the end "to" above the end "from"."""
 

@@ -30,6 +30,9 @@ class SearchOptions:
         Form of the messages; auto takes the shorter, message by message.
     claim : {"atomics", "sort"}
         How a rank finds out what is new to it: by a bitmap, or by sorting all candidates, the baseline.
+    bottom_up : bool
+        Let each rank, at each level, look from the vertices that it has not claimed for edges from the
+        frontier, where that is likely to be fewer edges.  It needs the edges by both ends, twice the memory.
     trace : bool
     """
 
@@ -39,6 +42,7 @@ class SearchOptions:
     predecessors: bool = True
     exchange: str = "auto"
     claim: str = "atomics"
+    bottom_up: bool = False
     trace: bool = False
 
     def __post_init__(self) -> None:
@@ -49,6 +53,10 @@ class SearchOptions:
                 )
         if self.depth_limit is not None and self.depth_limit < 0:
             raise TravError(f"depth_limit={self.depth_limit} is negative: give 0 or more, or None.")
+        if self.bottom_up and self.claim == "sort":
+            raise TravError(
+                "bottom_up=True claims by a bitmap, and claim='sort' does not: choose one of them."
+            )
 
 
 @dataclass(frozen=True)
@@ -62,8 +70,10 @@ class LevelRow:
     rank : int
     frontier : int
         Vertices of this rank in the frontier that was expanded.
+    direction : str
+        "push", "pull" or "mixed", over the ways of following edges.
     edges : int
-        Edges followed.
+        Edges followed, or looked at.
     candidates : int
         Vertices claimed, and so handed to their owners.
     expand_kind, fold_kind : str
@@ -79,6 +89,7 @@ class LevelRow:
     level: int
     rank: int
     frontier: int
+    direction: str
     edges: int
     candidates: int
     expand_kind: str

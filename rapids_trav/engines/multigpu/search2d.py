@@ -13,8 +13,8 @@ Each level, on every rank:
 
 1. stop if the frontiers of all ranks are empty: a sum over all (K13);
 2. expand: gather the frontier from the ranks of this column (K8);
-3. follow its edges and claim, in a bitmap of this rank alone, what they lead to (K5, K6); claimed once, a
-   vertex is not sent again in this search;
+3. follow its edges and claim, in a bitmap of this rank alone, what they lead to (K5, K6; `follow`); claimed
+   once, a vertex is not sent again in this search;
 4. fold: send each rank of this row those of its vertices that were claimed (K9), as a list or as a bitmap,
    whichever is shorter (K10);
 5. visit those received that are not visited yet: they are this rank's part of the next frontier.
@@ -34,14 +34,14 @@ from time import perf_counter
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator, Traffic, aborting
+from rapids_trav.engines.multigpu.follow import Follower
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, Owned
 from rapids_trav.engines.multigpu.messages import kinds, pack, unpack
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve
 from rapids_trav.engines.multigpu.records import LevelRow, RankSearch, SearchOptions
-from rapids_trav.engines.multigpu.sort_unique import expand_sorted
-from rapids_trav.engines.multigpu.sweeps import Sweep, sweeps
+from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.errors import TravError
 
 
@@ -49,6 +49,7 @@ from rapids_trav.errors import TravError
 class _Tally:
     """What a level counts, over its sweeps."""
 
+    ways: set[str] = field(default_factory=set)
     edges: int = 0
     candidates: int = 0
     expanded: list[Array] = field(default_factory=list)
@@ -102,7 +103,8 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         work.xp.full(block, -1, np.int32),
         work.xp.full(block, -1, np.int32) if options.predecessors else None,
     )
-    ways = sweeps(part, options.direction, options.predecessors)
+    ways = sweeps(part, options.direction, options.predecessors, options.bottom_up)
+    followers = [Follower(work, sweep, block, options.claim) for sweep in ways]
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
     trace: list[LevelRow] = []
@@ -119,8 +121,8 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         n_own = len(frontier)
         messages = [
             message
-            for sweep in ways
-            for message in _level(communicator, part, sweep, frontier, options, tally)
+            for follow in followers
+            for message in _level(communicator, part, follow, frontier, options, tally)
         ]
         frontier = work.settle(owned, messages, level)
         tally.lap("settle")
@@ -157,13 +159,13 @@ def _own(part: Part, vertices: Array, what: str) -> Array:
 def _level(
     communicator: Communicator,
     part: Part,
-    sweep: Sweep,
+    follow: Follower,
     frontier: Array,
     options: SearchOptions,
     tally: _Tally,
 ) -> list[tuple[Array, int]]:
     """Expand, follow and fold along one orientation; return what this rank's owners were told, by finder."""
-    work, block = part.work, part.grid.block
+    work, block, sweep = part.work, part.grid.block, follow.sweep
 
     before = communicator.traffic
     packed = pack(work, frontier, block, options.exchange)
@@ -175,11 +177,8 @@ def _level(
     tally.expanded += [packed] * (len(sweep.expand_group) > 1)
     tally.lap("expand")
 
-    n_blocks = len(sweep.fold_group)
-    if options.claim == "sort":
-        found, n_edges = expand_sorted(work, sweep.edges, all_front, sweep.reach, block, n_blocks)
-    else:
-        found, n_edges = work.expand(sweep.edges, all_front, sweep.reach, block, n_blocks)
+    found, n_edges, way = follow(all_front)
+    tally.ways.add(way)
     tally.edges += n_edges
     tally.candidates += sum(map(len, found))
     tally.lap("follow")
@@ -200,6 +199,7 @@ def _row(level: int, rank: int, frontier: int, tally: _Tally) -> LevelRow:
         level=level,
         rank=rank,
         frontier=frontier,
+        direction="mixed" if len(tally.ways) > 1 else tally.ways.pop(),
         edges=tally.edges,
         candidates=tally.candidates,
         expand_kind=kinds(tally.expanded),

@@ -22,6 +22,9 @@ class Sweep:
     Attributes
     ----------
     edges : Compressed
+        By the end that a search comes from.
+    reverse : Compressed or None
+        By the other end, for pulling; None if that is not asked for.
     expand_group, fold_group : tuple of int
         Ranks that share the vertices "from", and those that own the vertices "to", block by block.
     reach : Reach
@@ -31,6 +34,7 @@ class Sweep:
     """
 
     edges: Compressed
+    reverse: Compressed | None
     expand_group: tuple[int, ...]
     fold_group: tuple[int, ...]
     reach: Reach
@@ -38,7 +42,7 @@ class Sweep:
     base: int
 
 
-def sweeps(part: Part, direction: str, predecessors: bool) -> list[Sweep]:
+def sweeps(part: Part, direction: str, predecessors: bool, bottom_up: bool) -> list[Sweep]:
     """Return the sweeps of each level of a search, for this rank."""
     row, column = part.grid.place(part.rank)
     along_column, along_row = part.grid.ranks_of_column(column), part.grid.ranks_of_row(row)
@@ -49,8 +53,11 @@ def sweeps(part: Part, direction: str, predecessors: bool) -> list[Sweep]:
     for backwards in {"out": [False], "in": [True], "both": [False, True]}[direction]:
         expand, fold = (along_row, along_column) if backwards else (along_column, along_row)
         edges = part.by_destination if backwards else part.by_source
+        reverse = None
+        if bottom_up:
+            reverse = part.by_source if backwards else part.by_destination
         reach = _reach(part, len(fold) * part.grid.block, predecessors)
-        found.append(Sweep(edges, expand, fold, reach, backwards, base))
+        found.append(Sweep(edges, reverse, expand, fold, reach, backwards, base))
         base += len(fold)
     return found
 
