@@ -166,12 +166,16 @@ def run_ranks(
 
     for rank in range(size):
         threading.Thread(target=work, args=(rank,), name=f"rank {rank}", daemon=True).start()
-    for _ in range(size):
-        while not finished.acquire(timeout=patience):
-            late = sorted(working)
-            if 0 < len(late) < size:  # the others are done, and have had their time to notice a failure
-                world.fail(f"rank {late[0]} did not end within {patience:g} s of the others", late[0])
-                raise world.error() from _cause(world, errors)
+    try:
+        for _ in range(size):
+            while not finished.acquire(timeout=patience):
+                late = sorted(working)
+                if 0 < len(late) < size:  # the others are done, and have had their time to notice a failure
+                    world.fail(f"rank {late[0]} did not end within {patience:g} s of the others", late[0])
+                    raise world.error() from _cause(world, errors)
+    except BaseException:
+        world.fail("the caller gave up waiting", None)  # an interrupt, which only the main thread sees
+        raise
     if world.failure is not None:
         raise world.error() from _cause(world, errors)
     return results
