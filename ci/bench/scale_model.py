@@ -60,7 +60,7 @@ class View:
 
 @dataclass(frozen=True)
 class Sent:
-    """What every rank sends.
+    """Bytes that every rank sends.
 
     Attributes
     ----------
@@ -86,12 +86,12 @@ class Sent:
 
     @property
     def total(self) -> np.ndarray:
-        """Bytes of each rank over the search."""
+        """Return the bytes of each rank over the search."""
         return self.expand.sum(axis=0) + self.fold.sum(axis=0) + self.resolution
 
     @property
     def off_host(self) -> np.ndarray:
-        """Bytes that leave each host, without those for predecessors."""
+        """Return the bytes that leave each host, without those for predecessors."""
         ranks = (self.expand_off_host + self.fold_off_host).sum(axis=0)
         return np.add.reduceat(ranks, np.arange(0, len(ranks), HOST))
 
@@ -179,7 +179,7 @@ def message_bytes(vertices: np.ndarray, block: int, exchange: str) -> np.ndarray
 
 @kernel
 def _count_claims(row_offsets, column_indices, distance, nb, n_rows, claimed, finder, edges, first):
-    """For each vertex and column of the grid, the level in which an edge from that column first brings it."""
+    """Count, for each vertex and column of the grid, the level in which an edge from there first brings it."""
     for v in range(len(row_offsets) - 1):
         owner = v // nb
         for e in range(row_offsets[v], row_offsets[v + 1]):

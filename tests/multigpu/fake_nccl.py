@@ -27,7 +27,7 @@ def on_device(array) -> DeviceArray:
 
 
 class Fabric:
-    """What the ranks of one job share."""
+    """State that the ranks of one job share."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

@@ -37,7 +37,7 @@ class Graph:
         return np.append(out[0], back[0][keep]), np.append(out[1], back[1][keep])
 
     def distance(self, sources, direction: str = "out", limit: int | None = None) -> np.ndarray:
-        """Steps from the nearest source, -1 where there is no way, by SciPy."""
+        """Return the steps from the nearest source, -1 where there is no way, by SciPy."""
         src, dst = self.followed(direction)
         start = self.n  # an extra vertex one step before every source
         src, dst = np.append(src, np.full(len(sources), start)), np.append(dst, sources)
@@ -49,7 +49,7 @@ class Graph:
         return found
 
     def check_tree(self, sources, distance: np.ndarray, predecessor: np.ndarray, direction: str) -> None:
-        """Every vertex but the sources has a predecessor one step nearer, over an edge."""
+        """Check that every vertex but the sources has a predecessor one step nearer, over an edge."""
         src, dst = self.followed(direction)
         edges = set(zip(src.tolist(), dst.tolist(), strict=True))
         for v in range(self.n):
@@ -95,7 +95,7 @@ def searched(
 
 
 def random_graph(seed: int, n: int, m: int, directed: bool = False) -> Graph:
-    """Edges between random vertices, self-loops and repeated edges among them."""
+    """Make edges between random vertices, self-loops and repeated edges among them."""
     rng = np.random.default_rng(seed)
     src, dst = rng.integers(0, n, (2, m))
     again = rng.integers(0, m, m // 10)
@@ -117,13 +117,13 @@ def star(n: int, centre: int) -> Graph:
 
 
 def message_bytes(k: int, block: int, exchange: str) -> int:
-    """Bytes of k vertices of a block, by K10."""
+    """Return the bytes of k vertices of a block, by K10."""
     as_list, as_bitmap = 4 * k, block // 8
     return {"list": as_list, "bitmap": as_bitmap, "auto": min(as_list, as_bitmap)}[exchange]
 
 
 def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str = "out") -> dict:
-    """What each rank sends at each level and for the predecessors, from SciPy's distances alone.
+    """Count what each rank sends at each level and for the predecessors, from SciPy's distances alone.
 
     A rank claims a vertex in the first level in which one of the edges that it holds leads there, so the
     level is the least distance of the sources of those edges, plus one.

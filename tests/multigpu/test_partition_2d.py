@@ -35,7 +35,7 @@ def edges_of(part, compressed) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("shape", [*GRIDS, (1, 1), (5, 3)])
 def test_each_edge_is_on_its_rank_once(shape, directed):
-    """Whoever has it at first; multi-edges stay as many, self-loops are stored once."""
+    """Wherever it starts; multi-edges stay as many, self-loops are stored once."""
     graph = graphs.random_graph(5, 700, 2000, directed)
     rng = np.random.default_rng(0)
     starts_at = rng.integers(0, shape[0] * shape[1], len(graph.src))

@@ -153,7 +153,7 @@ def test_sorting_finds_what_atomics_find(direction):
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_bottom_up_saves_edges_and_changes_nothing_else(direction):
-    """The same claims on every rank and level, by fewer edges."""
+    """Each rank claims as much at each level, by fewer edges."""
     graph = graphs.rmat(10, 16, directed=True)
     source = int(graph.src[3])
     down, up = (

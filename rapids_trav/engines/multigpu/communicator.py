@@ -43,7 +43,7 @@ class Traffic:
 
 
 class Communicator(Protocol):
-    """One rank's end of the connection with the others.
+    """The end of one rank in the connection with the others.
 
     A group is a tuple of ranks, in the same order on each of them, with the caller among them.  Arrays have
     one dimension and lie where the rank works: NumPy or CuPy.  Their types and lengths travel with them.  An
@@ -53,15 +53,15 @@ class Communicator(Protocol):
 
     @property
     def rank(self) -> int:
-        """This rank, from 0."""
+        """Return this rank, from 0."""
 
     @property
     def size(self) -> int:
-        """Number of ranks."""
+        """Return the number of ranks."""
 
     @property
     def traffic(self) -> Traffic:
-        """What this rank has sent so far."""
+        """Return what this rank has sent so far."""
 
     def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
         """Send `array` to each rank of the group; return theirs, in the order of the group."""

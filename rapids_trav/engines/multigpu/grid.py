@@ -72,27 +72,27 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """Number of ranks."""
+        """Return the number of ranks."""
         return self.n_rows * self.n_columns
 
     @cached_property
     def block(self) -> int:
-        """Vertices of a rank: the same for all, and whole words of a bitmap."""
+        """Return the vertices of a rank: as many for each, and whole words of a bitmap."""
         return max(1, -(-self.n_vertices // (self.size * WORD))) * WORD
 
     @property
     def local_columns(self) -> int:
-        """Sources that a rank may hold edges of: those of its column of the grid."""
+        """Return how many sources a rank may hold edges of: those of its column of the grid."""
         return self.n_rows * self.block
 
     @property
     def local_rows(self) -> int:
-        """Destinations that a rank may hold edges of: those of its row of the grid."""
+        """Return how many destinations a rank may hold edges of: those of its row of the grid."""
         return self.n_columns * self.block
 
     @property
     def vertex_dtype(self) -> np.dtype:
-        """Type of global ids, wide enough for the padded ones too."""
+        """Return the type of global ids, wide enough for the padded ones too."""
         return np.dtype(np.int32 if self.size * self.block <= LOCAL_IDS else np.int64)
 
     def place(self, rank: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""What a rank does by itself: the protocol with an implementation on the CPU and one on the GPU.
+"""The work of a rank by itself: a protocol with an implementation on the CPU and one on the GPU.
 
 Vertices are local ids, int32: those "from" which edges lead are the sources of the rank's column of the grid
 and those "to" which they lead the destinations of its row, or the other way round in a search backwards.
@@ -26,7 +26,7 @@ def offset_dtype(n_edges: int) -> np.dtype:
 
 @dataclass(frozen=True)
 class Compressed:
-    """A rank's edges by the end that they lead from: those of u at `offsets[u]` to `offsets[u + 1]`.
+    """Edges of a rank by the end that they lead from: those of u at `offsets[u]` to `offsets[u + 1]`.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Compressed:
 
 @dataclass(frozen=True)
 class Reach:
-    """What a rank has found so far along its edges of one orientation, by the local id of the end "to".
+    """State of one rank along its edges of one orientation, by the local id of the end "to".
 
     Attributes
     ----------

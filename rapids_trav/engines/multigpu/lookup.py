@@ -1,4 +1,4 @@
-"""What is known of vertices that other ranks own: one request and one reply for as many as are asked for."""
+"""Look up values of vertices that other ranks own, many at once, by one request and one reply."""
 
 from __future__ import annotations
 

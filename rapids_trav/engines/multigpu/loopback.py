@@ -60,7 +60,7 @@ class _Meeting:
 
 
 class LoopbackWorld:
-    """What the ranks of one process share.
+    """State that the ranks of one process share.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ Each rank starts with any part of the edges.  In rounds, until no rank has any l
 1. take edges until `round_edges` wait, find the rank of each and its local ids there, sort them by rank;
 2. send each rank at most its share of `round_edges`; what is more waits for the next round.
 
-So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are spread: who
-gets most of them takes more rounds.  At the end it groups its edges by source.  An undirected edge is stored
+So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are spread: if
+one rank gets most of them, it takes more rounds.  At the end it groups its edges by source.  An undirected edge is stored
 as two, a self-loop once; repeated edges are kept.
 """
 
@@ -55,17 +55,17 @@ class Part:
 
     @cached_property
     def by_destination(self) -> Compressed:
-        """The same edges by the other end, for searches backwards; built at the first use."""
+        """Return the edges by the other end, for searches backwards; built at the first use."""
         return self.work.transpose(self.by_source, self.grid.local_rows)
 
     @property
     def n_edges(self) -> int:
-        """Edges of this rank, those of an undirected graph once for each way."""
+        """Return the number of edges of this rank, those of an undirected graph once for each way."""
         return len(self.by_source.targets)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is built so far."""
+        """Return the bytes of all that is built so far."""
         transposed = self.__dict__.get("by_destination")
         return self.by_source.nbytes + (transposed.nbytes if transposed else 0)
 

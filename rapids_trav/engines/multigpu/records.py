@@ -1,4 +1,4 @@
-"""What a search over many ranks is asked, and what each rank answers."""
+"""Options of a search over many ranks, and the answer of each rank."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """What one level did on one rank.
+    """Record of one level on one rank.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016
 
 The idea: a rank at row i and column j of the grid holds the edges from the vertices that column j owns to
 those that row i owns (`grid`).  To follow the edges of a frontier it needs to hear of the frontier from the R
-ranks of its column alone, and what it finds belongs to the C ranks of its row alone: R + C - 2 messages a
+ranks of its column alone, and the vertices that it finds belong to the C ranks of its row: R + C - 2 messages a
 level instead of the R * C - 1 of a partition in one dimension.
 
 Each level, on every rank:
@@ -19,8 +19,8 @@ Each level, on every rank:
    whichever is shorter (K10);
 5. visit those received that are not visited yet: they are this rank's part of the next frontier.
 
-Predecessors do not travel with the fold.  Who claims a vertex remembers from where, the owner remembers who
-told it first, and after the last level the owner asks that rank (K12).
+Predecessors do not travel with the fold.  A rank that claims a vertex remembers from where, the owner remembers
+which rank told it first, and after the last level the owner asks that rank (`predecessors`, K12).
 
 Backwards, rows and columns of the grid change places, on the same edges: expand along the row, fold along the
 column.  Both ways at once is one after the other in each level.
@@ -47,7 +47,7 @@ from rapids_trav.errors import TravError
 
 @dataclass
 class _Tally:
-    """What a level counts, over its sweeps."""
+    """Counts and times of a level, over its sweeps."""
 
     ways: set[str] = field(default_factory=set)
     edges: int = 0
@@ -164,7 +164,7 @@ def _level(
     options: SearchOptions,
     tally: _Tally,
 ) -> list[tuple[Array, int]]:
-    """Expand, follow and fold along one orientation; return what this rank's owners were told, by finder."""
+    """Expand, follow and fold along one orientation; return what this rank was told, with the finders."""
     work, block, sweep = part.work, part.grid.block, follow.sweep
 
     before = communicator.traffic
