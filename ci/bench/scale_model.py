@@ -179,7 +179,7 @@ def message_bytes(vertices: np.ndarray, block: int, exchange: str) -> np.ndarray
 
 @kernel
 def _count_claims(row_offsets, column_indices, distance, nb, n_rows, claimed, finder, edges, first):
-    """Count, for each vertex and column of the grid, the level in which an edge from there first brings it."""
+    """Count, for each vertex and column of the grid, the first level with an edge from there to it."""
     for v in range(len(row_offsets) - 1):
         owner = v // nb
         for e in range(row_offsets[v], row_offsets[v + 1]):

@@ -1,4 +1,4 @@
-"""Traffic of the ranks: counters against counts from SciPy's distances, and the forms of a message (K10, K11)."""
+"""Traffic of the ranks, against counts from SciPy's distances, and the forms of a message (K10, K11)."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ Each rank starts with any part of the edges.  In rounds, until no rank has any l
 2. send each rank at most its share of `round_edges`; what is more waits for the next round.
 
 So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are spread: if
-one rank gets most of them, it takes more rounds.  At the end it groups its edges by source.  An undirected edge is stored
-as two, a self-loop once; repeated edges are kept.
+one rank gets most of them, it takes more rounds.  At the end it groups its edges by source.  An undirected
+edge is stored as two, a self-loop once; repeated edges are kept.
 """
 
 from __future__ import annotations

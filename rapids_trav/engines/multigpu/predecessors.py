@@ -1,9 +1,9 @@
 """Predecessors after the last level, for a fold that does not carry them (K12).
 
 A rank that claims a vertex keeps the vertex that it came from, and the owner keeps the number of the finder
-that told it first.  That finder claimed it in the level in which the owner was told, as a vertex is claimed once,
-so what it kept is one level nearer.  One request and one reply within each fold group bring it to the owner:
-the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending order.
+that told it first.  That finder claimed it in the level in which the owner was told, as a vertex is claimed
+once, so what it kept is one level nearer.  One request and one reply within each fold group bring it to the
+owner: the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending order.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016
 
 The idea: a rank at row i and column j of the grid holds the edges from the vertices that column j owns to
 those that row i owns (`grid`).  To follow the edges of a frontier it needs to hear of the frontier from the R
-ranks of its column alone, and the vertices that it finds belong to the C ranks of its row: R + C - 2 messages a
-level instead of the R * C - 1 of a partition in one dimension.
+ranks of its column alone, and the vertices that it finds belong to the C ranks of its row: R + C - 2 messages
+a level instead of the R * C - 1 of a partition in one dimension.
 
 Each level, on every rank:
 
@@ -19,8 +19,8 @@ Each level, on every rank:
    whichever is shorter (K10);
 5. visit those received that are not visited yet: they are this rank's part of the next frontier.
 
-Predecessors do not travel with the fold.  A rank that claims a vertex remembers from where, the owner remembers
-which rank told it first, and after the last level the owner asks that rank (`predecessors`, K12).
+Predecessors do not travel with the fold.  A rank that claims a vertex remembers from where, the owner
+remembers which rank told it first, and after the last level the owner asks that rank (`predecessors`, K12).
 
 Backwards, rows and columns of the grid change places, on the same edges: expand along the row, fold along the
 column.  Both ways at once is one after the other in each level.

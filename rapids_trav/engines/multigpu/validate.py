@@ -121,7 +121,7 @@ def validate(
 
 
 class _Tree:
-    """One rank's part of the tree: parents, levels derived from them, and the edges to parents that were met."""
+    """One rank's part of the tree: parents, levels derived from them, and the parents met along edges."""
 
     def __init__(
         self, communicator: Communicator, grid: Grid, root: int, xp: Any, parent: Array, given: Array | None
