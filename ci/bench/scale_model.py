@@ -192,8 +192,8 @@ def _count_claims(row_offsets, column_indices, distance, nb, n_rows, claimed, fi
             j = column_indices[e] // nb // n_rows
             if first[j] < NEVER:
                 claimed[first[j], j, owner] += 1
-                if first[j] == distance[v] - 1 and (finder[v] < 0 or j < finder[v]):
-                    finder[v] = j
+                if first[j] == distance[v] - 1 and finder[v] < 0:
+                    finder[v] = j  # the first of them, as rows ascend
                 first[j] = NEVER
 
 

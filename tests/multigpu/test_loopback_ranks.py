@@ -97,6 +97,24 @@ def test_a_rank_that_never_comes_is_named_at_the_deadline(call):
     assert caught.value.rank == 1
 
 
+def test_a_rank_that_is_held_up_is_not_named():
+    """Rank 0 gives up first, and of the two that it misses rank 1 waits for rank 2 itself."""
+    stuck = threading.Event()
+
+    def rank(communicator):
+        if communicator.rank == 0:
+            return communicator.sum([1])
+        if communicator.rank == 2:
+            stuck.wait()
+        time.sleep(SHORT / 2)
+        return communicator.all_gather((1, 2), np.zeros(1))
+
+    with pytest.raises(RankError, match=r"Rank 2 did not come within 0.5 s to where rank 0 waits") as caught:
+        run_ranks(3, rank, deadline=SHORT)
+    stuck.set()
+    assert caught.value.rank == 2
+
+
 def test_a_rank_that_returns_early_is_missed_too():
     def rank(communicator):
         return communicator.rank or communicator.sum([1])
