@@ -20,6 +20,11 @@ from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.errors import TravError
 
 
+OPTIONS: list[dict] = [
+    {}, {"exchange": "list"}, {"exchange": "bitmap"}, {"claim": "sort"}, {"bottom_up": True},
+]  # fmt: skip
+
+
 def run_threads(size, function):
     """Call `function(rank)` on so many threads; return the results, or the errors in their place."""
     results: list = [None] * size
@@ -185,7 +190,7 @@ def check_devices(n_ranks):
             part = build(communicator, grid, chunks, CudaWork(), directed=True, round_edges=10_000)
             found = []
             for direction in ("out", "in", "both"):
-                for options in ({}, {"exchange": "list"}, {"exchange": "bitmap"}, {"claim": "sort"}):
+                for options in OPTIONS:
                     one = search(communicator, part, sources, SearchOptions(direction=direction, **options))
                     found.append((direction, one.distance.get(), one.predecessor.get()))
             communicator.close()
