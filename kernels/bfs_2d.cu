@@ -10,6 +10,7 @@
 // the
 //     frontier, alone at first and then with its warp.
 // expand_keys: the same edges as keys for sorting, unclaimed: the baseline.
+// smallest_before: a thread for each edge; of all vertices that are one level nearer the smallest.
 // settle: the owner visits what it was told of, unless it has been there.
 // list_to_bitmap, bitmap_to_list: between the two forms in which vertices travel.
 //
@@ -105,6 +106,19 @@ extern "C" __global__ void expand_keys(const edge_t* __restrict__ offsets, const
     for (i64 at = global_thread(); at < total; at += global_threads()) {
         const Edge edge = edge_of(offsets, targets, frontier, scanned, frontier_size, at);
         keys[at] = static_cast<i64>(edge.to) << 32 | edge.from;
+    }
+}
+
+// `best` is above every id beforehand.
+extern "C" __global__ void smallest_before(const edge_t* __restrict__ offsets,
+                                           const i32* __restrict__ targets, i64 n_offsets, i64 n_edges,
+                                           const i32* __restrict__ from_level,
+                                           const i32* __restrict__ to_level, i32* best) {
+    for (i64 at = global_thread(); at < n_edges; at += global_threads()) {
+        const i32 from = static_cast<i32>(lower_bound(offsets, n_offsets, static_cast<edge_t>(at + 1)) - 1);
+        const i32 to = targets[at];
+        if (from_level[from] < 0 || to_level[to] != from_level[from] + 1) continue;
+        if (best[to] > from) atomicMin(&best[to], from);
     }
 }
 

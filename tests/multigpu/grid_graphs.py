@@ -59,6 +59,14 @@ class Graph:
                 assert distance[predecessor[v]] == distance[v] - 1, v
                 assert (predecessor[v], v) in edges, v
 
+    def smallest_predecessor(self, distance: np.ndarray, direction: str) -> np.ndarray:
+        """Return the smallest vertex one step nearer, over an edge, for each vertex; -1 if there is none."""
+        src, dst = self.followed(direction)
+        nearer = (distance[src] >= 0) & (distance[dst] == distance[src] + 1)
+        best = np.full(self.n, self.n)
+        np.minimum.at(best, dst[nearer], src[nearer])
+        return np.where(best == self.n, -1, best)
+
 
 @dataclass
 class Answer:

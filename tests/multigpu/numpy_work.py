@@ -61,6 +61,15 @@ class NumpyWork:
                     break
         return [np.array(offsets, np.int32) for offsets in found], looked_at
 
+    def smallest_before(self, edges, from_level, to_level):
+        u = np.repeat(np.arange(len(edges.offsets) - 1), np.diff(edges.offsets))
+        v = edges.targets
+        nearer = (from_level[u] >= 0) & (from_level[u] + 1 == to_level[v])
+        best = np.full(len(to_level), 2**31 - 1, np.int32)
+        np.minimum.at(best, v[nearer], u[nearer].astype(np.int32))
+        best[best == 2**31 - 1] = -1
+        return best
+
     def candidates(self, edges, frontier):
         u, v = self.followed(edges, frontier)
         return v.astype(np.int64) << SHIFT | u

@@ -44,7 +44,7 @@ def test_launches_name_kernels_and_their_arguments():
         for argument, kind in zip(given, kernels[name], strict=True):
             if argument.startswith("np.int32("):
                 assert kind == ["i32"], (name, argument)
-            elif argument.startswith("len(") or argument in ("total", "n_to"):
+            elif argument.startswith("len(") or argument in ("total", "n_to", "n_edges"):
                 assert kind == ["i64"], (name, argument)
             else:
                 assert kind[-1].endswith("*") or "*" in " ".join(kind), (name, argument)

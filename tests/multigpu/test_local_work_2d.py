@@ -138,6 +138,23 @@ def test_pulling_claims_what_expanding_does(work, case, wide, keep):
             assert all(int(before[v]) << 32 | int(v) in pairs and before[v] in frontier for v in new)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_the_smallest_vertex_one_level_nearer(work, case, wide):
+    """Unreached ends, -1, are one below level 0 and lead nowhere."""
+    rng = np.random.default_rng(9)
+    from_level = rng.integers(-1, 4, N_FROM, dtype=np.int32)
+    to_level = rng.integers(-1, 5, N_TO, dtype=np.int32)
+    edges = work.compress([work.xp.asarray(keys_of(case))], N_FROM)
+    if wide:
+        edges = type(edges)(edges.offsets.astype(np.int64), edges.targets)
+    found = work.smallest_before(edges, work.xp.asarray(from_level), work.xp.asarray(to_level))
+    plain = PLAIN.smallest_before(PLAIN.compress([keys_of(case)], N_FROM), from_level, to_level)
+    assert on_host(found).dtype == np.int32
+    assert np.array_equal(on_host(found), plain)
+    assert (plain >= 0).any() == (case not in ("none", "one"))
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_candidates_are_all_edges_of_the_frontier(work, case):
     keys = keys_of(case)
@@ -195,7 +212,15 @@ def test_a_whole_search_by_the_plain_steps(shape):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    "options", [{}, {"claim": "sort"}, {"exchange": "bitmap"}, {"exchange": "list"}, {"bottom_up": True}]
+    "options",
+    [
+        {},
+        {"claim": "sort"},
+        {"exchange": "bitmap"},
+        {"exchange": "list"},
+        {"bottom_up": True},
+        {"deterministic": True},
+    ],
 )
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 2), (1, 4), (4, 1)])

@@ -19,7 +19,6 @@ from rapids_trav.engines.multigpu.records import SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.errors import TravError
 
-
 OPTIONS: list[dict] = [
     {}, {"exchange": "list"}, {"exchange": "bitmap"}, {"claim": "sort"}, {"bottom_up": True},
 ]  # fmt: skip

@@ -54,7 +54,7 @@ def test_random_graphs(graph, data):
         "direction": direction,
         "depth_limit": limit,
         "exchange": data.draw(st.sampled_from(["auto", "list", "bitmap"])),
-        **data.draw(st.sampled_from([{}, {"claim": "sort"}, {"bottom_up": True}])),
+        **data.draw(st.sampled_from([{}, {"claim": "sort"}, {"bottom_up": True}, {"deterministic": True}])),
     }
     wanted = graph.distance(sources, direction, limit)
     for shape in GRIDS:
@@ -62,6 +62,8 @@ def test_random_graphs(graph, data):
         assert answer.distance.dtype == np.int32
         assert np.array_equal(answer.distance, wanted), shape
         graph.check_tree(sources, answer.distance, answer.predecessor, direction)
+        if "deterministic" in options:
+            assert np.array_equal(answer.predecessor, graph.smallest_predecessor(wanted, direction))
 
 
 @common
@@ -172,6 +174,25 @@ def test_bottom_up_saves_edges_and_changes_nothing_else(direction):
     assert {"push", "pull"} <= {row.direction for row in rows[1]}
     edges = [sum(row.edges for row in of) for of in rows]
     assert edges[1] < edges[0] / 2
+
+
+@pytest.mark.parametrize("shape", GRIDS)
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_the_smallest_predecessor(direction, shape):
+    """On every grid, and with the traffic that its documentation says."""
+    graph = graphs.rmat(9, directed=True)
+    sources = [int(graph.src[3]), int(graph.dst[4])]
+    answer = searched(graph, shape, sources, direction=direction, deterministic=True)
+    wanted = graph.distance(sources, direction)
+    assert np.array_equal(answer.distance, wanted)
+    assert np.array_equal(answer.predecessor, graph.smallest_predecessor(wanted, direction))
+    down, along = shape[0] - 1, shape[1] - 1
+    messages = {"out": down + 2 * along, "in": along + 2 * down, "both": 3 * (down + along)}[direction]
+    for rank in answer.ranks:
+        assert (rank.resolution.messages, rank.resolution.bytes) == (
+            messages,
+            messages * 4 * answer.grid.block,
+        )
 
 
 def test_without_predecessors_nothing_is_asked():

@@ -61,6 +61,11 @@ class CpuWork:
         )  # fmt: skip
         return _lists(reach.found, counts, block), looked_at
 
+    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
+        best = np.full(len(to_level), -1, np.int32)
+        _smallest_before(edges.offsets, edges.targets, from_level, to_level, best)
+        return best
+
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         n_edges = int((edges.offsets[frontier + 1] - edges.offsets[frontier]).sum(dtype=np.int64))
         keys = np.empty(n_edges, np.int64)
@@ -154,6 +159,17 @@ def _pull(offsets, sources, frontier, claimed, keep, predecessor, block, found, 
                 counts[m] += 1
                 break
     return looked_at
+
+
+@kernel
+def _smallest_before(offsets, targets, from_level, to_level, best):
+    for u in range(len(offsets) - 1):  # ascending, so the first is the smallest
+        if from_level[u] < 0:
+            continue
+        for e in range(offsets[u], offsets[u + 1]):
+            v = targets[e]
+            if best[v] < 0 and to_level[v] == from_level[u] + 1:
+                best[v] = u
 
 
 @kernel

@@ -65,6 +65,17 @@ class CudaWork:
         )  # fmt: skip
         return _lists(reach.found, sizes, block), int(looked_at[0])
 
+    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
+        none = np.iinfo(np.int32).max
+        best = cupy.full(len(to_level), none, np.int32)
+        n_edges = len(edges.targets)
+        _kernels(edges).launch(
+            "smallest_before", n_edges, edges.offsets, edges.targets, len(edges.offsets), n_edges,
+            from_level, to_level, best,
+        )  # fmt: skip
+        best[best == none] = -1
+        return best
+
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         scanned, total = _scanned_degrees(edges, frontier)
         keys = cupy.empty(total, np.int64)

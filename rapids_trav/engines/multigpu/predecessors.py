@@ -1,9 +1,13 @@
 """Predecessors after the last level, for a fold that does not carry them (K12).
 
-A rank that claims a vertex keeps the vertex that it came from, and the owner keeps the number of the finder
-that told it first.  That finder claimed it in the level in which the owner was told, as a vertex is claimed
-once, so what it kept is one level nearer.  One request and one reply within each fold group bring it to the
-owner: the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending order.
+Any one: a rank that claims a vertex keeps the vertex that it came from, and the owner keeps the number of the
+finder that told it first.  That finder claimed it in the level in which the owner was told, as a vertex is
+claimed once, so what it kept is one level nearer.  One request and one reply within each fold group bring it
+to the owner: the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending
+order.
+
+The smallest: each rank gathers the levels of both ends of its edges, takes for each vertex the smallest that
+is one level nearer, and the owner takes the smallest of what the ranks tell it.
 """
 
 from __future__ import annotations
@@ -37,6 +41,25 @@ def resolve(
         told = communicator.exchange(sweep.fold_group, answers)
         for rank, offsets, local in zip(sweep.fold_group, wanted, told, strict=True):
             predecessor[offsets] = origin(part, sweep, rank, local)
+    return predecessor
+
+
+def smallest(communicator: Communicator, part: Part, sweeps: list[Sweep], distance: Array) -> Array:
+    """Return the smallest predecessors of the vertices of this rank, by the distances of all its block."""
+    xp = part.work.xp
+    predecessor = xp.full(part.grid.block, -1, part.grid.vertex_dtype)
+    for sweep in sweeps:
+        levels = [
+            xp.concatenate(communicator.all_gather(group, distance))
+            for group in (sweep.expand_group, sweep.fold_group)
+        ]
+        best = part.work.smallest_before(sweep.edges, *levels).reshape(len(sweep.fold_group), -1)
+        for rank, local in zip(
+            sweep.fold_group, communicator.exchange(sweep.fold_group, list(best)), strict=True
+        ):
+            vertex = origin(part, sweep, rank, local)
+            better = (local >= 0) & ((predecessor < 0) | (vertex < predecessor))
+            predecessor[better] = vertex[better]
     return predecessor
 
 

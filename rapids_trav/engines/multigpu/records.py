@@ -26,6 +26,9 @@ class SearchOptions:
     targets : int array or None
         Stop after the level in which the last of these vertices is found.
     predecessors : bool
+    deterministic : bool
+        Of all valid predecessors give the smallest; it takes the levels of all vertices to those that have
+        edges with them, 4 bytes a vertex and message.
     exchange : {"auto", "list", "bitmap"}
         Form of the messages; auto takes the shorter, message by message.
     claim : {"atomics", "sort"}
@@ -40,6 +43,7 @@ class SearchOptions:
     depth_limit: int | None = None
     targets: Array | None = None
     predecessors: bool = True
+    deterministic: bool = False
     exchange: str = "auto"
     claim: str = "atomics"
     bottom_up: bool = False

@@ -39,7 +39,7 @@ from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, Owned
 from rapids_trav.engines.multigpu.messages import kinds, pack, unpack
 from rapids_trav.engines.multigpu.partition import Part
-from rapids_trav.engines.multigpu.predecessors import resolve
+from rapids_trav.engines.multigpu.predecessors import resolve, smallest
 from rapids_trav.engines.multigpu.records import LevelRow, RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.errors import TravError
@@ -98,12 +98,13 @@ def search(
 def _search(communicator: Communicator, part: Part, sources: Array, options: SearchOptions) -> RankSearch:
     before = communicator.traffic
     work, block = part.work, part.grid.block
+    any_predecessor = options.predecessors and not options.deterministic
     owned = Owned(
         work.xp.zeros(block // WORD, np.uint32),
         work.xp.full(block, -1, np.int32),
-        work.xp.full(block, -1, np.int32) if options.predecessors else None,
+        work.xp.full(block, -1, np.int32) if any_predecessor else None,
     )
-    ways = sweeps(part, options.direction, options.predecessors, options.bottom_up)
+    ways = sweeps(part, options.direction, any_predecessor, options.bottom_up)
     followers = [Follower(work, sweep, block, options.claim) for sweep in ways]
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
@@ -133,6 +134,8 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     predecessor = None
     if owned.finder is not None:
         predecessor = resolve(communicator, part, ways, owned.finder, options.exchange)
+    elif options.predecessors:
+        predecessor = smallest(communicator, part, ways, owned.distance)
     n_own = len(part.grid.owned(part.rank))
     return RankSearch(
         owned.distance[:n_own],
