@@ -21,6 +21,7 @@ from rapids_trav.errors import TravError
 
 OPTIONS: list[dict] = [
     {}, {"exchange": "list"}, {"exchange": "bitmap"}, {"claim": "sort"}, {"bottom_up": True},
+    {"deterministic": True},
 ]  # fmt: skip
 
 
