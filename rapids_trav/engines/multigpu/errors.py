@@ -1,0 +1,28 @@
+"""The error that every rank raises when one of them fails."""
+
+from __future__ import annotations
+
+from rapids_trav.errors import TravError
+
+
+class RankError(TravError):
+    """A rank failed, or did not answer in time, so that none of them can go on.
+
+    Attributes
+    ----------
+    rank : int or None
+        The rank at fault, or the first of several; None where it is not known.
+    """
+
+    def __init__(self, message: str, rank: int | None = None) -> None:
+        super().__init__(message)
+        self.rank = rank
+
+    @classmethod
+    def because(cls, reason: str, rank: int | None = None) -> RankError:
+        """Make the error of a reason, such as "rank 3 failed while searching: out of memory"."""
+        remedy = "the graph is lost with it: find out why and build it again"
+        return cls(f"{reason[0].upper()}{reason[1:]}; {remedy}.", rank)
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.args[0], self.rank)  # travels between processes with its rank

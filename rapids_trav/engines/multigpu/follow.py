@@ -1,0 +1,65 @@
+"""How a rank claims what its frontier leads to: by bitmap or by sorting, from either side.
+
+S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012; for grids of ranks
+S. Beamer, A. Buluc, K. Asanovic, D. Patterson, "Distributed Memory Breadth-First Search Revisited", 2013.
+
+Top-down follows the edges of the frontier; bottom-up looks, from each vertex that is not claimed, for one
+edge from the frontier.  Both claim the same vertices and lead to the same messages, so each rank chooses by
+itself, level by level, by its own edges.  (In the paper ranks choose together, and hand what is found along
+their row to spare each other edges.)
+"""
+
+from __future__ import annotations
+
+from rapids_trav.engines.multigpu.grid import WORD
+from rapids_trav.engines.multigpu.local_work import Array, LocalWork
+from rapids_trav.engines.multigpu.sort_unique import expand_sorted
+from rapids_trav.engines.multigpu.sweeps import Sweep
+
+ALPHA = 14  # pull if so many times the frontier's edges are more than those not followed yet; Beamer's value
+
+
+class Follower:
+    """Follow the edges of one sweep on one rank, level after level.
+
+    Parameters
+    ----------
+    work : LocalWork
+    sweep : Sweep
+    block : int
+        Vertices of a rank.
+    claim : {"atomics", "sort"}
+    """
+
+    def __init__(self, work: LocalWork, sweep: Sweep, block: int, claim: str) -> None:
+        self.sweep = sweep
+        self._work = work
+        self._block = block
+        self._claim = claim
+        self._left = len(sweep.edges.targets)
+
+    def __call__(self, frontier: Array) -> tuple[list[Array], int, str]:
+        """Claim what the frontier leads to.
+
+        Returns
+        -------
+        list of int32 arrays
+            For each block of the vertices "to" the offsets of those claimed.
+        int
+            Edges looked at.
+        str
+            "push" or "pull".
+        """
+        sweep, work, block, n_blocks = self.sweep, self._work, self._block, len(self.sweep.fold_group)
+        if self._claim == "sort":
+            return *expand_sorted(work, sweep.edges, frontier, sweep.reach, block, n_blocks), "push"
+        if sweep.reverse is None or not self._better_from_below(frontier):
+            return *work.expand(sweep.edges, frontier, sweep.reach, block, n_blocks), "push"
+        words = work.to_words(frontier, len(sweep.expand_group) * block // WORD)
+        return *work.pull(sweep.reverse, words, sweep.reach, block, n_blocks), "pull"
+
+    def _better_from_below(self, frontier: Array) -> bool:
+        offsets = self.sweep.edges.offsets
+        n_edges = int((offsets[frontier + 1] - offsets[frontier]).sum())
+        self._left -= n_edges
+        return ALPHA * n_edges > self._left

@@ -1,0 +1,133 @@
+"""A rank's own work on a GPU: the kernels of `kernels/bfs_2d.cu`, and CuPy's sort and scan.
+
+All of it is on CuPy's current stream, and allocates where CuPy does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import cupy
+import numpy as np
+
+from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach, offset_dtype
+
+FILE = "bfs_2d.cu"
+# What this engine loads; local ids are 32-bit, so only the offsets differ.
+SPECIALISATIONS = tuple(
+    (FILE, loader.defines_of(FILE, vertex_bits, edge_bits))
+    for vertex_bits, edge_bits in product((32,), (32, 64))
+)
+
+
+class CudaWork:
+    """The steps of a level over CuPy arrays; see `local_work.LocalWork`."""
+
+    xp = cupy
+
+    def compress(self, pieces: list[Array], n_from: int) -> Compressed:
+        """Sort the keys: 16 bytes an edge beside the pieces, each of which is let go when it is copied."""
+        keys = cupy.empty(sum(map(len, pieces)), np.int64)
+        end = len(keys)
+        while pieces:
+            piece = pieces.pop()
+            keys[end - len(piece) : end] = piece
+            end -= len(piece)
+        return _grouped(keys, n_from)
+
+    def transpose(self, edges: Compressed, n_to: int) -> Compressed:
+        places = cupy.arange(len(edges.targets), dtype=np.int64)
+        sources = cupy.searchsorted(edges.offsets[1:].astype(np.int64), places, side="right")
+        return _grouped(edges.targets.astype(np.int64) << SHIFT | sources, n_to)
+
+    def expand(
+        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
+    ) -> tuple[list[Array], int]:
+        sizes = cupy.zeros(n_blocks, np.int32)
+        scanned, total = _scanned_degrees(edges, frontier)
+        _kernels(edges).launch(
+            "expand_claim", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total,
+            np.int32(block), reach.claimed, reach.predecessor, reach.found, sizes,
+        )  # fmt: skip
+        return _lists(reach.found, sizes, block), total
+
+    def pull(
+        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
+    ) -> tuple[list[Array], int]:
+        sizes = cupy.zeros(n_blocks, np.int32)
+        looked_at = cupy.zeros(1, np.uint64)
+        n_to = len(edges.offsets) - 1
+        _kernels(edges).launch(
+            "pull_claim", n_to, edges.offsets, edges.targets, n_to, frontier, np.int32(block),
+            reach.claimed, reach.predecessor, reach.found, sizes, looked_at,
+        )  # fmt: skip
+        return _lists(reach.found, sizes, block), int(looked_at[0])
+
+    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
+        none = np.iinfo(np.int32).max
+        best = cupy.full(len(to_level), none, np.int32)
+        n_edges = len(edges.targets)
+        _kernels(edges).launch(
+            "smallest_before", n_edges, edges.offsets, edges.targets, len(edges.offsets), n_edges,
+            from_level, to_level, best,
+        )  # fmt: skip
+        best[best == none] = -1
+        return best
+
+    def candidates(self, edges: Compressed, frontier: Array) -> Array:
+        scanned, total = _scanned_degrees(edges, frontier)
+        keys = cupy.empty(total, np.int64)
+        _kernels(edges).launch(
+            "expand_keys", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total, keys
+        )
+        return keys
+
+    def settle(self, owned: Owned, messages: Sequence[tuple[Array, int]], level: int) -> Array:
+        n_most = min(sum(len(offsets) for offsets, _ in messages), len(owned.distance))
+        frontier = cupy.empty(n_most, np.int32)
+        size = cupy.zeros(1, np.int32)
+        for offsets, finder in messages:
+            _kernels().launch(
+                "settle", len(offsets), offsets, len(offsets), np.int32(finder), np.int32(level),
+                owned.visited, owned.distance, owned.finder, frontier, size,
+            )  # fmt: skip
+        return frontier[: int(size[0])]
+
+    def to_words(self, offsets: Array, n_words: int) -> Array:
+        words = cupy.zeros(n_words, np.uint32)
+        _kernels().launch("list_to_bitmap", len(offsets), offsets, len(offsets), words)
+        return words
+
+    def to_offsets(self, words: Array) -> Array:
+        offsets = cupy.empty(32 * len(words), np.int32)
+        size = cupy.zeros(1, np.int32)
+        _kernels().launch("bitmap_to_list", len(words), words, len(words), offsets, size)
+        return offsets[: int(size[0])]
+
+
+def _lists(found: Array, sizes: Array, block: int) -> list[Array]:
+    return [found[m * block : m * block + n] for m, n in enumerate(sizes.tolist())]
+
+
+def _kernels(edges: Compressed | None = None) -> loader.Kernels:
+    return loader.load(FILE, edge_bits=32 if edges is None else 8 * edges.offsets.dtype.itemsize)
+
+
+def _grouped(keys: Array, n_from: int) -> Compressed:
+    if len(keys):
+        keys.sort()
+    bounds = cupy.arange(n_from + 1, dtype=np.int64) << SHIFT
+    offsets = cupy.searchsorted(keys, bounds).astype(offset_dtype(len(keys)))
+    return Compressed(offsets, (keys & MASK).astype(np.int32))
+
+
+def _scanned_degrees(edges: Compressed, frontier: Array) -> tuple[Array, int]:
+    """Return the exclusive scan of the frontier's degrees, and their sum."""
+    scanned = cupy.zeros(len(frontier) + 1, np.int64)
+    if not len(frontier):
+        return scanned, 0
+    degrees = edges.offsets[frontier + 1] - edges.offsets[frontier]
+    scanned[1:] = cupy.cumsum(degrees, dtype=np.int64)
+    return scanned, int(scanned[-1])

@@ -1,0 +1,67 @@
+"""Look up values of vertices that other ranks own, many at once, by one request and one reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.grid import Grid
+from rapids_trav.engines.multigpu.local_work import Array
+
+
+def ask(
+    communicator: Communicator, grid: Grid, xp: Any, vertices: Array, columns: Sequence[Array]
+) -> list[Array]:
+    """Return values of vertices from their owners; every rank calls it.
+
+    Parameters
+    ----------
+    communicator : Communicator
+    grid : Grid
+    xp : module
+        numpy or cupy.
+    vertices : int array
+        Global ids, of which each is asked for once however often it is there.
+    columns : sequence of int64 arrays
+        The values of the vertices that this rank owns, by offset.
+
+    Returns
+    -------
+    list of int64 arrays
+        For each column the values of `vertices`.
+    """
+    everyone = tuple(range(grid.size))
+    wanted, places = _distinct(xp, vertices)
+    asked = communicator.exchange(everyone, _by_owner(grid, xp, wanted))
+    answers = [xp.concatenate([column[offsets] for column in columns]) for offsets in asked]
+    told = communicator.exchange(everyone, answers)
+    halves = [answer.reshape(len(columns), -1) for answer in told]
+    return [xp.concatenate([half[k] for half in halves])[places] for k in range(len(columns))]
+
+
+def tell(communicator: Communicator, grid: Grid, xp: Any, vertices: Array) -> Array:
+    """Send vertices to their owners; return the offsets of those that this rank was told of."""
+    wanted, _ = _distinct(xp, vertices)
+    return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
+
+
+def _distinct(xp: Any, vertices: Array) -> tuple[Array, Array]:
+    """Return the vertices ascending, each once, and the place of each given one among them."""
+    vertices = vertices.astype(np.int64, copy=False)
+    if not len(vertices):  # CuPy scans no empty array
+        return vertices, vertices
+    return xp.unique(vertices, return_inverse=True)
+
+
+def _by_owner(grid: Grid, xp: Any, ascending: Array) -> list[Array]:
+    """Cut ascending vertices into the offsets of each owner."""
+    firsts = xp.arange(grid.size + 1, dtype=np.int64) * grid.block
+    bounds = xp.searchsorted(ascending, firsts).tolist()
+    return [
+        (ascending[begin:end] - rank * grid.block).astype(np.int32)
+        for rank, (begin, end) in enumerate(pairwise(bounds))
+    ]

@@ -1,0 +1,187 @@
+"""Ranks as threads of one process, for tests and for machines with one device.
+
+Ranks of a group meet: each leaves what it sends, and the last to come opens the door for all.  What they left
+stays until they meet for the second time after, when all have long taken it: two sets of places, in turns.
+Arrays are copied on the way, as they are between processes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, aborting, sent
+from rapids_trav.engines.multigpu.errors import RankError
+
+Result = TypeVar("Result")
+
+
+class _Meeting:
+    """The place where the ranks of one group meet, time and again."""
+
+    def __init__(self, world: LoopbackWorld, group: tuple[int, ...]) -> None:
+        self.changed = threading.Condition()
+        self._world = world
+        self._group = group
+        self._left: tuple[list[Any], list[Any]] = ([None] * len(group), [None] * len(group))
+        self._arrived: set[int] = set()
+        self._opened = 0
+
+    def swap(self, place: int, item: Any) -> list[Any]:
+        """Leave `item`; return what all of the group left, once all have come."""
+        with self.changed:
+            mine = self._opened
+            left = self._left[mine % 2]
+            left[place] = item
+            self._arrived.add(self._group[place])
+            if len(self._arrived) == len(self._group):
+                self._arrived.clear()
+                self._opened += 1
+                self.changed.notify_all()
+            self._world.waiting.add(self._group[place])
+            done = self.changed.wait_for(
+                lambda: self._opened > mine or self._world.failure is not None, self._world.deadline
+            )
+            missing = sorted(set(self._group) - self._arrived)
+            # A rank that waits elsewhere is held up by the one at fault, and gives up at about the same time.
+            missing = [rank for rank in missing if rank not in self._world.waiting] or missing
+        if self._opened > mine:
+            self._world.waiting.discard(self._group[place])
+            return left
+        if not done:
+            ranks = ", ".join(map(str, missing))
+            self._world.fail(
+                f"rank {ranks} did not come within {self._world.deadline:g} s to where rank "
+                f"{self._group[place]} waits",
+                missing[0],
+            )
+        raise self._world.error()
+
+
+class LoopbackWorld:
+    """State that the ranks of one process share.
+
+    Parameters
+    ----------
+    size : int
+        Number of ranks.
+    deadline : float
+        Seconds that a rank waits for others in one call.
+    """
+
+    def __init__(self, size: int, deadline: float = DEADLINE) -> None:
+        self.size = size
+        self.deadline = deadline
+        self.failure: tuple[str, int | None] | None = None
+        self.waiting: set[int] = set()  # ranks that are at some meeting
+        self._meetings: dict[tuple[int, ...], _Meeting] = {}
+        self._lock = threading.Lock()
+
+    def meeting(self, group: tuple[int, ...]) -> _Meeting:
+        """Return the place where a group meets."""
+        with self._lock:
+            if group not in self._meetings:
+                self._meetings[group] = _Meeting(self, group)
+            return self._meetings[group]
+
+    def fail(self, reason: str, rank: int | None) -> None:
+        """End the waiting of every rank; the first reason holds."""
+        with self._lock:
+            self.failure = self.failure or (reason, rank)
+            meetings = list(self._meetings.values())
+        for meeting in meetings:
+            with meeting.changed:
+                meeting.changed.notify_all()
+
+    def error(self) -> RankError:
+        """Return a new error that gives the reason."""
+        reason, rank = self.failure or ("a rank failed", None)
+        return RankError.because(reason, rank)
+
+
+class LoopbackCommunicator:
+    """The end of one rank; see `communicator.Communicator`."""
+
+    def __init__(self, world: LoopbackWorld, rank: int) -> None:
+        self.rank = rank
+        self.size = world.size
+        self.traffic = Traffic()
+        self._world = world
+
+    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
+        return self.exchange(group, [array] * len(group))
+
+    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+        place = group.index(self.rank)
+        given = [array if k == place else array.copy() for k, array in enumerate(arrays)]
+        received = self._meet(tuple(group), place, given)
+        self.traffic += sent(arrays, place)
+        return [theirs[place] for theirs in received]
+
+    def sum(self, values: Sequence[int]) -> list[int]:
+        left = self._meet(tuple(range(self.size)), self.rank, tuple(values))
+        self.traffic += Traffic(sums=1)
+        return [sum(column) for column in zip(*left, strict=True)]
+
+    def abort(self, reason: str) -> None:
+        self._world.fail(reason, self.rank)
+
+    def _meet(self, group: tuple[int, ...], place: int, item: Any) -> list[Any]:
+        if self._world.failure is not None:
+            raise self._world.error()
+        return self._world.meeting(group).swap(place, item)
+
+
+def run_ranks(
+    size: int, function: Callable[[LoopbackCommunicator], Result], *, deadline: float = DEADLINE
+) -> list[Result]:
+    """Call `function(communicator)` on every rank at once; return the results in the order of the ranks.
+
+    Raises
+    ------
+    RankError
+        If a rank raises, which is then the cause, or does not come to a meeting within the deadline.  A rank
+        that never comes back is left behind in a daemon thread.
+    """
+    world = LoopbackWorld(size, deadline)
+    results: list[Any] = [None] * size
+    errors: dict[int, BaseException] = {}
+    working = set(range(size))
+    finished = threading.Semaphore(0)
+    patience = (
+        2 * deadline
+    )  # longer than any of them waits for another, which then knows better what is wrong
+
+    def work(rank: int) -> None:
+        communicator = LoopbackCommunicator(world, rank)
+        try:
+            with aborting(communicator, "working"):
+                results[rank] = function(communicator)
+        except BaseException as error:  # told to the caller below
+            errors[rank] = error
+        finally:
+            working.discard(rank)
+            finished.release()
+
+    for rank in range(size):
+        threading.Thread(target=work, args=(rank,), name=f"rank {rank}", daemon=True).start()
+    try:
+        for _ in range(size):
+            while not finished.acquire(timeout=patience):
+                late = sorted(working)
+                if 0 < len(late) < size:  # the others are done, and have had their time to notice a failure
+                    world.fail(f"rank {late[0]} did not end within {patience:g} s of the others", late[0])
+                    raise world.error() from _cause(world, errors)
+    except BaseException:
+        world.fail("the caller gave up waiting", None)  # an interrupt, which only the main thread sees
+        raise
+    if world.failure is not None:
+        raise world.error() from _cause(world, errors)
+    return results
+
+
+def _cause(world: LoopbackWorld, errors: dict[int, BaseException]) -> BaseException | None:
+    """Return what the rank at fault raised."""
+    rank = world.failure[1] if world.failure else None
+    return None if rank is None else errors.get(rank)

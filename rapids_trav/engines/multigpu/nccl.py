@@ -1,0 +1,189 @@
+"""Ranks that each have a GPU, through NCCL as CuPy offers it.
+
+All is `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves rows and columns
+of the grid alike: first a header of 8 bytes to each partner, the type and the length, then the arrays
+themselves.  Sums are `ncclAllReduce`.
+
+The calls only enqueue work, so a rank waits by polling an event, which leaves it free to notice that it has
+to stop.  A thread of its own keeps the deadline and calls `ncclCommAbort`, also where an enqueuing call does
+not return because a partner is gone, as the first to each partner may.  Aborting ends this rank alone:
+`watch` is how it hears of others, and a rank that hears nothing ends at the deadline.
+
+CuPy offers blocking communicators alone (its checks do not know ncclInProgress), and NCCL_COMM_BLOCKING=0 in
+the environment would break it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import cupy
+import numpy as np
+from cupy.cuda import nccl
+
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, sent
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError, first_line
+
+DTYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
+LENGTH_BITS = 56  # of a header; the number of the type stands above
+POLL = 0.02  # seconds between two looks of the thread that keeps the deadline
+SPIN = 1e-3  # seconds that a rank polls an event without a pause
+
+
+class NcclCommunicator:
+    """The end of one rank, on the current device and CuPy's current stream; see `communicator.Communicator`.
+
+    Parameters
+    ----------
+    unique_id : bytes
+        What `cupy.cuda.nccl.get_unique_id()` gave one of the ranks.
+    rank, size : int
+    deadline : float
+        Seconds that a rank waits for others in one call.
+    watch : callable, optional
+        Called often, from a thread, while this rank waits: gives the reason to stop, or None.
+
+    Notes
+    -----
+    The constructor returns when all ranks have called it, which NCCL waits for by itself: see to it that they
+    all are there.
+    """
+
+    def __init__(
+        self,
+        unique_id: Any,
+        rank: int,
+        size: int,
+        *,
+        deadline: float = DEADLINE,
+        watch: Callable[[], str | None] | None = None,
+    ) -> None:
+        self.rank = rank
+        self.size = size
+        self.traffic = Traffic()
+        self._deadline = deadline
+        self._watch = watch
+        self._failure: str | None = None
+        self._since: float | None = None  # when the call under way began
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._nccl = nccl.NcclCommunicator(size, unique_id, rank)
+        threading.Thread(target=self._keep_deadline, name=f"rank {rank} deadline", daemon=True).start()
+
+    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
+        return self.exchange(group, [array] * len(group))
+
+    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+        place = group.index(self.rank)
+        partners = [k for k in range(len(group)) if k != place]
+        received: list[Array] = list(arrays)
+        if partners:
+            headers = self._headers(group, partners, [header(arrays[k]) for k in partners])
+            for k, (dtype, length) in zip(partners, map(parse_header, headers), strict=True):
+                received[k] = cupy.empty(length, dtype)
+            self._send_and_receive(
+                [(group[k], cupy.ascontiguousarray(arrays[k]), received[k]) for k in partners]
+            )
+        self.traffic += sent(arrays, place)
+        return received
+
+    def sum(self, values: Sequence[int]) -> list[int]:
+        total = cupy.asarray(np.array(values, np.int64))
+        with self._call() as stream:
+            self._nccl.allReduce(
+                total.data.ptr, total.data.ptr, len(total), nccl.NCCL_INT64, nccl.NCCL_SUM, stream.ptr
+            )
+        self.traffic += Traffic(sums=1)
+        return total.tolist()
+
+    def abort(self, reason: str) -> None:
+        with self._lock:
+            if self._failure is None and not self._closed.is_set():
+                self._failure = reason
+                # NCCL may take its time to end its threads, and whoever calls this has none to lose.
+                threading.Thread(target=self._nccl.abort, daemon=True).start()
+
+    def close(self) -> None:
+        """Free the communicator; every rank calls it, after its last call of another kind."""
+        with self._lock:
+            if self._failure is None and not self._closed.is_set():
+                self._nccl.destroy()
+            self._closed.set()
+
+    def _headers(self, group: Sequence[int], partners: list[int], mine: list[int]) -> list[int]:
+        """Exchange a number with each partner."""
+        out = cupy.asarray(np.array(mine, np.int64))
+        back = cupy.empty_like(out)
+        self._send_and_receive([(group[k], out[i : i + 1], back[i : i + 1]) for i, k in enumerate(partners)])
+        return back.tolist()
+
+    def _send_and_receive(self, transfers: list[tuple[int, Array, Array]]) -> None:
+        """Send and receive with each rank at once, as bytes; arrays without any are left out by both."""
+        with self._call() as stream:
+            nccl.groupStart()
+            try:
+                for rank, out, back in transfers:
+                    if out.nbytes:
+                        self._nccl.send(out.data.ptr, out.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
+                    if back.nbytes:
+                        self._nccl.recv(back.data.ptr, back.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
+            finally:
+                nccl.groupEnd()
+
+    @contextmanager
+    def _call(self) -> Iterator[Any]:
+        """Enqueue inside; returns when the device has done it, or raises."""
+        self._check()
+        stream = cupy.cuda.get_current_stream()
+        self._since = time.monotonic()
+        try:
+            yield stream
+            done = cupy.cuda.Event(disable_timing=True)
+            done.record(stream)
+            begin = time.monotonic()
+            while not done.done:
+                self._check()
+                if time.monotonic() - begin > SPIN:
+                    time.sleep(SPIN / 10)
+            self._check()
+        except nccl.NcclError as error:
+            self._check()  # an abort makes calls under way fail, and its reason says more
+            self.abort(f"rank {self.rank} got from NCCL {first_line(error)}")
+            self._check()
+        finally:
+            self._since = None
+
+    def _check(self) -> None:
+        reason = self._failure
+        if reason is not None:
+            raise RankError.because(reason)
+        if self._closed.is_set():
+            raise TravError("The communicator is closed: make another one.")
+
+    def _keep_deadline(self) -> None:
+        while not self._closed.wait(POLL) and self._failure is None:
+            since = self._since
+            if since is None:
+                continue
+            reason = self._watch() if self._watch else None
+            if reason is not None:
+                self.abort(reason)
+            elif time.monotonic() - since > self._deadline:
+                self.abort(f"rank {self.rank} waited {self._deadline:g} s for the others in vain")
+
+
+def header(array: Array) -> int:
+    """Return type and length of an array as one number."""
+    if array.dtype not in DTYPES:
+        raise TravError(f"An array of {array.dtype} cannot be sent: convert it to int64.")
+    return DTYPES.index(array.dtype) << LENGTH_BITS | len(array)
+
+
+def parse_header(number: int) -> tuple[np.dtype, int]:
+    """Return the type and the length."""
+    return DTYPES[number >> LENGTH_BITS], number & ((1 << LENGTH_BITS) - 1)

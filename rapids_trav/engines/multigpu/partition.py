@@ -1,0 +1,189 @@
+"""Bring edges to the ranks that hold them, and compress them there (K2 to K4).
+
+Each rank starts with any part of the edges.  In rounds, until no rank has any left:
+
+1. take edges until `round_edges` wait, find the rank of each and its local ids there, sort them by rank;
+2. send each rank at most its share of `round_edges`; what is more waits for the next round.
+
+So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are spread: if
+one rank gets most of them, it takes more rounds.  At the end it groups its edges by source.  An undirected
+edge is stored as two, a self-loop once; repeated edges are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rapids_trav.engines.multigpu.communicator import Communicator, aborting
+from rapids_trav.engines.multigpu.grid import Grid
+from rapids_trav.engines.multigpu.local_work import SHIFT, Array, Compressed, LocalWork
+from rapids_trav.errors import TravError
+
+ROUND_EDGES = 1 << 22  # 32 MiB on the way in and out of each rank
+
+
+@dataclass(frozen=True)
+class Part:
+    """The edges of one rank.
+
+    Attributes
+    ----------
+    grid : Grid
+    rank : int
+    work : LocalWork
+    directed : bool
+    by_source : Compressed
+        Rows are the sources of the rank's column of the grid, targets the destinations of its row.
+    rounds : int
+        Rounds that the edges took.
+    most_waiting : int
+        Edges that waited to be sent or were received in one round, at most.
+    """
+
+    grid: Grid
+    rank: int
+    work: LocalWork
+    directed: bool
+    by_source: Compressed
+    rounds: int = 0
+    most_waiting: int = 0
+
+    @cached_property
+    def by_destination(self) -> Compressed:
+        """Return the edges by the other end, for searches backwards; built at the first use."""
+        return self.work.transpose(self.by_source, self.grid.local_rows)
+
+    @property
+    def n_edges(self) -> int:
+        """Return the number of edges of this rank, those of an undirected graph once for each way."""
+        return len(self.by_source.targets)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all that is built so far."""
+        transposed = self.__dict__.get("by_destination")
+        return self.by_source.nbytes + (transposed.nbytes if transposed else 0)
+
+
+def build(
+    communicator: Communicator,
+    grid: Grid,
+    chunks: Iterable[tuple[Array, Array]],
+    work: LocalWork,
+    *,
+    directed: bool = False,
+    round_edges: int = ROUND_EDGES,
+) -> Part:
+    """Hand the edges out over the ranks; every rank calls it with its part of the edges.
+
+    Parameters
+    ----------
+    communicator : Communicator
+        Of as many ranks as the grid has.
+    grid : Grid
+    chunks : iterable of (source, destination)
+        Integer arrays of the engine, ids from 0 to n_vertices - 1.
+    work : LocalWork
+    directed : bool
+    round_edges : int
+        Edges that a rank sends and receives in a round, at most.
+
+    Returns
+    -------
+    Part
+
+    Raises
+    ------
+    TravError
+        If an id is not that of a vertex, or the ranks are not as many as the grid has.
+    """
+    if communicator.size != grid.size:
+        raise TravError(
+            f"A grid of {grid.n_rows} x {grid.n_columns} needs {grid.size} ranks, and the communicator has "
+            f"{communicator.size}: choose a grid of as many."
+        )
+    with aborting(communicator, "distributing edges"):
+        pieces, rounds, most_waiting = _exchange(communicator, grid, chunks, work, directed, round_edges)
+        edges = work.compress(pieces, grid.local_columns)
+    return Part(grid, communicator.rank, work, directed, edges, rounds, most_waiting)
+
+
+def _exchange(
+    communicator: Communicator,
+    grid: Grid,
+    chunks: Iterable[tuple[Array, Array]],
+    work: LocalWork,
+    directed: bool,
+    round_edges: int,
+) -> tuple[list[Array], int, int]:
+    """Return the edges of this rank as pieces of keys, the rounds, and the most edges under way."""
+    everyone = tuple(range(grid.size))
+    share = max(1, round_edges // grid.size)
+    blocks = _blocks(chunks, max(1, round_edges // (1 if directed else 2)))
+    waiting = [work.xp.empty(0, np.int64)] * grid.size
+    pieces: list[Array] = []
+    rounds = most = 0
+    exhausted = False
+    while True:
+        while not exhausted and sum(map(len, waiting)) < round_edges:
+            block = next(blocks, None)
+            exhausted = block is None
+            if block is not None:
+                arrived = _keys_by_rank(work, grid, *block, directed)
+                waiting = [
+                    work.xp.concatenate(pair) if len(pair[0]) else pair[1]
+                    for pair in zip(waiting, arrived, strict=True)
+                ]
+        received = communicator.exchange(everyone, [keys[:share] for keys in waiting])
+        rounds += 1
+        most = max(most, sum(map(len, waiting)), sum(map(len, received)))
+        waiting = [keys[share:] for keys in waiting]
+        pieces.append(work.xp.concatenate(received))
+        left = not exhausted or any(map(len, waiting))
+        if communicator.sum([left]) == [0]:
+            return pieces, rounds, most
+
+
+def _blocks(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tuple[Array, Array]]:
+    """Cut chunks into blocks of bounded length."""
+    for source, destination in chunks:
+        if len(source) != len(destination):
+            raise TravError(
+                f"A chunk has {len(source)} sources and {len(destination)} destinations: give as many."
+            )
+        for begin in range(0, len(source), length):
+            yield source[begin : begin + length], destination[begin : begin + length]
+
+
+def _keys_by_rank(
+    work: LocalWork, grid: Grid, source: Array, destination: Array, directed: bool
+) -> list[Array]:
+    """Return, for each rank, the keys of its edges: the local source above the local destination."""
+    xp = work.xp
+    for end in (source, destination):
+        low, high = int(end.min()), int(end.max())
+        if low < 0 or high >= grid.n_vertices:
+            raise TravError(
+                f"An edge has the end {low if low < 0 else high}, and the vertices are 0 to "
+                f"{grid.n_vertices - 1}: give internal ids."
+            )
+    source, destination = (end.astype(grid.vertex_dtype, copy=False) for end in (source, destination))
+    if not directed:
+        back = source != destination
+        source, destination = (
+            xp.concatenate([source, destination[back]]),
+            xp.concatenate([destination, source[back]]),
+        )
+    keys = grid.column_id(source).astype(np.int64) << SHIFT | grid.row_id(destination)
+    ranks = grid.edge_rank(source, destination)
+    if grid.size < 2**15:
+        ranks = ranks.astype(np.int16)  # NumPy sorts 16 bits by radix
+    order = xp.argsort(ranks, kind="stable")
+    bounds = xp.searchsorted(ranks[order], xp.arange(grid.size + 1, dtype=ranks.dtype)).tolist()
+    keys = keys[order]
+    return [keys[begin:end] for begin, end in pairwise(bounds)]

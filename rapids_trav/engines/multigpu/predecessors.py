@@ -1,0 +1,76 @@
+"""Predecessors after the last level, for a fold that does not carry them (K12).
+
+Any one: a rank that claims a vertex keeps the vertex that it came from, and the owner keeps the number of the
+finder that told it first.  That finder claimed it in the level in which the owner was told, as a vertex is
+claimed once, so what it kept is one level nearer.  One request and one reply within each fold group bring it
+to the owner: the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending
+order.
+
+The smallest: each rank gathers the levels of both ends of its edges, takes for each vertex the smallest that
+is one level nearer, and the owner takes the smallest of what the ranks tell it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.local_work import Array, LocalWork
+from rapids_trav.engines.multigpu.messages import pack, unpack
+from rapids_trav.engines.multigpu.partition import Part
+from rapids_trav.engines.multigpu.sweeps import Sweep, origin
+
+
+def resolve(
+    communicator: Communicator, part: Part, sweeps: list[Sweep], finder: Array, exchange: str
+) -> Array:
+    """Return the predecessors of the vertices of this rank, by the finder of each; -1 where it is -1."""
+    work, xp, block = part.work, part.work.xp, part.grid.block
+    predecessor = xp.full(block, -1, part.grid.vertex_dtype)
+    order = xp.argsort(finder, kind="stable").astype(np.int32)
+    finders = finder[order]
+    for sweep in sweeps:
+        numbers = xp.arange(sweep.base, sweep.base + len(sweep.fold_group) + 1, dtype=np.int32)
+        bounds = xp.searchsorted(finders, numbers).tolist()
+        wanted = [order[begin:end] for begin, end in pairwise(bounds)]
+        requests = [pack(work, offsets, block, exchange) for offsets in wanted]  # of a stable sort: ascending
+        asked = [_ascending(work, m) for m in communicator.exchange(sweep.fold_group, requests)]
+        answers = [_kept(sweep, offsets + np.int32(place * block)) for place, offsets in enumerate(asked)]
+        told = communicator.exchange(sweep.fold_group, answers)
+        for rank, offsets, local in zip(sweep.fold_group, wanted, told, strict=True):
+            predecessor[offsets] = origin(part, sweep, rank, local)
+    return predecessor
+
+
+def smallest(communicator: Communicator, part: Part, sweeps: list[Sweep], distance: Array) -> Array:
+    """Return the smallest predecessors of the vertices of this rank, by the distances of all its block."""
+    xp = part.work.xp
+    predecessor = xp.full(part.grid.block, -1, part.grid.vertex_dtype)
+    for sweep in sweeps:
+        levels = [
+            xp.concatenate(communicator.all_gather(group, distance))
+            for group in (sweep.expand_group, sweep.fold_group)
+        ]
+        best = part.work.smallest_before(sweep.edges, *levels).reshape(len(sweep.fold_group), -1)
+        for rank, local in zip(
+            sweep.fold_group, communicator.exchange(sweep.fold_group, list(best)), strict=True
+        ):
+            vertex = origin(part, sweep, rank, local)
+            better = (local >= 0) & ((predecessor < 0) | (vertex < predecessor))
+            predecessor[better] = vertex[better]
+    return predecessor
+
+
+def _ascending(work: LocalWork, message: Array) -> Array:
+    offsets = unpack(work, message)
+    if len(offsets):
+        offsets.sort()
+    return offsets
+
+
+def _kept(sweep: Sweep, vertices: Array) -> Array:
+    """Return the vertices that this rank found some others from."""
+    assert sweep.reach.predecessor is not None
+    return sweep.reach.predecessor[vertices]

@@ -1,0 +1,136 @@
+"""Options of a search over many ranks, and the answer of each rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rapids_trav.engines.multigpu.communicator import Traffic
+from rapids_trav.engines.multigpu.local_work import Array
+from rapids_trav.engines.multigpu.messages import EXCHANGES
+from rapids_trav.errors import TravError, listed
+
+DIRECTIONS = ("out", "in", "both")
+CLAIMS = ("atomics", "sort")
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How to search; the same on every rank.
+
+    Attributes
+    ----------
+    direction : {"out", "in", "both"}
+        Which way edges are followed; all the same in an undirected graph.
+    depth_limit : int or None
+        Levels to search; 0 gives the sources alone.
+    targets : int array or None
+        Stop after the level in which the last of these vertices is found.
+    predecessors : bool
+    deterministic : bool
+        Of all valid predecessors give the smallest; it takes the levels of all vertices to those that have
+        edges with them, 4 bytes a vertex and message.
+    exchange : {"auto", "list", "bitmap"}
+        Form of the messages; auto takes the shorter, message by message.
+    claim : {"atomics", "sort"}
+        How a rank finds out what is new to it: by a bitmap, or by sorting all candidates, the baseline.
+    bottom_up : bool
+        Let each rank, at each level, look from the vertices that it has not claimed for edges from the
+        frontier, where that is likely to be fewer edges.  It needs the edges by both ends, twice the memory.
+    trace : bool
+    """
+
+    direction: str = "out"
+    depth_limit: int | None = None
+    targets: Array | None = None
+    predecessors: bool = True
+    deterministic: bool = False
+    exchange: str = "auto"
+    claim: str = "atomics"
+    bottom_up: bool = False
+    trace: bool = False
+
+    def __post_init__(self) -> None:
+        for name, known in (("direction", DIRECTIONS), ("exchange", EXCHANGES), ("claim", CLAIMS)):
+            if getattr(self, name) not in known:
+                raise TravError(
+                    f"{name}={getattr(self, name)!r} is not known: choose one of {listed(known)}."
+                )
+        if self.depth_limit is not None and self.depth_limit < 0:
+            raise TravError(f"depth_limit={self.depth_limit} is negative: give 0 or more, or None.")
+        if self.bottom_up and self.claim == "sort":
+            raise TravError(
+                "bottom_up=True claims by a bitmap, and claim='sort' does not: choose one of them."
+            )
+
+
+@dataclass(frozen=True)
+class LevelRow:
+    """Record of one level on one rank.
+
+    Attributes
+    ----------
+    level : int
+        Distance that the level gave out.
+    rank : int
+    frontier : int
+        Vertices of this rank in the frontier that was expanded.
+    direction : str
+        "push", "pull" or "mixed", over the ways of following edges.
+    edges : int
+        Edges followed, or looked at.
+    candidates : int
+        Vertices claimed, and so handed to their owners.
+    expand_kind, fold_kind : str
+        "list", "bitmap" or "mixed": form of what was sent to other ranks; "" if nothing was.
+    expand_bytes, fold_bytes : int
+        Bytes sent to other ranks.
+    messages : int
+        Messages sent to other ranks.
+    sum_ms, expand_ms, follow_ms, fold_ms, settle_ms : float
+        Milliseconds of steps 1 to 5, with the waiting for other ranks.
+    """
+
+    level: int
+    rank: int
+    frontier: int
+    direction: str
+    edges: int
+    candidates: int
+    expand_kind: str
+    fold_kind: str
+    expand_bytes: int
+    fold_bytes: int
+    messages: int
+    sum_ms: float
+    expand_ms: float
+    follow_ms: float
+    fold_ms: float
+    settle_ms: float
+
+
+@dataclass(frozen=True)
+class RankSearch:
+    """One rank's part of the answer, for the vertices `grid.owned(rank)`.
+
+    Attributes
+    ----------
+    distance : int32 array
+        -1 where unreached.
+    predecessor : array of `grid.vertex_dtype` or None
+        Global ids; -1 at sources and where unreached.
+    trace : list of LevelRow
+        Empty unless asked for.
+    levels : int
+        Levels expanded.
+    traffic : Traffic
+        What this rank sent to others in all.
+    resolution : Traffic
+        The part of it that the predecessors took.
+    """
+
+    distance: Array
+    predecessor: Array | None
+    trace: list[LevelRow]
+    levels: int
+    traffic: Traffic
+    resolution: Traffic

@@ -1,0 +1,214 @@
+"""Breadth-first search on a grid of ranks, level by level.
+
+M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler
+Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016; A. Buluc, K. Madduri,
+"Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, for the partition.
+
+The idea: a rank at row i and column j of the grid holds the edges from the vertices that column j owns to
+those that row i owns (`grid`).  To follow the edges of a frontier it needs to hear of the frontier from the R
+ranks of its column alone, and the vertices that it finds belong to the C ranks of its row: R + C - 2 messages
+a level instead of the R * C - 1 of a partition in one dimension.
+
+Each level, on every rank:
+
+1. stop if the frontiers of all ranks are empty: a sum over all (K13);
+2. expand: gather the frontier from the ranks of this column (K8);
+3. follow its edges and claim, in a bitmap of this rank alone, what they lead to (K5, K6; `follow`); claimed
+   once, a vertex is not sent again in this search;
+4. fold: send each rank of this row those of its vertices that were claimed (K9), as a list or as a bitmap,
+   whichever is shorter (K10);
+5. visit those received that are not visited yet: they are this rank's part of the next frontier.
+
+Predecessors do not travel with the fold.  A rank that claims a vertex remembers from where, the owner
+remembers which rank told it first, and after the last level the owner asks that rank (`predecessors`, K12).
+
+Backwards, rows and columns of the grid change places, on the same edges: expand along the row, fold along the
+column.  Both ways at once is one after the other in each level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from rapids_trav.engines.multigpu.communicator import Communicator, Traffic, aborting
+from rapids_trav.engines.multigpu.follow import Follower
+from rapids_trav.engines.multigpu.grid import WORD
+from rapids_trav.engines.multigpu.local_work import Array, Owned
+from rapids_trav.engines.multigpu.messages import kinds, pack, unpack
+from rapids_trav.engines.multigpu.partition import Part
+from rapids_trav.engines.multigpu.predecessors import resolve, smallest
+from rapids_trav.engines.multigpu.records import LevelRow, RankSearch, SearchOptions
+from rapids_trav.engines.multigpu.sweeps import sweeps
+from rapids_trav.errors import TravError
+
+
+@dataclass
+class _Tally:
+    """Counts and times of a level, over its sweeps."""
+
+    ways: set[str] = field(default_factory=set)
+    edges: int = 0
+    candidates: int = 0
+    expanded: list[Array] = field(default_factory=list)
+    folded: list[Array] = field(default_factory=list)
+    expand: Traffic = field(default_factory=Traffic)
+    fold: Traffic = field(default_factory=Traffic)
+    seconds: dict[str, float] = field(default_factory=dict)
+    last: float = field(default_factory=perf_counter)
+
+    def lap(self, phase: str) -> None:
+        """Add the time since the last lap to a phase."""
+        now = perf_counter()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self.last
+        self.last = now
+
+
+def search(
+    communicator: Communicator, part: Part, sources: Array, options: SearchOptions | None = None
+) -> RankSearch:
+    """Search from all sources together; every rank calls it with the same sources and options.
+
+    Parameters
+    ----------
+    communicator : Communicator
+    part : Part
+        This rank's edges.
+    sources : int array
+        Global ids.
+    options : SearchOptions, optional
+
+    Returns
+    -------
+    RankSearch
+
+    Raises
+    ------
+    TravError
+        If a source or target is not a vertex.
+    RankError
+        If another rank fails or does not answer.
+    """
+    with aborting(communicator, "searching"):
+        return _search(communicator, part, sources, options or SearchOptions())
+
+
+def _search(communicator: Communicator, part: Part, sources: Array, options: SearchOptions) -> RankSearch:
+    before = communicator.traffic
+    work, block = part.work, part.grid.block
+    any_predecessor = options.predecessors and not options.deterministic
+    owned = Owned(
+        work.xp.zeros(block // WORD, np.uint32),
+        work.xp.full(block, -1, np.int32),
+        work.xp.full(block, -1, np.int32) if any_predecessor else None,
+    )
+    ways = sweeps(part, options.direction, any_predecessor, options.bottom_up)
+    followers = [Follower(work, sweep, block, options.claim) for sweep in ways]
+    targets = None if options.targets is None else _own(part, options.targets, "target")
+    frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
+    trace: list[LevelRow] = []
+    level = 0
+    while True:
+        tally = _Tally()
+        unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
+        n_frontier, n_unfound = communicator.sum([len(frontier), unfound])
+        tally.lap("sum")
+        enough = level == options.depth_limit or (targets is not None and n_unfound == 0)
+        if n_frontier == 0 or enough:
+            break
+        level += 1
+        n_own = len(frontier)
+        messages = [
+            message
+            for follow in followers
+            for message in _level(communicator, part, follow, frontier, options, tally)
+        ]
+        frontier = work.settle(owned, messages, level)
+        tally.lap("settle")
+        if options.trace:
+            trace.append(_row(level, part.rank, n_own, tally))
+
+    searched = communicator.traffic
+    predecessor = None
+    if owned.finder is not None:
+        predecessor = resolve(communicator, part, ways, owned.finder, options.exchange)
+    elif options.predecessors:
+        predecessor = smallest(communicator, part, ways, owned.distance)
+    n_own = len(part.grid.owned(part.rank))
+    return RankSearch(
+        owned.distance[:n_own],
+        None if predecessor is None else predecessor[:n_own],
+        trace,
+        level,
+        communicator.traffic - before,
+        communicator.traffic - searched,
+    )
+
+
+def _own(part: Part, vertices: Array, what: str) -> Array:
+    """Return the offsets of those vertices that this rank owns."""
+    vertices = part.work.xp.asarray(vertices).astype(np.int64, copy=False)
+    wrong = vertices[(vertices < 0) | (vertices >= part.grid.n_vertices)]
+    if len(wrong):
+        raise TravError(
+            f"{what} {int(wrong[0])} is not a vertex: they are 0 to {part.grid.n_vertices - 1} here."
+        )
+    mine = vertices[part.grid.owner(vertices) == part.rank]
+    return (mine % part.grid.block).astype(np.int32)
+
+
+def _level(
+    communicator: Communicator,
+    part: Part,
+    follow: Follower,
+    frontier: Array,
+    options: SearchOptions,
+    tally: _Tally,
+) -> list[tuple[Array, int]]:
+    """Expand, follow and fold along one orientation; return what this rank was told, with the finders."""
+    work, block, sweep = part.work, part.grid.block, follow.sweep
+
+    before = communicator.traffic
+    packed = pack(work, frontier, block, options.exchange)
+    gathered = communicator.all_gather(sweep.expand_group, packed)
+    all_front = work.xp.concatenate(
+        [unpack(work, message) + np.int32(place * block) for place, message in enumerate(gathered)]
+    )
+    tally.expand += communicator.traffic - before
+    tally.expanded += [packed] * (len(sweep.expand_group) > 1)
+    tally.lap("expand")
+
+    found, n_edges, way = follow(all_front)
+    tally.ways.add(way)
+    tally.edges += n_edges
+    tally.candidates += sum(map(len, found))
+    tally.lap("follow")
+
+    before = communicator.traffic
+    told = [pack(work, offsets, block, options.exchange) for offsets in found]
+    heard = communicator.exchange(sweep.fold_group, told)
+    messages = [(unpack(work, message), sweep.base + place) for place, message in enumerate(heard)]
+    tally.fold += communicator.traffic - before
+    tally.folded += [m for rank, m in zip(sweep.fold_group, told, strict=True) if rank != part.rank]
+    tally.lap("fold")
+    return messages
+
+
+def _row(level: int, rank: int, frontier: int, tally: _Tally) -> LevelRow:
+    times = {f"{phase}_ms": 1e3 * seconds for phase, seconds in tally.seconds.items()}
+    return LevelRow(
+        level=level,
+        rank=rank,
+        frontier=frontier,
+        direction="mixed" if len(tally.ways) > 1 else tally.ways.pop(),
+        edges=tally.edges,
+        candidates=tally.candidates,
+        expand_kind=kinds(tally.expanded),
+        fold_kind=kinds(tally.folded),
+        expand_bytes=tally.expand.bytes,
+        fold_bytes=tally.fold.bytes,
+        messages=tally.expand.messages + tally.fold.messages,
+        **times,
+    )

@@ -1,0 +1,206 @@
+"""The five rules of Graph500 for a breadth-first tree that is spread over many ranks.
+
+1. The parents form a tree: every vertex that has a parent leads to the root, whose parent is itself.
+2. Each tree edge joins vertices whose levels differ by exactly one.
+3. Each input edge joins vertices whose levels differ by at most one, or two vertices outside the tree.
+4. The tree spans the root's component.
+5. Each vertex and its parent are joined by an input edge.
+
+Nothing of the search is trusted but its parents, and nothing of its structures is used but the placement of
+vertices: each rank brings any part of the input edges, and asks the owners of their ends.
+
+1. Levels are derived by pointer doubling (J. Wyllie, "The Complexity of Parallel Computations", 1979): each
+   vertex knows an ancestor and its distance, and in each round asks that ancestor for its own.  A tree of
+   depth d takes log2(d) + 1 rounds; a vertex n steps or more from an ancestor is on a cycle or leads to one.
+2. In rounds of bounded size each rank asks for parents and levels of both ends of its edges (rules 3 and 4),
+   and tells the owner of a vertex whose parent stands at the other end (rule 5).
+
+What counts as a fault of which rule is what `rapids_trav.graph500.validation` has for one machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rapids_trav.engines.multigpu.communicator import Communicator, aborting
+from rapids_trav.engines.multigpu.grid import Grid
+from rapids_trav.engines.multigpu.local_work import Array
+from rapids_trav.engines.multigpu.lookup import ask, tell
+from rapids_trav.errors import TravError
+
+NONE = -1  # no parent, or no ancestor that leads to the root
+OUTSIDE, ADRIFT = -1, -2  # levels of vertices without a parent, and of those that lead to no root
+ROUND_EDGES = 1 << 20
+
+
+class Faults(NamedTuple):
+    """How often each rule is broken, over all ranks.
+
+    Attributes
+    ----------
+    rule_1, rule_2, rule_5 : int
+        Vertices that break the rule (a tree edge counts as its child).
+    rule_3, rule_4 : int
+        Input tuples that break it.
+    levels : int
+        Vertices whose level, as the search gave it, is not their depth in the tree; 0 if none were given.
+    """
+
+    rule_1: int = 0
+    rule_2: int = 0
+    rule_3: int = 0
+    rule_4: int = 0
+    rule_5: int = 0
+    levels: int = 0
+
+    @property
+    def valid(self) -> bool:
+        return not any(self)
+
+
+def parents(grid: Grid, rank: int, predecessor: Array, root: int) -> Array:
+    """Return the parents of this rank's vertices as Graph500 has them: the root is its own."""
+    parent = predecessor.copy()
+    if root in grid.owned(rank):
+        parent[root - grid.owned(rank).start] = root
+    return parent
+
+
+def validate(
+    communicator: Communicator,
+    grid: Grid,
+    root: int,
+    parent: Array,
+    chunks: Iterable[tuple[Array, Array]],
+    *,
+    xp: Any = np,
+    level: Array | None = None,
+    round_edges: int = ROUND_EDGES,
+) -> Faults:
+    """Check a tree against the edges it was searched in; every rank calls it and gets the same answer.
+
+    Parameters
+    ----------
+    communicator : Communicator
+    grid : Grid
+    root : int
+    parent : int array
+        Parents of the vertices that this rank owns, global ids: the root's is the root, and -1 stands outside
+        the tree.
+    chunks : iterable of (source, destination)
+        This rank's part of the undirected input edges.
+    xp : module
+        numpy or cupy, whichever the arrays are of.
+    level : int array, optional
+        The levels that the search gave the vertices of this rank, -1 outside the tree.
+    round_edges : int
+        Edges that a rank asks for at once.
+
+    Raises
+    ------
+    TravError
+        If the root or an end of an edge is not a vertex.
+    """
+    if not 0 <= root < grid.n_vertices:
+        raise TravError(f"root={root} is not a vertex: they are 0 to {grid.n_vertices - 1}.")
+    with aborting(communicator, "validating"):
+        tree = _Tree(communicator, grid, root, xp, parent, level)
+        rule_1, rule_2, levels = tree.check_vertices()
+        rule_3, rule_4, strange = tree.check_edges(chunks, round_edges)
+        *counts, strange = communicator.sum(
+            [rule_1, rule_2, rule_3, rule_4, tree.unjoined(), levels, strange]
+        )
+    if strange:
+        raise TravError(
+            f"{strange} edges have an end that is not a vertex: ids must be 0 to {grid.n_vertices - 1}."
+        )
+    return Faults(*counts)
+
+
+class _Tree:
+    """One rank's part of the tree: parents, levels derived from them, and the parents met along edges."""
+
+    def __init__(
+        self, communicator: Communicator, grid: Grid, root: int, xp: Any, parent: Array, given: Array | None
+    ) -> None:
+        own = grid.owned(communicator.rank)
+        self._communicator = communicator
+        self._grid = grid
+        self._xp = xp
+        self._root = root
+        self._vertex = xp.arange(own.start, own.stop, dtype=np.int64)
+        self._parent = parent.astype(np.int64)
+        self._inside = (self._parent >= 0) & (self._parent < grid.n_vertices)
+        self._given = None if given is None else given.astype(np.int64)
+        self._level = self._derived_levels()
+        self._joined = xp.zeros(len(own), bool)
+
+    def _ask(self, vertices: Array, *columns: Array) -> list[Array]:
+        return ask(self._communicator, self._grid, self._xp, vertices, columns)
+
+    def _derived_levels(self) -> Array:
+        is_root = self._vertex == self._root
+        ancestor = self._xp.where(is_root, self._root, self._xp.where(self._inside, self._parent, NONE))
+        distance = (self._inside & ~is_root).astype(np.int64)
+        while True:
+            moving = self._xp.flatnonzero((ancestor != NONE) & (ancestor != self._root))
+            if self._communicator.sum([len(moving)]) == [0]:
+                break
+            above, further = self._ask(ancestor[moving], ancestor, distance)
+            further += distance[moving]
+            lost = (above == NONE) | (further >= self._grid.n_vertices)
+            ancestor[moving] = self._xp.where(lost, NONE, above)
+            distance[moving] = self._xp.where(lost, 0, further)
+        distance[ancestor != self._root] = ADRIFT
+        distance[(ancestor != self._root) & (self._parent == NONE)] = OUTSIDE
+        return distance
+
+    def check_vertices(self) -> tuple[int, int, int]:
+        """Return the faults of rules 1 and 2, and the levels that are not depths."""
+        is_root = self._vertex == self._root
+        wrong = self._xp.where(is_root, self._parent != self._root, self._level == ADRIFT)
+        if self._given is None:
+            return int(wrong.sum()), 0, 0
+        below = self._xp.flatnonzero(self._level > 0)
+        (above,) = self._ask(self._parent[below], self._given)
+        uneven = self._given[below] - above != 1
+        misplaced = (self._level != ADRIFT) & (self._given != self._level)
+        return int(wrong.sum()), int(uneven.sum()), int(misplaced.sum())
+
+    def check_edges(self, chunks: Iterable[tuple[Array, Array]], round_edges: int) -> tuple[int, int, int]:
+        """Return the faults of rules 3 and 4 among this rank's edges, and edges with an end out of range."""
+        counts = [0, 0, 0]
+        rounds = _rounds(chunks, round_edges)
+        none = self._xp.empty(0, np.int64)
+        known_parent = self._xp.where(self._inside, self._parent, NONE)
+        while True:
+            block = next(rounds, None)
+            if self._communicator.sum([block is not None]) == [0]:
+                return counts[0], counts[1], counts[2]
+            u, v = block or (none, none)
+            n = self._grid.n_vertices
+            sane = (u >= 0) & (u < n) & (v >= 0) & (v < n)
+            counts[2] += len(u) - int(sane.sum())
+            u, v = u[sane].astype(np.int64), v[sane].astype(np.int64)
+            ends = self._xp.concatenate([u, v])
+            parent, level = self._ask(ends, known_parent, self._level)
+            others = self._xp.concatenate([v, u])
+            self._joined[tell(self._communicator, self._grid, self._xp, ends[parent == others])] = True
+            u_level, v_level = level[: len(u)], level[len(u) :]
+            leaving = (u_level == OUTSIDE) != (v_level == OUTSIDE)
+            placed = (u_level >= 0) & (v_level >= 0)
+            counts[0] += int((placed & (abs(u_level - v_level) > 1)).sum())
+            counts[1] += int(leaving.sum())
+
+    def unjoined(self) -> int:
+        """Return how many vertices have met no edge to their parent: rule 5."""
+        return int((self._inside & (self._vertex != self._root) & ~self._joined).sum())
+
+
+def _rounds(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tuple[Array, Array]]:
+    for source, destination in chunks:
+        for begin in range(0, len(source), length):
+            yield source[begin : begin + length], destination[begin : begin + length]

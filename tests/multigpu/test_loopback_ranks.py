@@ -1,0 +1,163 @@
+"""Ranks as threads of one process: what they exchange, and how they end when one of them fails."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rapids_trav.engines.multigpu.communicator import Traffic
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.loopback import run_ranks
+from rapids_trav.errors import TravError
+
+SHORT = 0.5  # seconds: for ranks that are meant to be missed
+
+
+def test_gathering_in_groups():
+    """Even and odd ranks gather apart, arrays of different lengths and types."""
+
+    def rank(communicator):
+        group = range(communicator.rank % 2, communicator.size, 2)
+        dtype = np.uint32 if communicator.rank == 2 else np.int32
+        received = communicator.all_gather(group, np.full(communicator.rank, communicator.rank, dtype))
+        return [(array.tolist(), array.dtype) for array in received], communicator.traffic
+
+    for place, (received, traffic) in enumerate(run_ranks(5, rank)):
+        group = range(place % 2, 5, 2)
+        assert received == [([k] * k, np.uint32 if k == 2 else np.int32) for k in group]
+        assert traffic == Traffic(len(group) - 1, 4 * place * (len(group) - 1))
+
+
+def test_exchanging_many_times():
+    """The k-th array goes to the k-th of the group, in either order of the group, again and again."""
+
+    def rank(communicator):
+        group = tuple(reversed(range(communicator.size)))
+        for turn in range(50):
+            arrays = [np.array([turn, communicator.rank, other]) for other in group]
+            received = communicator.exchange(group, arrays)
+            for array in arrays:
+                array[:] = -1  # what was sent may be changed
+            mine = group.index(communicator.rank)
+            for k, other in enumerate(group):
+                assert k == mine or received[k].tolist() == [turn, other, communicator.rank]
+        return communicator.traffic
+
+    assert run_ranks(4, rank) == [Traffic(150, 150 * 24)] * 4
+
+
+def test_sums():
+    def rank(communicator):
+        return communicator.sum([1, communicator.rank, 2**40]), communicator.traffic.sums
+
+    assert run_ranks(3, rank) == [([3, 3, 3 * 2**40], 1)] * 3
+
+
+def test_a_rank_that_raises_ends_the_others():
+    seen = {}
+
+    def rank(communicator):
+        communicator.sum([1])
+        if communicator.rank == 2:
+            raise ZeroDivisionError("nothing to divide by")
+        try:
+            communicator.all_gather(range(4), np.zeros(1))
+        except RankError as error:
+            seen[communicator.rank] = str(error)
+            raise
+
+    start = time.monotonic()
+    with pytest.raises(RankError, match="Rank 2 failed while working: nothing to divide by") as caught:
+        run_ranks(4, rank, deadline=30)
+    assert time.monotonic() - start < 15  # none waited for the deadline
+    assert caught.value.rank == 2
+    assert isinstance(caught.value, TravError)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert set(seen) == {0, 1, 3}
+    assert all("Rank 2 failed" in message for message in seen.values())
+
+
+@pytest.mark.parametrize("call", ["sum", "gather"])
+def test_a_rank_that_never_comes_is_named_at_the_deadline(call):
+    stuck = threading.Event()
+
+    def rank(communicator):
+        if communicator.rank == 1:
+            stuck.wait()
+        if call == "sum":
+            return communicator.sum([1])
+        return communicator.all_gather((1, 2), np.zeros(1)) if communicator.rank else None
+
+    with pytest.raises(RankError, match=r"Rank 1 did not come within 0.5 s to where rank \d waits") as caught:
+        run_ranks(3, rank, deadline=SHORT)
+    stuck.set()
+    assert caught.value.rank == 1
+
+
+def test_a_rank_that_is_held_up_is_not_named():
+    """Rank 0 gives up first, and of the two that it misses rank 1 waits for rank 2 itself."""
+    stuck = threading.Event()
+
+    def rank(communicator):
+        if communicator.rank == 0:
+            return communicator.sum([1])
+        if communicator.rank == 2:
+            stuck.wait()
+        time.sleep(SHORT / 2)
+        return communicator.all_gather((1, 2), np.zeros(1))
+
+    with pytest.raises(RankError, match=r"Rank 2 did not come within 0.5 s to where rank 0 waits") as caught:
+        run_ranks(3, rank, deadline=SHORT)
+    stuck.set()
+    assert caught.value.rank == 2
+
+
+def test_a_rank_that_returns_early_is_missed_too():
+    def rank(communicator):
+        return communicator.rank or communicator.sum([1])
+
+    with pytest.raises(RankError, match="Rank 1 did not come"):
+        run_ranks(2, rank, deadline=SHORT)
+
+
+def test_a_rank_that_never_ends_is_named():
+    stuck = threading.Event()
+    with pytest.raises(RankError, match="Rank 1 did not end within"):
+        run_ranks(2, lambda communicator: communicator.rank and stuck.wait(), deadline=SHORT)
+    stuck.set()
+
+
+def test_aborting_from_another_thread():
+    """As a watcher of lost workers does."""
+
+    def rank(communicator):
+        if communicator.rank == 0:
+            threading.Timer(0.1, communicator.abort, ["worker tcp://10.0.0.7:1234 was lost"]).start()
+        else:
+            communicator.sum([1])
+
+    with pytest.raises(RankError, match=r"Worker tcp://10.0.0.7:1234 was lost; the graph is lost with it"):
+        run_ranks(3, rank, deadline=30)
+
+
+def test_calls_after_a_failure_fail_at_once():
+    outcomes = {}
+
+    def rank(communicator):
+        try:
+            if communicator.rank == 0:
+                communicator.abort("enough")
+            communicator.sum([1])
+        except RankError:
+            start = time.monotonic()
+            with pytest.raises(RankError, match="Enough"):
+                communicator.exchange((0, 1), [np.zeros(1)] * 2)
+            outcomes[communicator.rank] = time.monotonic() - start
+
+    with pytest.raises(RankError, match="Enough"):
+        run_ranks(2, rank, deadline=30)
+    assert set(outcomes) == {0, 1}
+    assert max(outcomes.values()) < 15

@@ -1,0 +1,238 @@
+"""The search on a grid of ranks against SciPy, over random graphs and named ones (K5 to K9, K12, K13)."""
+
+from __future__ import annotations
+
+import grid_graphs as graphs
+import numpy as np
+import pytest
+from grid_graphs import GRIDS, Graph, searched
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError
+from rapids_trav.structures import BfsOptions
+
+common = settings(
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def shape_edges(kind: str, n: int) -> list[tuple[int, int]]:
+    return {
+        "none": [],
+        "star": [(0, leaf) for leaf in range(1, n)],
+        "line": [(i, i + 1) for i in range(n - 1)],
+        "two components": [(i, (i + 2) % n) for i in range(n - n % 2)],
+        "loops": [(i, i) for i in range(n)],
+    }[kind]
+
+
+@st.composite
+def small_graphs(draw) -> Graph:
+    """A few vertices with edges of some shape and others, spread over the ids of up to six ranks."""
+    n = draw(st.integers(1, 30))
+    ends = st.integers(0, n - 1)
+    kind = draw(st.sampled_from(["none", "star", "line", "two components", "loops"]))
+    edges = shape_edges(kind, n) + draw(st.lists(st.tuples(ends, ends), max_size=2 * n))
+    n_vertices = draw(st.integers(n, 400))  # the others are isolated
+    ids = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).choice(n_vertices, n, replace=False)
+    src, dst = ids[np.array(edges, np.int64).reshape(-1, 2)].T
+    return Graph(n_vertices, src, dst, draw(st.booleans()))
+
+
+@common
+@given(small_graphs(), st.data())
+def test_random_graphs(graph, data):
+    ends = np.unique(np.append(graph.src, graph.dst)).tolist()
+    vertices = st.one_of(st.integers(0, graph.n - 1), st.sampled_from(ends) if ends else st.nothing())
+    sources = data.draw(st.lists(vertices, min_size=1, max_size=4))
+    direction = data.draw(st.sampled_from(["out", "in", "both"]))
+    limit = data.draw(st.sampled_from([None, 0, 1, 3]))
+    options = {
+        "direction": direction,
+        "depth_limit": limit,
+        "exchange": data.draw(st.sampled_from(["auto", "list", "bitmap"])),
+        **data.draw(st.sampled_from([{}, {"claim": "sort"}, {"bottom_up": True}, {"deterministic": True}])),
+    }
+    wanted = graph.distance(sources, direction, limit)
+    for shape in GRIDS:
+        answer = searched(graph, shape, sources, **options)
+        assert answer.distance.dtype == np.int32
+        assert np.array_equal(answer.distance, wanted), shape
+        graph.check_tree(sources, answer.distance, answer.predecessor, direction)
+        if "deterministic" in options:
+            assert np.array_equal(answer.predecessor, graph.smallest_predecessor(wanted, direction))
+
+
+@common
+@given(small_graphs(), st.data())
+def test_targets_end_a_search_early(graph, data):
+    vertex = st.integers(0, graph.n - 1)
+    source = data.draw(vertex)
+    targets = data.draw(st.lists(vertex, min_size=1, max_size=3))
+    full = graph.distance([source])
+    wanted = full.copy()
+    if (full[targets] >= 0).all():
+        wanted[wanted > full[targets].max()] = -1
+    for shape in GRIDS:
+        answer = searched(graph, shape, [source], targets=np.array(targets))
+        assert np.array_equal(answer.distance, wanted), shape
+
+
+NAMED = {
+    "path": graphs.path(300),
+    "star from a leaf's side": graphs.star(333, 250),
+    "sparse, disconnected": graphs.random_graph(1, 777, 500),
+    "dense": graphs.random_graph(2, 200, 9000),
+    "directed": graphs.random_graph(3, 500, 1500, directed=True),
+    "rmat": graphs.rmat(9),
+    "directed rmat": graphs.rmat(9, directed=True),
+    "no edges": Graph(100, np.array([], np.int64), np.array([], np.int64)),
+    "one vertex": Graph(1, np.array([0]), np.array([0])),
+}
+
+
+@pytest.mark.parametrize("shape", GRIDS)
+@pytest.mark.parametrize("name", NAMED)
+def test_named_graphs(name, shape):
+    """From the first vertex, from the last, which is on the last rank that has any, and from several."""
+    graph = NAMED[name]
+    for sources in ([0], [graph.n - 1], list(range(0, graph.n, 1 + graph.n // 5))):
+        answer = searched(graph, shape, sources)
+        assert np.array_equal(answer.distance, graph.distance(sources))
+        graph.check_tree(sources, answer.distance, answer.predecessor, "out")
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_the_grid_of_the_paper(direction):
+    """16 x 25 ranks, on a graph of few levels."""
+    graph = graphs.random_graph(4, 400 * 32 - 5, 60_000, directed=True)
+    answer = searched(graph, (16, 25), [graph.n - 1, 7], direction=direction)
+    assert np.array_equal(answer.distance, graph.distance([graph.n - 1, 7], direction))
+    assert sum(part.n_edges for part in answer.parts) == len(graph.src)
+    rng = np.random.default_rng(0)
+    few = rng.choice(graph.n, 500, replace=False)
+    src, dst = graph.followed(direction)
+    edges = set(zip(src.tolist(), dst.tolist(), strict=True))
+    for v in few[answer.distance[few] > 0]:
+        before = answer.predecessor[v]
+        assert answer.distance[before] == answer.distance[v] - 1
+        assert (before, v) in edges
+
+
+def test_the_engine_of_one_machine_agrees():
+    graph = graphs.rmat(10)
+    engine = CpuEngine()
+    adjacency = engine.build_adjacency(lambda: iter([(graph.src, graph.dst)]), graph.n, symmetric=True)
+
+    class View:
+        n_vertices, out, into = graph.n, adjacency, adjacency
+
+    for root in (int(graph.src[0]), int(graph.dst[7])):
+        alone = engine.bfs(View(), np.array([root]), BfsOptions())
+        assert np.array_equal(searched(graph, (3, 2), [root]).distance, alone.distance)
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_sorting_finds_what_atomics_find(direction):
+    """K7 is K6: the same frontier and candidates on every rank and level, not just the same distances."""
+    graph = graphs.rmat(9, directed=True)
+    source = int(graph.src[3])
+    by = {
+        claim: searched(graph, (3, 2), [source], claim=claim, direction=direction, trace=True)
+        for claim in ("atomics", "sort")
+    }
+    assert np.array_equal(by["sort"].distance, by["atomics"].distance)
+    graph.check_tree([source], by["sort"].distance, by["sort"].predecessor, direction)
+    counted = [
+        [(row.level, row.frontier, row.edges, row.candidates) for rank in answer.ranks for row in rank.trace]
+        for answer in by.values()
+    ]
+    assert counted[0] == counted[1]
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_bottom_up_saves_edges_and_changes_nothing_else(direction):
+    """Each rank claims as much at each level, by fewer edges."""
+    graph = graphs.rmat(10, 16, directed=True)
+    source = int(graph.src[3])
+    down, up = (
+        searched(graph, (3, 2), [source], bottom_up=bottom_up, direction=direction, trace=True)
+        for bottom_up in (False, True)
+    )
+    assert np.array_equal(up.distance, graph.distance([source], direction))
+    graph.check_tree([source], up.distance, up.predecessor, direction)
+    rows = [[row for rank in answer.ranks for row in rank.trace] for answer in (down, up)]
+    sent = [
+        [(row.level, row.frontier, row.candidates, row.expand_bytes, row.fold_bytes) for row in of]
+        for of in rows
+    ]
+    assert sent[0] == sent[1]
+    assert {row.direction for row in rows[0]} == {"push"}
+    assert {"push", "pull"} <= {row.direction for row in rows[1]}
+    edges = [sum(row.edges for row in of) for of in rows]
+    assert edges[1] < edges[0] / 2
+
+
+@pytest.mark.parametrize("shape", GRIDS)
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_the_smallest_predecessor(direction, shape):
+    """On every grid, and with the traffic that its documentation says."""
+    graph = graphs.rmat(9, directed=True)
+    sources = [int(graph.src[3]), int(graph.dst[4])]
+    answer = searched(graph, shape, sources, direction=direction, deterministic=True)
+    wanted = graph.distance(sources, direction)
+    assert np.array_equal(answer.distance, wanted)
+    assert np.array_equal(answer.predecessor, graph.smallest_predecessor(wanted, direction))
+    down, along = shape[0] - 1, shape[1] - 1
+    messages = {"out": down + 2 * along, "in": along + 2 * down, "both": 3 * (down + along)}[direction]
+    for rank in answer.ranks:
+        assert (rank.resolution.messages, rank.resolution.bytes) == (
+            messages,
+            messages * 4 * answer.grid.block,
+        )
+
+
+def test_without_predecessors_nothing_is_asked():
+    graph = graphs.rmat(8)
+    answer = searched(graph, (2, 2), [int(graph.src[0])], predecessors=False)
+    assert np.array_equal(answer.distance, graph.distance([int(graph.src[0])]))
+    assert all(rank.predecessor is None and rank.resolution.messages == 0 for rank in answer.ranks)
+
+
+def test_edges_followed_are_those_of_the_frontier():
+    """Each level follows the edges of its frontier and of no other vertex."""
+    graph = graphs.rmat(9)
+    root = int(graph.src[0])
+    distance = graph.distance([root])
+    src, _ = graph.followed()
+    answer = searched(graph, (3, 2), [root], trace=True)
+    levels = max(row.level for row in answer.ranks[0].trace)
+    assert levels == distance.max() + 1
+    for level in range(1, levels + 1):
+        rows = [rank.trace[level - 1] for rank in answer.ranks]
+        assert [row.rank for row in rows] == list(range(6))
+        assert {row.level for row in rows} == {level}
+        assert sum(row.edges for row in rows) == np.count_nonzero(distance[src] == level - 1)
+        assert sum(row.frontier for row in rows) == np.count_nonzero(distance == level - 1)
+
+
+def test_a_wrong_source_is_named_on_every_rank():
+    with pytest.raises(RankError, match="source 99 is not a vertex: they are 0 to 98"):
+        searched(graphs.path(99), (2, 2), [3, 99])
+
+
+def test_wrong_options_are_refused():
+    from rapids_trav.engines.multigpu.records import SearchOptions
+
+    for option, message in [
+        ({"direction": "up"}, "direction='up' is not known: choose one of 'out', 'in', 'both'"),
+        ({"exchange": "zip"}, "exchange='zip'"),
+        ({"claim": "luck"}, "claim='luck'"),
+        ({"depth_limit": -1}, "depth_limit=-1 is negative"),
+        ({"bottom_up": True, "claim": "sort"}, "choose one of them"),
+    ]:
+        with pytest.raises(TravError, match=message):
+            SearchOptions(**option)
