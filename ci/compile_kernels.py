@@ -31,6 +31,7 @@ from cuda.bindings import nvrtc
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rapids_trav.engines.cuda import fused, link, loader
+from rapids_trav.engines.multigpu import local_cuda
 from rapids_trav.graph500 import cuda as graph500
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -41,6 +42,7 @@ SPECIALISATIONS = (
     *fused.SPECIALISATIONS,
     *graph500.SPECIALISATIONS,
     *link.SPECIALISATIONS,
+    *local_cuda.SPECIALISATIONS,
 )
 _INFORMATION = re.compile(r"^ptxas info|bytes stack frame|^\s*$")
 _REGISTERS = re.compile(r"Used (\d+) registers")

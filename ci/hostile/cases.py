@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -37,9 +39,10 @@ class Outcome:
 
 
 def outcome(case: Case) -> Outcome:
-    """Run one case."""
+    """Run one case in a new folder, where it may write what it likes."""
     try:
-        case.run()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            case.run()
     except TravError as error:
         sentence = str(error)
         if not sentence or "\n" in sentence:
