@@ -124,8 +124,20 @@ class Taken:
         return self.measured - self.declared
 
 
-def taken(asked, question):
+def taken(asked, question, tries=3):
     """Measure a question that has been asked before, when all is compiled and built.
+
+    What an iteration does may depend on which thread was first, and so may which kernel is loaded only now:
+    what is exceeded once is measured again, and the least counts.
+    """
+    found = _taken(asked, question)
+    while found.undeclared > SLACK and (tries := tries - 1):
+        found = min(found, _taken(asked, question), key=lambda one: one.undeclared)
+    return found
+
+
+def _taken(asked, question):
+    """Measure a question once.
 
     Measured is the most before the first column of the answer is made, and the most there was at all without
     the answer: the answer is the caller's.

@@ -7,8 +7,8 @@ weights:
 - on the CPU  s (8 n + v M), and 2 M while it is built;
 - on a GPU    s (8 n + v M + v n), and 16 M while it is built, or 24 M if directed.
 
-Beside it a question takes up to 128 n: a vertex program up to 64 n, with what it starts from and what is made
-of its values.
+Beside it a question takes up to 160 n: a vertex program with what it starts from, and what is made of its
+values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .paged import Paged
 SHARE = 0.9  # of the free memory that a graph which must be paged may use if no limit is given
 RENUMBER_BYTES = 48  # of an id, while all are renumbered at once: itself, its code, and a table or a sort
 READ_BYTES = 256  # of the limit for each row of the edges that is read at once
-QUESTION_BYTES = 128  # of a vertex, that a question on a graph in memory takes
+QUESTION_BYTES = 160  # of a vertex, that a question on a graph in memory takes
 FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 
 
