@@ -5,6 +5,7 @@ Without a GPU cudf.pandas still makes proxies, and all of what they hold is pand
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -21,7 +22,11 @@ def run(cases: list[str], engine: str, later: bool = False) -> None:
     """Run cases in a process of their own."""
     program = [str(PROGRAM), engine, *cases, *(["--later"] if later else [])]
     command = [sys.executable, "-W", "ignore", *([] if later else ["-m", "cudf.pandas"]), *program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    root = str(PROGRAM.parents[1])  # the package need not be installed
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    }
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.split("\n")[:-1] == [f"done: {case}" for case in cases]
 

@@ -93,7 +93,7 @@ def searches(
     smallest = deterministic and options.predecessors
     if smallest:
         options = replace(options, predecessors=False)
-    asked = Searches(options.variant, answer=room, beside=beside)
+    asked = Searches(options.variant, answer=room, beside=beside, trace=options.trace)
     if not question.each:
         with question.view.searching(asked):
             yield 0, _with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)

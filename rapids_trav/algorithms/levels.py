@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rapids_trav.frames import Masked
 from rapids_trav.storage.search_room import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
 from rapids_trav.structures import Array
@@ -15,6 +17,8 @@ from .question import DIRECTIONS, ask, one_of
 
 if TYPE_CHECKING:
     from rapids_trav.graph import Graph
+
+FEW_BINS = 1 << 12  # that CuPy may count in copies
 
 
 def levels(
@@ -69,12 +73,24 @@ def _count(xp: Any, distance: Array, bins: int) -> tuple[Array, Array, Array, Ar
     """
     k = len(distance)
     key = xp.where(distance < 0, bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * bins
-    counts = xp.bincount(key.reshape(-1), minlength=k * bins).reshape(k, bins).astype(xp.int64, copy=False)
+    counts = _bincount(xp, key.reshape(-1), k * bins).reshape(k, bins)
     del key
     cumulative = xp.cumsum(counts, axis=1)
     search, level = xp.nonzero(counts)
     found = xp.where(level == bins - 1, -1, level).astype(xp.int32)
     return search, found, counts[search, level], cumulative[search, level]
+
+
+def _bincount(xp: Any, key: Array, n_bins: int) -> Array:
+    """Count each key, int64 (n_bins,).
+
+    CuPy's `bincount` holds the bins once for each block of its kernel: gigabytes for a million of them.
+    """
+    if xp is np or n_bins <= FEW_BINS:
+        return xp.bincount(key, minlength=n_bins).astype(xp.int64, copy=False)
+    counts = xp.zeros(n_bins, xp.uint64)  # the widest type that it adds to
+    xp.add.at(counts, key, 1)
+    return counts.view(xp.int64)
 
 
 def degrees(graph: Graph, direction: str = "out") -> Any:

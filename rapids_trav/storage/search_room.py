@@ -22,6 +22,9 @@ from rapids_trav.ids import vertex_dtype
 
 SEARCH = "a search"
 GPU_BYTES = 32
+MASK_BYTES = 3  # of a row of an answer on a GPU: which values are null, and the bits made of that
+TRACE_BYTES = 56  # of a level that a GPU's search records
+TRACE_LEVELS = 1 << 22  # for which a GPU's search has room
 LEVEL_BYTES = 64  # of a level: how many vertices it and those before it have, in all and of those there are
 COUNTED_BYTES = 64  # of a level that has been counted: its row, and once more when the rows are put together
 LEVELS_BYTES = 14  # the key of each vertex, 8 bytes, and what it is made of
@@ -44,6 +47,8 @@ class Searches:
         Bytes that the answer takes for each vertex of each search, beside what was found.
     beside : int
         Bytes that the question will ask for for each vertex, once, while these are held.
+    trace : bool
+        Whether the search keeps a row for each level.
     """
 
     variant: str = "auto"
@@ -51,15 +56,23 @@ class Searches:
     repeated: bool = False
     answer: int = 0
     beside: int = 0
+    trace: bool = False
 
     def nbytes(self, engine: Any, n_vertices: int, vertex: int) -> int:
         """Of all of them, run at once."""
         if self.number is None:
             running = search_bytes(engine, n_vertices, vertex)
+            if (
+                self.trace and engine.name != "cpu"
+            ):  # the fused search has room for as many levels as it may have
+                running += TRACE_BYTES * min(n_vertices + 1, TRACE_LEVELS)
         else:
             together = self.variant == "auto"
             running = searches_bytes(engine, n_vertices, vertex, self.number, together, self.repeated)
-        return max(running, (self.number or 1) * n_vertices * (4 + vertex + self.answer))
+        answer = 4 + vertex + self.answer
+        if self.number is not None and engine.name != "cpu":
+            answer += MASK_BYTES
+        return max(running, (self.number or 1) * n_vertices * answer)
 
 
 def search_bytes(engine: Any, n_vertices: int, vertex: int) -> int:

@@ -97,7 +97,9 @@ def test_a_long_path_is_one_launch(make_engine, variant, trace):
 
 def test_wide_levels_are_not_searched_alone(make_engine):
     engine = make_engine()
-    _, found = search(engine, built(rmat(13, symmetric=True), engine))
+    view = built(rmat(13, symmetric=True), engine)
+    hub = int(np.diff(view.out.row_offsets.get()).argmax())
+    _, found = search(engine, view, (hub,))
     assert found.counters["levels_alone"] < len(found.trace)
 
 

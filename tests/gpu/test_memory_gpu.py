@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+from contextlib import contextmanager
 
 import pytest
 from memory_cases import LONG, QUESTIONS, Asked, shapes, size_of
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.gpu
 N = 1 << 20
 SLACK = 1 << 20  # bytes of what does not grow with the graph: 1 for each vertex
 SMALL = 3000
+POINTS = 60  # allocations of a question that fail, at most
+LIMITED = 12  # limits at which it fails
 ASKED = {
     **QUESTIONS,
     "bfs fused": lambda asked: asked.graph.bfs(asked.root, variant="fused"),
@@ -126,37 +129,50 @@ def test_the_limit_that_is_just_enough_is_kept(counted, question):
 
 
 class Failing:
-    """Hands on to another resource, counts, and fails one allocation if told to."""
+    """Counts allocations of CuPy and fails one; and fails what would pass a limit, of CuPy or cuDF.
 
-    def __init__(self, rmm, upstream):
-        self.count = self.fails = self.held = 0
-        self._upstream = upstream
-        self.resource = rmm.mr.CallbackMemoryResource(self._allocate, self._deallocate)
+    RMM's resources with callbacks in Python cannot be used: they free while an exception is raised.
+    """
 
-    def _allocate(self, size, stream):
+    def __init__(self, rmm, allocate):
+        self.count = self.fails = 0
+        self._rmm, self._allocate = rmm, allocate
+        self.statistics = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
+
+    def allocate(self, size):
         self.count += 1
         if self.count == self.fails:
             raise MemoryError("injected")
-        pointer = self._upstream.allocate(size, stream)
-        self.held += size
-        return pointer
+        return self._allocate(size)
 
-    def _deallocate(self, pointer, size, stream):
-        self.held -= size
-        self._upstream.deallocate(pointer, size, stream)
+    @property
+    def held(self):
+        return self.statistics.allocation_counts.current_bytes
+
+    @contextmanager
+    def limited(self, n_bytes):
+        """What is allocated inside may take so many bytes."""
+        self._rmm.mr.set_current_device_resource(
+            self._rmm.mr.LimitingResourceAdaptor(self.statistics, n_bytes)
+        )
+        try:
+            yield
+        finally:
+            mr.set_current_device_resource(self.statistics)
 
 
 @pytest.fixture
-def failing(cupy):
+def failing(cupy, monkeypatch):
     pytest.importorskip("cudf")
     rmm = pytest.importorskip("rmm")
-    from rmm.allocators.cupy import rmm_cupy_allocator
+    import rmm.allocators.cupy as allocators
 
     before = rmm.mr.get_current_device_resource()
-    injection = Failing(rmm, before)
-    rmm.mr.set_current_device_resource(injection.resource)
+    injection = Failing(rmm, allocators.rmm_cupy_allocator)
+    monkeypatch.setattr(allocators, "rmm_cupy_allocator", injection.allocate)
+    rmm.mr.set_current_device_resource(injection.statistics)
     try:
-        with cupy.cuda.using_allocator(rmm_cupy_allocator):
+        with cupy.cuda.using_allocator(injection.allocate):
             yield injection
     finally:
         gc.collect()
@@ -194,11 +210,14 @@ def test_an_allocation_that_fails_is_told(failing, question, limit):
     ask = ASKED[question]
     wanted = ask(asked)
     failing.count = failing.fails = 0
+    failing.statistics.push_counters()
     ask(asked)
     n_points, told = failing.count, 0
+    peak = failing.statistics.pop_counters().peak_bytes
     before = at_rest(failing, asked.graph.budget)
-    for point in sorted({1 + i * n_points // 80 for i in range(min(n_points, 80))}):
-        failing.count, failing.fails = 0, point
+
+    def tried(which):
+        nonlocal told
         try:
             ask(asked)
         except TravError as error:
@@ -206,6 +225,13 @@ def test_an_allocation_that_fails_is_told(failing, question, limit):
             told += 1
         failing.fails = 0
         after = at_rest(failing, asked.graph.budget)
-        assert after[0] <= before[0] and after[1] <= before[1], f"allocation {point} of {n_points}"
+        assert after[0] <= before[0] and after[1] <= before[1], which
+
+    for point in sorted({1 + i * n_points // POINTS for i in range(min(n_points, POINTS))}):
+        failing.count, failing.fails = 0, point
+        tried(f"allocation {point} of {n_points}")
+    for n_bytes in sorted({i * peak // LIMITED for i in range(LIMITED)}):
+        with failing.limited(n_bytes):
+            tried(f"{n_bytes} of {peak} bytes")
     assert told or not n_points
     assert answers_alike(ask(asked), wanted)
