@@ -56,8 +56,10 @@ def least_of_engine(engine: str, view: GatherView, program: Program, options: Ru
     edge_bytes = column + (0 if view.weights is None else view.weights.dtype.itemsize)
     row = longest_row(view.into.row_offsets) * edge_bytes + 2 * POSITION
     if engine == "cpu":
-        from rapids_trav.engines.cpu.gas_room import push_bytes, working_bytes
+        from rapids_trav.engines.cpu.gas_room import LEAST_PAGE, push_bytes, working_bytes
 
+        whole = view.into.n_edges * edge_bytes + view.n_vertices * POSITION
+        row += 2 * min(whole, LEAST_PAGE)
         pushed = push_bytes(view, program, options) if options.mode == "push" else 0
         return working_bytes(view, program, options) + row + pushed
     from rapids_trav.engines.cuda import page_plan

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rapids_trav.engines.cpu.gas_room import listed_at_once
+from rapids_trav.engines.cpu.gas_room import LEAST_PAGE, listed_at_once
 from rapids_trav.structures import Array, GatherView
 
 PAGE_SHARE = 4  # of what is free a page takes one part: the rest is for pushing, and other threads
@@ -86,7 +86,8 @@ class Streamed:
         assert view.pages is not None
         firsts, budget = view.pages.firsts, view.pages.budget
         if view.pages.cut is not None:
-            firsts, _ = view.pages.cut(0, 1, budget.free // PAGE_SHARE)
+            free = budget.free  # of which one page may take the columns, and another the offsets
+            firsts, _ = view.pages.cut(0, 1, max(free // PAGE_SHARE, min(free // 2, LEAST_PAGE)))
         rows = int(np.diff(firsts).max(initial=0))
         bounds = np.asarray(view.into.row_offsets[firsts], np.int64)
         edges = int(np.diff(bounds).max(initial=0))

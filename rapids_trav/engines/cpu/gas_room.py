@@ -9,6 +9,7 @@ from rapids_trav.structures import GatherView, RunOptions
 
 NOTIFIED_BYTES = 20  # of a vertex: a mark, and its place among the active ones and among those notified
 LISTED_BYTES = 64  # of a notified vertex in hand: where its edges begin and end, and the same of the last
+LEAST_PAGE = 1 << 14  # bytes of a page where there is room for them: many small ones take long
 LISTED_PART = 8  # one vertex in so many is in hand at once ...
 LISTED_LEAST = 1 << 6  # ... and so many in any case
 
