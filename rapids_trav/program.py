@@ -107,6 +107,8 @@ class Program:
     asynchronous: bool | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TravError(f"name={written(self.name)} of a program is not a string: give it a name.")
         if not isinstance(self.reducer, str) or self.reducer not in REDUCERS:
             raise TravError(
                 f"reducer={written(self.reducer)} of a program is not known: choose one of "

@@ -65,4 +65,5 @@ def least_of_engine(engine: str, view: GatherView, program: Program, options: Ru
     from rapids_trav.engines.cuda import page_plan
 
     vertices = page_plan.vertex_bytes(program, options, column, POSITION, view.into is view.out)
+    vertices += options.between_bytes
     return vertices * view.n_vertices + 2 * page_plan.FIXED_BYTES + row + view.into.n_edges // HUB_SHARE

@@ -23,6 +23,7 @@ from rapids_trav.ids import vertex_dtype
 SEARCH = "a search"
 GPU_BYTES = 32
 MASK_BYTES = 3  # of a row of an answer on a GPU: which values are null, and the bits made of that
+REPEATED_BYTES = 10  # of a row on a GPU, where sources are repeated
 TRACE_BYTES = 56  # of a level that a GPU's search records
 TRACE_LEVELS = 1 << 22  # for which a GPU's search has room
 LEVEL_BYTES = 64  # of a level: how many vertices it and those before it have, in all and of those there are
@@ -71,7 +72,7 @@ class Searches:
             running = searches_bytes(engine, n_vertices, vertex, self.number, together, self.repeated)
         answer = 4 + vertex + self.answer
         if self.number is not None and engine.name != "cpu":
-            answer += MASK_BYTES
+            answer += MASK_BYTES + (REPEATED_BYTES if self.repeated else 0)
         return max(running, (self.number or 1) * n_vertices * answer)
 
 

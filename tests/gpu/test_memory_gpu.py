@@ -152,9 +152,8 @@ class Failing:
     @contextmanager
     def limited(self, n_bytes):
         """What is allocated inside may take so many bytes."""
-        self._rmm.mr.set_current_device_resource(
-            self._rmm.mr.LimitingResourceAdaptor(self.statistics, n_bytes)
-        )
+        mr = self._rmm.mr
+        mr.set_current_device_resource(mr.LimitingResourceAdaptor(self.statistics, n_bytes))
         try:
             yield
         finally:

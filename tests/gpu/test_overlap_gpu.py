@@ -11,14 +11,14 @@ from rapids_trav.structures import Adjacency, GatherView, Pages, RunOptions, Sta
 
 pytestmark = pytest.mark.gpu
 
-N, DEGREE, PAGES = 1 << 19, 64, 8
+N, DEGREE, PAGES = 1 << 19, 256, 8
 TRIES = 10
 SAME_TIME = 2e-3  # milliseconds: what the times of two events may differ by the resolution of the clock
 
 
 @pytest.fixture(scope="module")
 def host_view(engine):
-    """128 MB of edges in pinned memory: a page takes longer to copy than the host takes to launch it."""
+    """512 MB of edges in pinned memory: a page takes longer to copy than the host takes to launch it."""
     offsets = np.arange(N + 1, dtype=np.int64) * DEGREE
     columns = engine.empty_pinned(N * DEGREE, np.int32)
     columns[:] = np.random.default_rng(1).integers(0, N, N * DEGREE, dtype=np.int32)

@@ -16,6 +16,7 @@ from rapids_trav import datasets, generators
 from rapids_trav.algorithms import programs
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.sizes import parse_bytes
+from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.placement import in_memory_bytes
 
 pytestmark = pytest.mark.gpu
@@ -103,7 +104,7 @@ def paged(cudf):
         limit = int(more * smallest(name, directed, asked))
         frame = cudf.from_pandas(edges_of(name))
         graph = frame.trav.graph(directed=directed, weight="cost", memory_limit=limit)
-        return None if graph.budget is None else graph
+        return graph if isinstance(graph.storage, Paged) else None
 
     return made
 
@@ -132,10 +133,10 @@ def test_the_whole_matrix(paged, asked, name, directed):
     assert graph.budget.peak <= graph.budget.limit
 
 
-@pytest.mark.parametrize("share", [0.05, 0.3])
+@pytest.mark.parametrize("share", [0.06, 0.3])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_a_share_of_the_graph(cudf, asked, share):
-    """The whole matrix again, over many edges to a vertex, in down to a twentieth of the graph."""
+    """The whole matrix again, over many edges to a vertex, in down to 6 % of the graph."""
     u, v = np.random.default_rng(5).integers(0, 2000, (2, 600_000))
     frame = with_costs(pd.DataFrame({"src": u, "dst": v}))
     frame.loc[0, "src"] = 0  # where the questions start
@@ -204,15 +205,15 @@ def test_against_cugraph(cudf, paged, processor):
         try:
             ours = device.trav.graph(weight="cost", memory_limit=limit)
             rank = ours.pagerank(tol=1e-8, max_iter=500, processor=processor).to_pandas()
+            label = ours.components(processor=processor).to_pandas()
             break
         except TravMemoryError:
             limit = int(1.2 * limit)
-    assert ours.budget is not None
+    assert isinstance(ours.storage, Paged)
     expected = cugraph.pagerank(theirs, tol=1e-8, max_iter=500).to_pandas().sort_values("vertex")
     assert rank["vertex"].tolist() == expected["vertex"].tolist()
     np.testing.assert_allclose(rank["pagerank"], expected["pagerank"], rtol=1e-3, atol=1e-8)
 
-    label = ours.components(processor=processor).to_pandas()
     other = cugraph.weakly_connected_components(theirs).to_pandas().sort_values("vertex")
     smallest = other.groupby("labels")["vertex"].transform("min")
     assert label["component"].tolist() == smallest.tolist()
