@@ -104,7 +104,8 @@ def of_batches(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]
 @contextmanager
 def worker(tree: Path) -> Iterator[subprocess.Popen]:
     """A process that searches with the package of `tree`."""
-    environment = os.environ | {"PYTHONPATH": str(tree)}
+    folders = [str(tree), os.environ.get("PYTHONPATH")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
     command = [sys.executable, str(Path(__file__).resolve()), str(tree), "--worker"]
     process = subprocess.Popen(
         command, cwd=tree, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE

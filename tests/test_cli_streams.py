@@ -49,13 +49,23 @@ def test_closed_messages_leave_the_exit_code():
 START = "import sys; print(flush=True); from rapids_trav_cli import main; main()"
 
 
+def heed_interrupts():
+    """Undo what a shell does to the commands that it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("milliseconds", [*range(50, 401, 50), 600, 800, 1000])
 def test_interrupted_at_any_time(milliseconds):
     """From the first line of our own on; a larger graph keeps the command busy until then."""
     words = [sys.executable, "-c", START, "graph500", "--scale", "18"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=heed_interrupts,
     ) as process:
         process.stdout.readline()
         time.sleep(milliseconds / 1000)

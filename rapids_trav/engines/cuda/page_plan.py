@@ -115,22 +115,25 @@ def vertex_bytes(program: Program, options: RunOptions, vertex: int, edge: int, 
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
-    """The plan for what the budget has left; offsets have `offset` bytes on the device.
+    """The plan for what the budget has left beside what is made between iterations.
+
+    Offsets have `offset` bytes on the device.
 
     Raises
     ------
     TravMemoryError
         If the vertices and one page do not fit; the limit that it names is enough.
     """
+    between = options.between_bytes * view.n_vertices
     try:
-        return _plan(view, program, options, offset, piece_edges, 0)
+        return _plan(view, program, options, offset, piece_edges, -between)
     except TravMemoryError:
         assert view.pages is not None
         budget = view.pages.budget
 
     def fits(more: int) -> bool:
         try:
-            _plan(view, program, options, offset, piece_edges, more)
+            _plan(view, program, options, offset, piece_edges, more - between)
         except TravMemoryError:
             return False
         return True

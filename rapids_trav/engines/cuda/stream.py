@@ -50,10 +50,9 @@ class Stream(Work):
         self._host, self._options, budget = view, options, view.pages.budget
         edge = np.dtype(np.int32 if view.into.n_edges < NARROW_OFFSETS else np.int64)
         with ExitStack() as held:
-            held.enter_context(
-                budget.hold(options.between_bytes * view.n_vertices, "what is between iterations")
-            )
             self.plan = plan_stream(view, program, options, edge.itemsize, PIECE_EDGES)
+            between = options.between_bytes * view.n_vertices
+            held.enter_context(budget.hold(between, "what is between iterations"))
             held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
             super().__init__(resident(view, program, edge), program, state, options)
             held.enter_context(budget.hold(self.plan.buffer_bytes, PAGES))
