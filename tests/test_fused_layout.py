@@ -29,7 +29,7 @@ def test_sizes(vertex_bytes, edge_bytes):
         "NarrowItem": ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes]),
         "HubItem": 16,
         "Arguments": ctypes.sizeof(ARGUMENTS[vertex_bytes]),
-        "TraceRow": 5 * 8,
+        "TraceRow": 7 * 8,
     }
     checks = [f"static_assert(sizeof({name}) == {size});" for name, size in sizes.items()]
     checks.append("static_assert(sizeof(Control) <= 256);")
@@ -56,5 +56,5 @@ def test_settings_out_of_bounds_are_refused(name, value):
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.errors import TravError
 
-    with pytest.raises(TravError, match=f"{name} is {value}: give a number from"):
+    with pytest.raises(TravError, match=f"{name} is {value}: give a number"):
         CudaEngine(**{name: value})
