@@ -150,7 +150,7 @@ def copy_tree(source: Path, target: Path, *, compiled: bool = False) -> Path:
 def run_tests(tree: Path, tests: Iterable[str], timeout: float, *options: str) -> tuple[int, str]:
     """Exit status of pytest in a copy of the tree, and what it printed, or that it took too long."""
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"PYTHONPATH": first_on_path(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *options]
     process = subprocess.Popen(
         [*command, *tests], cwd=tree, env=environment, text=True, start_new_session=True,
@@ -163,6 +163,11 @@ def run_tests(tree: Path, tests: Iterable[str], timeout: float, *options: str) -
         process.communicate()
         return PYTEST_FAILED, TIMED_OUT
     return process.returncode, output
+
+
+def first_on_path(tree: Path) -> str:
+    """PYTHONPATH with a copy of the tree before what is on it."""
+    return os.pathsep.join(filter(None, [str(tree), os.environ.get("PYTHONPATH")]))
 
 
 def caught_by(code: int, output: str) -> str | None:
@@ -205,7 +210,7 @@ def check_clean(clean: Path, mutations: Sequence[Mutation], jobs: int, timeout: 
         raise MutationError(f"The tests do not pass without a mutation:\n{output[-3000:]}")
     program = "import rapids_trav; print(rapids_trav.__file__)"
     used = subprocess.check_output(
-        [sys.executable, "-c", program], cwd=clean, env=os.environ | {"PYTHONPATH": str(clean)}, text=True
+        [sys.executable, "-c", program], cwd=clean, env=os.environ | {"PYTHONPATH": first_on_path(clean)}, text=True
     )
     if not Path(used.strip()).is_relative_to(clean):
         raise MutationError(f"The tests use the package in {used.strip()}, not its copy.")
