@@ -210,7 +210,10 @@ def check_clean(clean: Path, mutations: Sequence[Mutation], jobs: int, timeout: 
         raise MutationError(f"The tests do not pass without a mutation:\n{output[-3000:]}")
     program = "import rapids_trav; print(rapids_trav.__file__)"
     used = subprocess.check_output(
-        [sys.executable, "-c", program], cwd=clean, env=os.environ | {"PYTHONPATH": first_on_path(clean)}, text=True
+        [sys.executable, "-c", program],
+        cwd=clean,
+        env=os.environ | {"PYTHONPATH": first_on_path(clean)},
+        text=True,
     )
     if not Path(used.strip()).is_relative_to(clean):
         raise MutationError(f"The tests use the package in {used.strip()}, not its copy.")

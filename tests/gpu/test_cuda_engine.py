@@ -301,8 +301,8 @@ def test_p6_pulls_the_wide_levels_and_returns(engine):
 
 
 def test_heavy_rows_are_spread_over_blocks(engine):
-    """Rows longer than the limit take their own kernels in `direction` and in the batch."""
-    hub = star(20000)
+    """Rows longer than the limit take their own kernels; this one, more than a pass of a column of blocks."""
+    hub = star(600_000)
     view = GraphView(hub, engine)
     for source in (0, 7):
         distance, _ = search(engine, view, [source], variant="direction", policy="push")

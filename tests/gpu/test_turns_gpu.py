@@ -149,20 +149,50 @@ def test_a_wide_search_ends_with_its_last_target(engine, variant):
         assert np.array_equal(found.distance.get(), expected)
 
 
-def test_a_long_path_costs_few_meetings_of_the_grid(cupy):
-    """One block searches it alone: the counter of the grid's barrier hardly moves."""
-    from rapids_trav.engines.cuda import CudaEngine
+def meetings(engine):
+    """How often the blocks of a new engine's first search have met at the barrier of the grid."""
+    import cupy
+
     from rapids_trav.engines.cuda.loader import multiprocessors
 
-    engine = CudaEngine()
-    found = engine.bfs(GraphView(path(100_000), engine), cupy.asarray([0]), BfsOptions())
-    assert int(found.distance[-1]) == 99_999
     words = engine._workspace().control.view(np.uint32).get().tolist()
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())
     # `barrier` and `epoch` stand side by side in `Control`, and are equal once a search is over.
     arrived = [one for one, other in pairwise(words) if one == other and one > 0 and one % blocks == 0]
     assert len(arrived) == 1
-    assert arrived[0] < 100 * blocks
+    return arrived[0] // blocks
+
+
+def test_a_long_path_costs_few_meetings_of_the_grid(cupy):
+    """One block searches it alone: the counter of the grid's barrier hardly moves."""
+    from rapids_trav.engines.cuda import CudaEngine
+
+    engine = CudaEngine()
+    found = engine.bfs(GraphView(path(100_000), engine), cupy.asarray([0]), BfsOptions())
+    assert int(found.distance[-1]) == 99_999
+    assert meetings(engine) < 100
+
+
+def test_a_tail_after_wide_levels_is_left_to_one_block(cupy):
+    """The grid searches the core, and one block the 300 levels of the tail."""
+    from rapids_trav.engines.cuda import CudaEngine
+
+    engine, graph, limit = CudaEngine(), core_and_tail(700_000, 200_000), 300
+    found = engine.bfs(GraphView(graph, engine), cupy.asarray([1]), BfsOptions(trace=True, depth_limit=limit))
+    assert len(found.trace) == limit
+    assert "pull" in {row.direction for row in found.trace}
+    assert meetings(engine) < 100
+
+
+def test_dense_tiles_are_read_to_their_last_word(engine):
+    """So many vertices wait for a hub of theirs that every warp has more than a tile of words to read."""
+    n_hubs, n = 64, 2_000_000
+    leaves = np.arange(n_hubs, n)
+    distance, trace = searched(
+        engine, Graph(n, leaves % n_hubs, leaves, symmetric=True), list(range(n_hubs)), trace=True
+    )
+    assert trace[0].direction == "pull"
+    assert (distance == (np.arange(n) >= n_hubs)).all()
 
 
 def test_heavy_rows_of_searches_together_reach_every_neighbour(engine):
