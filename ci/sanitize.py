@@ -19,7 +19,7 @@ import cupy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sanitized import benchmark, outside, paged, programs, searches
+from sanitized import benchmark, grid, outside, paged, programs, searches
 
 PARTS = {
     "searches": searches.run,
@@ -27,6 +27,7 @@ PARTS = {
     "programs": programs.run,
     "paged": paged.run,
     "benchmark": benchmark.run,
+    "grid": grid.run,
 }
 
 

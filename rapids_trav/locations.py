@@ -31,7 +31,8 @@ def reachable(path: Path) -> Path:
     Raises
     ------
     TravError
-        If a name in it is too long, or a folder in it may not be read.
+        If a name in it is too long or has a character that no name can have, or a folder in it may not be
+        read.
     """
     try:
         path.stat()
@@ -40,6 +41,10 @@ def reachable(path: Path) -> Path:
             raise TravError(
                 f"{written(str(path))} cannot be reached ({error.strerror or error}): use another path."
             ) from error
+    except ValueError as error:  # a null character, or one that has no bytes
+        raise TravError(
+            f"{written(str(path))} has a character that no file name can have: use another path."
+        ) from error
     return path
 
 

@@ -76,21 +76,17 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
 
 
 def gpu(run: Run) -> list[str]:
-    row = run.all()[0]
-    versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
-    return [
-        f"Run {row['run']} of {row['date'][:10]}: {row['card']}, driver {row['driver']}; {versions}; "
-        f"{_sources(row)}."
-    ]
+    return _origin(run, lambda row: f"{row['card']}, driver {row['driver']}")
 
 
 def cpu(run: Run) -> list[str]:
+    return _origin(run, lambda row: f"{row['cores']} cores of {row['processor']}")
+
+
+def _origin(run: Run, machine: Callable[[Row], str]) -> list[str]:
     row = run.all()[0]
     versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
-    return [
-        f"Run {row['run']} of {row['date'][:10]}: {row['cores']} cores of {row['processor']}; {versions}; "
-        f"{_sources(row)}."
-    ]
+    return [f"Run {row['run']} of {row['date'][:10]}: {machine(row)}; {versions}; {_sources(row)}."]
 
 
 def _sources(row: Row) -> str:

@@ -10,8 +10,10 @@ True
 Reference: graph500.org, "Graph 500 Benchmarks 1 (Search) and 2 (Shortest Path)", the specification.
 """
 
+from rapids_trav.verdict import Verdict
+
 from .harness import run
 from .report import Report
-from .validation import Verdict, validate
+from .validation import validate
 
 __all__ = ["Report", "Verdict", "run", "validate"]

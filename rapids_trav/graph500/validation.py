@@ -22,7 +22,6 @@ derived from parents satisfy rule 2 by themselves; it is there for the levels th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -30,51 +29,7 @@ import numpy as np
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import devices
 from rapids_trav.structures import Array
-
-_MEANING = {
-    "rule_1": "vertices that do not lead to the root, or a root that is not its own parent",
-    "rule_2": "tree edges whose levels do not differ by exactly one",
-    "rule_3": "input edges whose levels differ by more than one",
-    "rule_4": "input edges that leave the tree",
-    "rule_5": "vertices that no input edge joins to their parent",
-    "levels": "vertices whose level is not their depth in the tree",
-}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How often each rule is broken.
-
-    Attributes
-    ----------
-    rule_1, rule_2, rule_5 : int
-        Vertices that break the rule (a tree edge counts as its child).
-    rule_3, rule_4 : int
-        Input tuples that break it.
-    levels : int
-        Vertices whose level, as the search gave it, is not their depth in the tree; 0 if none were given.
-    """
-
-    rule_1: int = 0
-    rule_2: int = 0
-    rule_3: int = 0
-    rule_4: int = 0
-    rule_5: int = 0
-    levels: int = 0
-
-    @property
-    def valid(self) -> bool:
-        return not self.broken
-
-    @property
-    def broken(self) -> dict[str, int]:
-        """The checks that fail, with their counts."""
-        return {field.name: n for field in fields(self) if (n := getattr(self, field.name))}
-
-    def __str__(self) -> str:
-        if self.valid:
-            return "valid"
-        return "; ".join(f"{name}: {n:,} {_MEANING[name]}" for name, n in self.broken.items())
+from rapids_trav.verdict import Verdict
 
 
 def validate(

@@ -20,3 +20,10 @@ def engine(cupy):
     from rapids_trav.engines.cuda import CudaEngine
 
     return CudaEngine(least_pull=0)  # turns by the ratio alone: most graphs here are small
+
+
+@pytest.fixture(scope="session")
+def cugraph_libraries(cupy):
+    """Skip a test that compares with cuGraph where it, or a library that it needs, is not installed."""
+    for name in ("cudf", "cugraph", "pylibcugraph"):
+        pytest.importorskip(name)

@@ -14,18 +14,12 @@ import rapids_trav
 
 from .cugraph_oracle import REAL, SHAPES, Case, Ids, check_tree, found_by_us
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cugraph_libraries")]
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
 EVERY_LEVEL = ("push", "pull", "edge")  # look at the whole graph on each
 NUMBERS = Ids("int32")
 BOTH = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def libraries(cupy):
-    for name in ("cudf", "cugraph", "pylibcugraph"):
-        pytest.importorskip(name)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Copies of pages run beside the computing of other pages, by the events around both (SYSTEMS G16)."""
+"""Copies of pages run beside the computing of other pages, by the events around both (SYSTEMS G16, G20)."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def host_view(engine):
     return GatherView(rows, rows, None, np.diff(offsets))
 
 
-def iteration(engine, view, n_streams):
+def iteration(engine, view, n_streams, hybrid=False):
     """The trace of one iteration in which no page stays, and the values that it comes to."""
     from rapids_trav.engines.cuda.gas_lists import PIECE_EDGES
     from rapids_trav.engines.cuda.page_plan import plan_stream
@@ -40,9 +40,10 @@ def iteration(engine, view, n_streams):
     tight = replace(view, pages=Pages(firsts, Budget(limit), n_streams))
     assert plan_stream(tight, program, options, 4, PIECE_EDGES).n_kept == 0
     state = State(engine.xp.arange(N, dtype=program.dtype), engine.xp.ones(N, bool))
-    done = engine.run(tight, program, state, options)
+    done = (engine.run_hybrid if hybrid else engine.run)(tight, program, state, options)
     (row,) = done.trace
-    assert [span.page for span in row.spans] == list(range(PAGES))
+    if not hybrid:  # the CPU takes some of the pages
+        assert [span.page for span in row.spans] == list(range(PAGES))
     assert all(span.copy is not None for span in row.spans)
     return row, done.values.get()
 
@@ -82,3 +83,27 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
     for n_streams in (1, 3):
         row, _ = iteration(engine, host_view, n_streams)
         assert all(shared(span.copy, span.computing) <= SAME_TIME for span in row.spans)
+
+
+def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, monkeypatch):
+    """What the GPU has made of a page is on its way to the CPU while another page comes in."""
+    from rapids_trav.engines.cuda.hybrid import Hybrid
+
+    sent, after_page = [], Hybrid._after_page
+
+    def noted(self, page, slot):
+        begin = self._log.mark(slot.stream)
+        after_page(self, page, slot)
+        sent.append((page, self._log._times, (begin, self._log.mark(slot.stream))))
+
+    monkeypatch.setattr(Hybrid, "_after_page", noted)
+    _, alone = iteration(engine, host_view, 1)
+    most = []
+    for _ in range(TRIES):
+        sent.clear()
+        row, values = iteration(engine, host_view, 3, hybrid=True)
+        assert np.array_equal(values, alone)
+        assert sorted(page for page, _, _ in sent) == sorted(span.page for span in row.spans)
+        back = [(page, times(span)) for page, times, span in sent]
+        most += [shared(own, span.copy) for page, own in back for span in row.spans if span.page != page]
+    assert max(most) > SAME_TIME

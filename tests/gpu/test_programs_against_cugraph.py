@@ -11,17 +11,11 @@ import rapids_trav  # noqa: F401  (registers .trav)
 
 from .cugraph_oracle import REAL, SHAPES, Case, Ids, column, found_by_us
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cugraph_libraries")]
 
 NAMES = (*SHAPES, *REAL)
 NUMBERS = Ids("int32")
 BOTH = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def libraries(cupy):
-    for name in ("cudf", "cugraph", "pylibcugraph"):
-        pytest.importorskip(name)
 
 
 @functools.cache

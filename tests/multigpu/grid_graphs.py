@@ -86,7 +86,13 @@ class Answer:
 
 
 def searched(
-    graph: Graph, shape, sources, work=CpuWork, on_rank=lambda communicator: communicator, **options
+    graph: Graph,
+    shape,
+    sources,
+    work=CpuWork,
+    on_rank=lambda communicator: communicator,
+    deadline=DEADLINE,
+    **options,
 ):
     """Search on a grid of loopback ranks, of which each starts with every P-th edge."""
     grid = Grid(*shape, graph.n)
@@ -98,7 +104,7 @@ def searched(
         part = build(communicator, grid, chunks, work(), directed=graph.directed)
         return part, search(communicator, part, np.asarray(sources), SearchOptions(**options))
 
-    parts, ranks = zip(*run_ranks(grid.size, rank, deadline=DEADLINE), strict=True)
+    parts, ranks = zip(*run_ranks(grid.size, rank, deadline=deadline), strict=True)
     return Answer(grid, list(parts), list(ranks))
 
 

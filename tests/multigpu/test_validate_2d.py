@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import grid_graphs as graphs
 import numpy as np
 import pytest
@@ -14,9 +16,10 @@ from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.search2d import search
-from rapids_trav.engines.multigpu.validate import Faults, parents, validate
+from rapids_trav.engines.multigpu.validate import parents, validate
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import validation
+from rapids_trav.verdict import Verdict
 
 
 class Spread(Grid):
@@ -27,7 +30,7 @@ class Spread(Grid):
         return max(1, -(-self.n_vertices // self.size))
 
 
-def judged(shape, parent, root, src, dst, level=None, grid=Spread, **options) -> Faults:
+def judged(shape, parent, root, src, dst, level=None, grid=Spread, **options) -> Verdict:
     places = grid(*shape, len(parent))
 
     def rank(communicator):
@@ -48,26 +51,22 @@ def judged(shape, parent, root, src, dst, level=None, grid=Spread, **options) ->
     return verdicts[0]
 
 
-def broken(faults: Faults) -> dict[str, int]:
-    return {name: count for name, count in faults._asdict().items() if count}
-
-
 @pytest.mark.parametrize("shape", GRIDS)
 def test_a_tree_is_valid(shape):
     assert judged(shape, PARENT, ROOT, SRC, DST, LEVEL).valid
-    assert judged(shape, PARENT, ROOT, SRC, DST) == Faults()
+    assert judged(shape, PARENT, ROOT, SRC, DST) == Verdict()
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (1, 4)])
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_each_rule_broken_once(name, shape):
     parent, level, wanted = mutated(name)
-    assert broken(judged(shape, parent, ROOT, SRC, DST, level)) == wanted
+    assert judged(shape, parent, ROOT, SRC, DST, level).broken == wanted
 
 
 def test_every_rule_is_among_the_mutations():
     named = set().union(*(faults for _, _, faults in MUTATIONS.values()))
-    assert named == set(Faults._fields)
+    assert named == {field.name for field in fields(Verdict)}
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -75,14 +74,14 @@ def test_garbage_gets_the_verdict_of_one_machine(seed):
     parent, root, src, dst, level = garbage(seed)
     alone = validation.validate(parent, root, src, dst, level)
     shape = [*GRIDS, (1, 1), (2, 5)][seed % 6]
-    found = broken(judged(shape, parent, root, src, dst, level, round_edges=1 + seed % 7))
+    found = judged(shape, parent, root, src, dst, level, round_edges=1 + seed % 7).broken
     assert found == alone.broken == plainly(parent, root, src, dst, level)
 
 
 def test_a_long_cycle_is_found():
     parent, src, dst = lasso(1000)
     faults = judged((2, 2), parent, 0, src, dst)
-    assert broken(faults) == validation.validate(parent, 0, src, dst).broken
+    assert faults.broken == validation.validate(parent, 0, src, dst).broken
     assert faults.rule_1 == 999
 
 
@@ -125,4 +124,4 @@ def test_on_a_gpu():
         parent, level, wanted = mutated(name)
         arrays = [cupy.asarray(array) for array in (parent, SRC, DST, level)]
         found = judged((3, 2), arrays[0], ROOT, *arrays[1:], xp=cupy)
-        assert broken(found) == wanted
+        assert found.broken == wanted

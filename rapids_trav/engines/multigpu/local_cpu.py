@@ -5,7 +5,7 @@ One thread a rank: ranks are threads or processes already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -42,24 +42,12 @@ class CpuWork:
     def expand(
         self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
     ) -> tuple[list[Array], int]:
-        counts = np.zeros(n_blocks, np.int64)
-        keep = reach.predecessor is not None
-        followed = _expand(
-            edges.offsets, edges.targets, frontier, reach.claimed, keep,
-            reach.predecessor if keep else reach.found, block, reach.found, counts,
-        )  # fmt: skip
-        return _lists(reach.found, counts, block), followed
+        return _claimed(_expand, edges, frontier, reach, block, n_blocks)
 
     def pull(
         self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
     ) -> tuple[list[Array], int]:
-        counts = np.zeros(n_blocks, np.int64)
-        keep = reach.predecessor is not None
-        looked_at = _pull(
-            edges.offsets, edges.targets, frontier, reach.claimed, keep,
-            reach.predecessor if keep else reach.found, block, reach.found, counts,
-        )  # fmt: skip
-        return _lists(reach.found, counts, block), looked_at
+        return _claimed(_pull, edges, frontier, reach, block, n_blocks)
 
     def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
         best = np.full(len(to_level), -1, np.int32)
@@ -93,8 +81,17 @@ class CpuWork:
         return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).astype(np.int32)
 
 
-def _lists(found: Array, counts: Array, block: int) -> list[Array]:
-    return [found[m * block : m * block + n] for m, n in enumerate(counts.tolist())]
+def _claimed(
+    follow: Callable[..., int], edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
+) -> tuple[list[Array], int]:
+    """Claim by `_expand` or `_pull`; return the offsets for each block, and the edges looked at."""
+    counts = np.zeros(n_blocks, np.int64)
+    keep = reach.predecessor is not None
+    n_edges = follow(
+        edges.offsets, edges.targets, frontier, reach.claimed, keep,
+        reach.predecessor if keep else reach.found, block, reach.found, counts,
+    )  # fmt: skip
+    return [reach.found[m * block : m * block + n] for m, n in enumerate(counts.tolist())], n_edges
 
 
 @kernel

@@ -21,7 +21,7 @@ What counts as a fault of which rule is what `rapids_trav.graph500.validation` h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,35 +30,11 @@ from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
 from rapids_trav.engines.multigpu.lookup import ask, tell
 from rapids_trav.errors import TravError
+from rapids_trav.verdict import Verdict
 
 NONE = -1  # no parent, or no ancestor that leads to the root
 OUTSIDE, ADRIFT = -1, -2  # levels of vertices without a parent, and of those that lead to no root
 ROUND_EDGES = 1 << 20
-
-
-class Faults(NamedTuple):
-    """How often each rule is broken, over all ranks.
-
-    Attributes
-    ----------
-    rule_1, rule_2, rule_5 : int
-        Vertices that break the rule (a tree edge counts as its child).
-    rule_3, rule_4 : int
-        Input tuples that break it.
-    levels : int
-        Vertices whose level, as the search gave it, is not their depth in the tree; 0 if none were given.
-    """
-
-    rule_1: int = 0
-    rule_2: int = 0
-    rule_3: int = 0
-    rule_4: int = 0
-    rule_5: int = 0
-    levels: int = 0
-
-    @property
-    def valid(self) -> bool:
-        return not any(self)
 
 
 def parents(grid: Grid, rank: int, predecessor: Array, root: int) -> Array:
@@ -79,7 +55,7 @@ def validate(
     xp: Any = np,
     level: Array | None = None,
     round_edges: int = ROUND_EDGES,
-) -> Faults:
+) -> Verdict:
     """Check a tree against the edges it was searched in; every rank calls it and gets the same answer.
 
     Parameters
@@ -99,6 +75,10 @@ def validate(
     round_edges : int
         Edges that a rank asks for at once.
 
+    Returns
+    -------
+    Verdict
+
     Raises
     ------
     TravError
@@ -117,7 +97,7 @@ def validate(
         raise TravError(
             f"{strange} edges have an end that is not a vertex: ids must be 0 to {grid.n_vertices - 1}."
         )
-    return Faults(*counts)
+    return Verdict(*counts)
 
 
 class _Tree:
