@@ -31,7 +31,7 @@ from rich.table import Table
 
 from rapids_trav import datasets, generators
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.interface import BfsOptions
 
 ENGINE = CpuEngine()
 

@@ -162,7 +162,10 @@ class Bench:
         import rmm
         from rmm.allocators.cupy import rmm_cupy_allocator
 
-        from rapids_trav.structures import BfsOptions
+        try:
+            from rapids_trav.engines.interface import BfsOptions
+        except ImportError:  # a tree from before its modules had folders
+            from rapids_trav.structures import BfsOptions
 
         rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
         cupy.cuda.set_allocator(rmm_cupy_allocator)

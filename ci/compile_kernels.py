@@ -30,7 +30,9 @@ from cuda.bindings import nvrtc
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rapids_trav.engines.cuda import fused, link, loader
+from rapids_trav.engines.cuda.bfs import fused
+from rapids_trav.engines.cuda.programs import link
+from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu import local_cuda
 from rapids_trav.graph500 import cuda as graph500
 

@@ -128,7 +128,7 @@ STEPS = {
 
 def gpu_memory() -> list[int]:
     """Bytes of each GPU."""
-    from rapids_trav.doctor import find_driver
+    from rapids_trav.utilities.machine import find_driver
 
     return [gpu.memory_bytes for gpu in find_driver().gpus]
 

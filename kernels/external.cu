@@ -4,7 +4,7 @@
 // the entries of a row come in any order.  A place past the range, which only edges that differ from those
 // counted before could take, is left alone, and shows in `free`.
 //
-// rapids_trav/engines/cuda/external_places.py has the plain version that it must agree with (place_plainly).
+// rapids_trav/engines/cuda/build/places.py has the plain version that it must agree with (place_plainly).
 #include "common.cuh"
 
 template <class Word>

@@ -1,8 +1,8 @@
 // A vertex program inside our kernels: its types, its functions and its reducer.
 //
 // The functions are compiled from Python by Numba and linked in, so that each call is inlined
-// (rapids_trav/engines/cuda/link.py).  X_ARGUMENTS says how many arguments function x takes; 0 that the
-// program has none, and that the default below stands.
+// (rapids_trav/engines/cuda/programs/link.py).  X_ARGUMENTS says how many arguments function x takes; 0 that
+// the program has none, and that the default below stands.
 //
 // NaN never replaces a number when min and max reduce, nor a number a NaN: a value that is NaN stays.
 #pragma once

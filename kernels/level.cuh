@@ -3,7 +3,7 @@
 #pragma once
 #include "common.cuh"
 
-// A row of u64 for each level, in this order (rapids_trav/engines/cuda/levels.py names the same).
+// A row of u64 for each level, in this order (rapids_trav/engines/cuda/bfs/levels.py names the same).
 enum Counter {
     FOUND,      // vertices that the level reached; a mere flag in bfs_push.cu and bfs_edge.cu
     FRONTIER,   // vertices that the level expanded, where the host does not know it already

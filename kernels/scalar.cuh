@@ -1,4 +1,5 @@
-// Types of values and weights by number, from 1 on, as `DTYPES` in rapids_trav/program.py lists them.
+// Types of values and weights by number, from 1 on, as `DTYPES` in rapids_trav/programs/definition.py lists
+// them.
 #pragma once
 #include "common.cuh"
 

@@ -9,13 +9,18 @@ Importing this package registers `.trav` for pandas, and for cuDF and Dask where
 GPU and none of the GPU packages.
 """
 
-from . import programs
-from .accessor import register
-from .algorithms.bfs import Traced
-from .algorithms.khop import Neighborhood
-from .errors import EdgeColumnsError, TravError, TravMemoryError, UnknownColumnError, UnknownVertexError
-from .graph import Graph
-from .program import Program
+from rapids_trav.accessor import register
+from rapids_trav.algorithms.bfs import Traced
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.errors import (
+    EdgeColumnsError,
+    TravError,
+    TravMemoryError,
+    UnknownColumnError,
+    UnknownVertexError,
+)
+from rapids_trav.graph import Graph
+from rapids_trav.programs.definition import Program
 
 __version__ = "0.1.0"
 

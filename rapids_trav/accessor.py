@@ -13,14 +13,14 @@ from typing import Any
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor
 
-from . import proxies
-from .algorithms.khop import Neighborhood
-from .edges import Ends
-from .errors import EdgeColumnsError
-from .frames import Frame
-from .graph import Graph
-from .hooks import after_import
-from .program import Program
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.edges.sources import Ends
+from rapids_trav.errors import EdgeColumnsError
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame
+from rapids_trav.graph import Graph
+from rapids_trav.programs.definition import Program
+from rapids_trav.utilities.import_hooks import after_import
 
 # The options of `TravAccessor.graph`.
 BUILDING = ("src", "dst", "directed", "weight", "vertices", "engine", "degree_sort", "memory_limit", "spill")

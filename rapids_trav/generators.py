@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import proxies
-from .errors import TravError, TravMemoryError, written
-from .host_memory import available_bytes
-from .io import check_library
-from .io.parquet import import_cudf
-from .sizes import readable
+from rapids_trav.errors import TravError, TravMemoryError, written
+from rapids_trav.frames import proxies
+from rapids_trav.io import check_library
+from rapids_trav.io.parquet import import_cudf
+from rapids_trav.utilities.host_memory import available_bytes
+from rapids_trav.utilities.sizes import readable
 
 BLOCK = 1 << 22  # edges made at once, to bound the memory of intermediate arrays
 ROWS = 1 << 26  # edges of a frame, where there are several
@@ -107,7 +107,7 @@ def _rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Any
     numbers = (stream, *thresholds, factor, term)
     src, dst = xp.empty(end - begin, dtype), xp.empty(end - begin, dtype)
     if library == "cudf":
-        from .engines.cuda.loader import load
+        from rapids_trav.engines.cuda.runtime.loader import load
 
         kernels = load("rmat.cu", vertex_bits=8 * dtype.itemsize)
         kernels.launch("rmat_edges", len(src), begin, len(src), scale, *numbers, src, dst)

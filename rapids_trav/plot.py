@@ -12,8 +12,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .errors import TravError
-from .io.write import check_writable, to_pandas
+from rapids_trav.errors import TravError
+from rapids_trav.io.write import check_writable, to_pandas
 
 MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
 COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.program import Program, n_arguments
+from rapids_trav.programs.definition import Program, n_arguments
 
 REDUCE = {"min": min, "max": max, "sum": lambda one, other: one + other}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import Program
-from rapids_trav.algorithms.validate import check_tree
+from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.graph import Graph
 
 N = 100_000

@@ -143,7 +143,7 @@ def test_hook_runs_once_and_survives_a_failed_import(tmp_path):
     code = f"""
 import sys, os
 sys.path.insert(0, {str(tmp_path)!r})
-from rapids_trav.hooks import after_import
+from rapids_trav.utilities.import_hooks import after_import
 calls, finders = [], len(sys.meta_path)
 after_import("lazy_module", lambda: calls.append("lazy_module" in sys.modules))
 try:

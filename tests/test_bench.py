@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from rapids_trav.engines.interface import BfsOptions, LevelTrace
 from rapids_trav.graph500 import devices
-from rapids_trav.structures import BfsOptions, LevelTrace
 
 SCRIPT = Path(__file__).parent.parent / "ci" / "bench_gpu.py"
 sys.path.insert(0, str(SCRIPT.parent))  # as when the script is run

@@ -9,8 +9,8 @@ from test_bench import CpuLab, bench_gpu, checks, graphs
 from test_bench_programs import Ours
 
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.runs import IterationTrace
 from rapids_trav.storage.placement import Placement
-from rapids_trav.structures import IterationTrace
 
 out_of_core = bench_gpu.out_of_core
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from test_bench import CpuLab, bench_gpu, measured
 
-from rapids_trav.structures import RunOptions
+from rapids_trav.engines.runs import RunOptions
 
 programs, replication = bench_gpu.programs, bench_gpu.replication
 
@@ -25,7 +25,7 @@ class Ours:
     def pagerank(self, dtype, tolerance, most):
         if self.spoiled == "refused":
             raise RuntimeError("out of memory\nand more")
-        program = programs.programs.pagerank(tolerance, dtype)
+        program = programs.shipped.pagerank(tolerance, dtype)
         n = self._graph.n_vertices
         settings = {"initial": 1 / n, "parameters": (0.85, 1 / n), "max_iterations": most}
         found, trace = self._graph.run(program, trace=True, **settings)

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rapids_trav.csr.pages import first_resident, page_rows, plan_pages
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.sizes import readable, readable_limit
-from rapids_trav.storage.budget import Budget, parse_bytes
-from rapids_trav.storage.pages import cut_within, first_resident, page_rows, plan_pages
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.paged import cut_within
+from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 
 common = settings(max_examples=200, deadline=None, derandomize=True)
 

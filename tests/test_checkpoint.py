@@ -11,9 +11,10 @@ import zlib
 import numpy as np
 import pytest
 
-from rapids_trav.checkpoint import NAME, Writer, graph_fingerprint, load
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.errors import TravError
-from rapids_trav.structures import Adjacency, State
+from rapids_trav.programs.checkpoint import NAME, Writer, graph_fingerprint, load
+from rapids_trav.programs.run_state import RunState
 
 RUN = {"graph": "9-15-directed-0a0b0c0d", "program": "abc", "parameters": (0.85, 1e-05), "weighted": False}
 
@@ -21,7 +22,7 @@ RUN = {"graph": "9-15-directed-0a0b0c0d", "program": "abc", "parameters": (0.85,
 def state(dtype="float64", n=21, iteration=7):
     random = np.random.default_rng(iteration)
     values = (random.random(n) * 1000).astype(dtype)
-    return State(values, random.random(n) < 0.4, iteration, total=0.1 * iteration)
+    return RunState(values, random.random(n) < 0.4, iteration, total=0.1 * iteration)
 
 
 def same(one, other):
@@ -45,7 +46,7 @@ def test_what_is_written_comes_back(tmp_path, dtype, n):
 
 def test_values_that_are_not_finite(tmp_path):
     values = np.array([np.inf, -np.inf, np.nan, -0.0])
-    Writer(tmp_path, RUN).write(State(values, np.ones(4, bool), 1, float("inf")))
+    Writer(tmp_path, RUN).write(RunState(values, np.ones(4, bool), 1, float("inf")))
     found = load(tmp_path, RUN)
     assert found.values.tobytes() == values.tobytes() and found.total == float("inf")
 
@@ -71,7 +72,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, name):
 
 def test_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("rapids_trav.checkpoint.VERSION", 3)
+        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 3)
         Writer(tmp_path, RUN).write(state())
     with pytest.raises(TravError, match="has format version 3, and this release reads 2"):
         load(tmp_path, RUN)
@@ -132,14 +133,14 @@ def test_a_limit_on_the_size_of_files(tmp_path):
     script = """
 import resource, sys
 import numpy as np
-from rapids_trav.checkpoint import Writer, load
+from rapids_trav.programs.checkpoint import Writer, load
 from rapids_trav.errors import TravError
-from rapids_trav.structures import State
+from rapids_trav.programs.run_state import RunState
 writer = Writer(sys.argv[1], {})
-writer.write(State(np.arange(10), np.ones(10, bool), 1))
+writer.write(RunState(np.arange(10), np.ones(10, bool), 1))
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 try:
-    writer.write(State(np.arange(100_000), np.ones(100_000, bool), 2))
+    writer.write(RunState(np.arange(100_000), np.ones(100_000, bool), 2))
 except TravError as error:
     assert "File too large; the one before" in str(error), error
     assert load(sys.argv[1], {}).iteration == 1
@@ -175,7 +176,7 @@ def test_fingerprints_of_graphs():
 
 
 def test_a_state_is_all_that_a_run_needs():
-    assert [field.name for field in dataclasses.fields(State)] == [
+    assert [field.name for field in dataclasses.fields(RunState)] == [
         "values", "active", "iteration", "total", "residual",
     ]  # fmt: skip
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rapids_trav.checkpoint import NAME, Writer, load
-from rapids_trav.structures import State
+from rapids_trav.programs.checkpoint import NAME, Writer, load
+from rapids_trav.programs.run_state import RunState
 
 RUN = {"graph": "g", "program": "p"}
 
 
 def state(iteration):
-    return State(np.full(1000, iteration), np.ones(1000, bool), iteration)
+    return RunState(np.full(1000, iteration), np.ones(1000, bool), iteration)
 
 
 def test_what_was_opened_before_stays_as_it_was(tmp_path):

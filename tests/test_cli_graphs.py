@@ -12,8 +12,8 @@ from rapids_trav import Graph, TravError
 from rapids_trav.cli import run
 from rapids_trav.cli.commands import app
 from rapids_trav.cli.wording import on_command_line, options_of
-from rapids_trav.progress import PageProgress
-from rapids_trav.sizes import readable
+from rapids_trav.utilities.progress import PageProgress
+from rapids_trav.utilities.sizes import readable
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,8 @@ from scipy.sparse import csgraph
 
 from rapids_trav import generators
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import TravError
-from rapids_trav.structures import BfsOptions
 
 ENGINE = CpuEngine()
 EACH_VARIANT = pytest.mark.parametrize("variant", ENGINE.variants)
@@ -251,7 +251,7 @@ class TestSearch:
         program = (
             "import numpy as np, tests.test_cpu_engine as t;"
             "from rapids_trav import generators;"
-            "from rapids_trav.structures import BfsOptions;"
+            "from rapids_trav.engines.interface import BfsOptions;"
             "view = t.frame_view(generators.rmat(15, seed=3), 1 << 15);"
             "root = np.flatnonzero(np.diff(view.out.row_offsets))[[5]];"
             "print(*(t.ENGINE.bfs(view, root, BfsOptions(v)).distance.sum() for v in ('auto', 'frontier')))"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rapids_trav.algorithms.question import POLICIES, policy_of
+from rapids_trav.algorithms.request import POLICIES, policy_of
 from rapids_trav.cli.questions import VARIANTS
-from rapids_trav.engines.cuda.policy import Beamer, Gap, make_policy
+from rapids_trav.engines.cuda.bfs.policy import Beamer, Gap, make_policy
 from rapids_trav.errors import TravError
 
 

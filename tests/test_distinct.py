@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_properties import common, labels
 
-from rapids_trav import TravError, distinct
-from rapids_trav.distinct import renumber_distinct
-from rapids_trav.frames import library
-from rapids_trav.renumber import renumber
+from rapids_trav import TravError
+from rapids_trav.frames.libraries import library
+from rapids_trav.ids import renumber_streamed
+from rapids_trav.ids.renumber import renumber
+from rapids_trav.ids.renumber_streamed import renumber_distinct
 
 PANDAS = library("pandas")
 
@@ -60,7 +61,7 @@ def test_the_map_is_the_same(data, few):
         for one in lists
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distinct, "FEW", few)
+        patch.setattr(renumber_streamed, "FEW", few)
         check(columns, width)
 
 
@@ -88,7 +89,7 @@ def test_the_map_is_the_same(data, few):
 )
 @pytest.mark.parametrize("few", [0, 100])
 def test_kinds_of_ids(monkeypatch, parts, few):
-    monkeypatch.setattr(distinct, "FEW", few)
+    monkeypatch.setattr(renumber_streamed, "FEW", few)
     check([[part] for part in parts])
 
 

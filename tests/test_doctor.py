@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from rapids_trav import doctor
-from rapids_trav.doctor import Driver, Gpu
+from rapids_trav.utilities.machine import GPU_PACKAGES, Driver, Gpu, find_driver, find_version
 
-COMPLETE = dict.fromkeys((*doctor.BASE_PACKAGES, *doctor.GPU_PACKAGES, *doctor.MORE_GPU_PACKAGES), "1.0")
-CPU_ONLY = COMPLETE | dict.fromkeys((*doctor.GPU_PACKAGES, *doctor.MORE_GPU_PACKAGES))
+COMPLETE = dict.fromkeys((*doctor.BASE_PACKAGES, *GPU_PACKAGES, *doctor.MORE_GPU_PACKAGES), "1.0")
+CPU_ONLY = COMPLETE | dict.fromkeys((*GPU_PACKAGES, *doctor.MORE_GPU_PACKAGES))
 H100 = Gpu("NVIDIA H100", 80 << 30, "9.0")
 
 
@@ -46,9 +46,9 @@ def no_library(name):
 
 
 def test_machines():
-    assert doctor.find_driver(no_library) == Driver()
-    assert "does not start" in doctor.find_driver(lambda name: FakeDriver(init=999)).problem
-    driver = doctor.find_driver(lambda name: FakeDriver())
+    assert find_driver(no_library) == Driver()
+    assert "does not start" in find_driver(lambda name: FakeDriver(init=999)).problem
+    driver = find_driver(lambda name: FakeDriver())
     assert driver.cuda == "13.1"
     assert driver.gpus == [Gpu(f"GPU {i}", 1 << 33, "9.0") for i in range(2)]
 
@@ -77,8 +77,8 @@ def test_no_advice_where_nothing_is_missing():
 
 
 def test_versions():
-    assert doctor.find_version("numpy")
-    assert doctor.find_version("no-such-package-here") is None
+    assert find_version("numpy")
+    assert find_version("no-such-package-here") is None
 
 
 def test_this_machine():
@@ -97,7 +97,7 @@ def test_a_broken_engine_is_reported_not_raised(monkeypatch):
 
 def test_the_real_library_can_be_asked():
     """Without one there is no driver; one that is there tells its version or why it does not start."""
-    driver = doctor.find_driver(ctypes.CDLL)
+    driver = find_driver(ctypes.CDLL)
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:

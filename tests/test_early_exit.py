@@ -6,7 +6,7 @@ import pytest
 
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav import generators
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.interface import BfsOptions
 
 SCALE = 12
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from itertools import chain
 
 import numpy as np
@@ -11,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rapids_trav import stats
-from rapids_trav.edge_blocks import BLOCK, FEWEST_READ, block_within, edge_blocks, sources
+from rapids_trav.csr import statistics
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.blocks import BLOCK, edge_blocks, sources
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.storage.block_sizes import FEWEST_READ, block_within
 from rapids_trav.storage.budget import Budget
-from rapids_trav.structures import Adjacency
 
 
 class Counting:
@@ -51,16 +51,11 @@ def test_blocks_are_the_edges_in_order(adjacency, block, overlap, xp):
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 100])
-def test_counts_do_not_depend_on_blocks(monkeypatch, block):
+def test_counts_do_not_depend_on_blocks(block):
     adjacency = Adjacency(np.array([0, 3, 6, 6, 8]), np.array([0, 0, 1, 0, 1, 1, 3, 3], dtype=np.int32))
-
-    class View:
-        stored = adjacency
-
-    monkeypatch.setattr(stats, "reading", lambda *arguments: nullcontext(block))
-    assert stats.self_loops(View, CpuEngine()) == 6
-    assert stats.duplicate_edges(View, CpuEngine(), directed=True) == 3
-    assert stats.duplicate_edges(View, CpuEngine(), directed=False) == 3
+    assert statistics.self_loops(adjacency, np, block) == 6
+    assert statistics.duplicate_edges(adjacency, np, directed=True, block=block) == 3
+    assert statistics.duplicate_edges(adjacency, np, directed=False, block=block) == 3
 
 
 def test_rows_of_a_stretch_of_edges():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from gpu.small_graphs import Graph, GraphView
 
+from rapids_trav.csr.adjacency import EdgeList
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.structures import BfsOptions, EdgeList
+from rapids_trav.engines.interface import BfsOptions
 
 N = 60_000  # edges of several threads' parts, and of many blocks
 

@@ -33,7 +33,9 @@ def install(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] in presence.PACKAGES]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path / "packages")
-    watches = [finder for finder in sys.meta_path if type(finder).__module__ == "rapids_trav.hooks"]
+    watches = [
+        finder for finder in sys.meta_path if type(finder).__module__ == "rapids_trav.utilities.import_hooks"
+    ]
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder not in watches])
 
     def write(**sources):

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from rapids_trav import Program
-from rapids_trav.engines.cpu import CpuEngine, gas
-from rapids_trav.engines.cpu.compile import PIECES_PER_THREAD, Team
-from rapids_trav.engines.cpu.gas_pages import InMemory
-from rapids_trav.engines.cpu.gas_state import Work
-from rapids_trav.structures import GatherView, RunOptions, State
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cpu.programs import run as gas
+from rapids_trav.engines.cpu.programs.pages import ResidentEdges
+from rapids_trav.engines.cpu.programs.state import ProgramWork
+from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs.run_state import RunState
 
 LARGEST = Program("largest", "int64", "max")
 
@@ -35,8 +37,8 @@ def parts_of(degrees, rows=None, n_parts=None, n_threads=2):
     into, out = engine.build_adjacency(chunks, n, transpose=True), engine.build_adjacency(chunks, n)
     with Recorded(n_threads) as team:
         view = GatherView(into, out, None, np.diff(out.row_offsets))
-        work = Work(view, LARGEST, State(np.arange(n), np.ones(n, bool)), RunOptions(), team)
-        (piece,) = InMemory(view).pieces(rows)
+        work = ProgramWork(view, LARGEST, RunState(np.arange(n), np.ones(n, bool)), RunOptions(), team)
+        (piece,) = ResidentEdges(view).pieces(rows)
         gas.gather(work, piece, n_parts)
         cuts = team.gathered["cuts"]
     gathered = np.asarray(degrees) if rows is None else np.asarray(degrees)[rows]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cuda import external_build, external_places
+from rapids_trav.engines.cuda.build import places, spilled
 from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.pages import page_rows
-from rapids_trav.structures import Adjacency
 
 ENGINE = CpuEngine()
 RANGES = [0, 1, 8]  # at most, before entries are written straight to the host
@@ -33,20 +33,20 @@ class Outside:
 
 
 def device(reach=lambda array: array):
-    return external_build.Device(np, ENGINE.count_ids, external_places.place_plainly, reach)
+    return spilled.Device(np, ENGINE.count_ids, places.place_plainly, reach)
 
 
 def build(chunks, n, limit, reach=lambda array: array, **how):
     outside = Outside(limit)
     try:
-        return external_build.build_adjacency(chunks, n, outside, device(reach), **how)
+        return spilled.build_adjacency(chunks, n, outside, device(reach), **how)
     finally:
         assert outside.budget.used == 0 and outside.budget.peak <= outside.budget.limit
 
 
 def least(n):
     """What a build needs: two numbers a row, and an edge."""
-    return external_build.ROW_BYTES * n + 2 * external_build.ENTRY_BYTES
+    return spilled.ROW_BYTES * n + 2 * spilled.ENTRY_BYTES
 
 
 def canonical(adjacency):
@@ -83,10 +83,10 @@ def test_pieces_make_the_same_adjacency(drawn, spare, direction, reached, ranges
     n, chunks = drawn
     how = {"transpose": direction == "in", "symmetric": direction == "both"}
     wanted = ENGINE.build_adjacency(lambda: iter(chunks), n, **how)
-    window = data.draw(st.sampled_from([external_places.WINDOW, 3]))
+    window = data.draw(st.sampled_from([places.WINDOW, 3]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(external_places, "WINDOW", window)
-        patch.setattr(external_build, "MOST_RANGES", ranges)
+        patch.setattr(places, "WINDOW", window)
+        patch.setattr(spilled, "MOST_RANGES", ranges)
         reach = (lambda a: a) if reached else (lambda a: None)
         found = build(lambda: iter(chunks), n, least(n) + spare, reach, **how)
     assert found.row_offsets.tolist() == wanted.row_offsets.tolist()
@@ -115,7 +115,7 @@ def test_edges_are_read_once_for_each_range(spare, readings):
 @pytest.mark.parametrize("change", ["another row", "more", "fewer"])
 def test_edges_that_change_are_noticed(monkeypatch, ranges, change):
     """After the counting, and before anything is written past its row."""
-    monkeypatch.setattr(external_build, "MOST_RANGES", ranges)
+    monkeypatch.setattr(spilled, "MOST_RANGES", ranges)
     n, u, v = some_edges()
     other = {
         "another row": (np.append(u[1:], u[0] ^ 1), np.append(v[1:], v[0])),
@@ -132,7 +132,7 @@ def test_columns_of_64_bits():
     columns = np.array([7, 2**40, 3, 2**40, 1], dtype=np.int64)
     weights = np.arange(5.0)
     rows = Adjacency(np.array([0, 3, 3, 5]), columns, weights=weights)
-    external_build._sort_rows(rows, 0, 3, columns, weights, Budget("1MB"), np)
+    spilled._sort_rows(rows, 0, 3, columns, weights, Budget("1MB"), np)
     assert columns.tolist() == [3, 7, 2**40, 1, 2**40]
     assert weights.tolist() == [2, 0, 1, 4, 3]
 
@@ -141,14 +141,14 @@ def test_a_row_longer_than_the_device_is_sorted_on_the_host():
     columns = np.arange(50, dtype=np.int32)[::-1].copy()
     weights = np.arange(50.0)
     rows = Adjacency(np.array([0, 50]), columns, weights=weights)
-    external_build._sort_rows(rows, 0, 1, columns, weights, Budget(100), np)
+    spilled._sort_rows(rows, 0, 1, columns, weights, Budget(100), np)
     assert columns.tolist() == list(range(50)) and weights.tolist() == list(range(49, -1, -1))
 
 
 def test_places_past_the_range_are_left_alone():
     free, placed = np.array([4, 6, 8]), np.full(3, -1, np.int32)
     rows, columns = np.array([1, 1, 1, 0, 2, 1], np.int32), np.arange(6, dtype=np.int32)
-    external_places.place_plainly(rows, columns, None, False, 1, 2, 6, free, placed, None)
+    places.place_plainly(rows, columns, None, False, 1, 2, 6, free, placed, None)
     assert free.tolist() == [4, 10, 8]
     assert placed.tolist() == [0, 1, 2]
 
@@ -161,5 +161,5 @@ def test_a_budget_below_the_rows():
 def test_what_is_allocated_on_the_host():
     outside = Outside("1MB")
     chunk = (np.array([0, 1], dtype=np.int32), np.array([1, 2], dtype=np.int32), np.array([5, 6]))
-    external_build.build_adjacency(lambda: iter([chunk]), 3, outside, device())
+    spilled.build_adjacency(lambda: iter([chunk]), 3, outside, device())
     assert outside.allocated == ["row offsets", "column indices", "weights"]

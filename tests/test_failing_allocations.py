@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph, Program, TravError, TravMemoryError
-from rapids_trav.asking import is_out_of_memory, telling_of_memory
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.compile import Team
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 
 # What NumPy makes new arrays by, as the package calls it; pandas calls some of them as well.
 ALLOCATING = (

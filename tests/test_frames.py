@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from conftest import rows, to_pandas
 
-from rapids_trav.frames import FEW, Masked, library, library_of, move
+from rapids_trav.frames.columns import Masked, move
+from rapids_trav.frames.libraries import FEW, library, library_of
 
 
 @pytest.fixture

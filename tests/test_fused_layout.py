@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from rapids_trav.engines.cuda import loader
-from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS, NARROW_ITEM
+from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM
+from rapids_trav.engines.cuda.runtime import loader
 
 
 def errors(text: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_sizes(vertex_bytes, edge_bytes):
 def test_the_engine_bounds_what_lies_in_shared_memory():
     """A copy of more hubs than there is room for would overwrite what lies behind it."""
     pytest.importorskip("cupy")
-    from rapids_trav.engines.cuda import fused
+    from rapids_trav.engines.cuda.bfs import fused
 
     defined = re.search(r"#define HUB_WORDS (\d+)", loader.source("fused_frontier.cuh"))[1]
     assert int(defined) == fused.HUB_WORDS

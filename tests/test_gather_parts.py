@@ -7,12 +7,14 @@ import pytest
 from gas_reference import iterate
 
 from rapids_trav import Program
-from rapids_trav.engines.cpu import CpuEngine, gas
-from rapids_trav.engines.cpu.compile import Team
-from rapids_trav.engines.cpu.gas_pages import InMemory
-from rapids_trav.engines.cpu.gas_state import Work
-from rapids_trav.gather_mode import gather_mode
-from rapids_trav.structures import GatherView, RunOptions, State
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cpu.programs import run
+from rapids_trav.engines.cpu.programs.pages import ResidentEdges
+from rapids_trav.engines.cpu.programs.state import ProgramWork
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs.gather_mode import gather_mode
+from rapids_trav.programs.run_state import RunState
 
 # Sums of integers, so that an edge that is lost or counted twice shows; every vertex counts in `total`.
 SUMS = Program(
@@ -61,10 +63,10 @@ def test_parts_of_any_number_give_the_same(name, n_parts):
     edges = list(zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True))
     wanted, active = iterate(SUMS, edges, values)
     with Team() as team:
-        state = State(values, np.ones(n, bool))
-        work = Work(view_of(n, src, dst, weights), SUMS, state, RunOptions(), team)
-        (piece,) = InMemory(work.view).pieces(None)
-        stats = gas.gather(work, piece, n_parts)
+        state = RunState(values, np.ones(n, bool))
+        work = ProgramWork(view_of(n, src, dst, weights), SUMS, state, RunOptions(), team)
+        (piece,) = ResidentEdges(work.view).pieces(None)
+        stats = run.gather(work, piece, n_parts)
     np.testing.assert_array_equal(work.new_values, wanted)
     np.testing.assert_array_equal(work.active, active)
     out_degrees = np.bincount(src, minlength=n)
@@ -80,11 +82,11 @@ def test_listed_vertices_gather_alone(n_parts):
     wanted, _ = iterate(SUMS, list(zip(src.tolist(), dst.tolist(), weights, strict=True)), values)
     rows = np.array([0, 4, 5, 9, n - 1])
     with Team() as team:
-        state = State(values, np.ones(n, bool))
-        work = Work(view_of(n, src, dst, weights), SUMS, state, RunOptions(), team)
+        state = RunState(values, np.ones(n, bool))
+        work = ProgramWork(view_of(n, src, dst, weights), SUMS, state, RunOptions(), team)
         work.new_values[:] = -1
-        (piece,) = InMemory(work.view).pieces(rows)
-        gas.gather(work, piece, n_parts)
+        (piece,) = ResidentEdges(work.view).pieces(rows)
+        run.gather(work, piece, n_parts)
     np.testing.assert_array_equal(work.new_values[rows], wanted[rows])
     assert (np.delete(work.new_values, rows) == -1).all()
 
@@ -96,8 +98,8 @@ def test_who_is_notified(apply):
     view = view_of(5, np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4]), np.ones(4, int))
     active = np.array([True, False, False, False, True])
     with Team() as team:
-        work = Work(view, program, State(np.arange(5), active), RunOptions(), team)
-        assert gas.notified(work).tolist() == ([1, 2] if apply is None else [0, 1, 2, 4])
+        work = ProgramWork(view, program, RunState(np.arange(5), active), RunOptions(), team)
+        assert run.notified(work).tolist() == ([1, 2] if apply is None else [0, 1, 2, 4])
 
 
 @pytest.mark.parametrize(

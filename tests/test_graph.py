@@ -14,7 +14,7 @@ from conftest import rows, to_pandas
 import rapids_trav
 from rapids_trav import Graph, TravError, UnknownColumnError
 from rapids_trav.algorithms import bfs as bfs_module
-from rapids_trav.algorithms.validate import TreeError, check_tree
+from rapids_trav.algorithms.validation import TreeError, check_tree
 
 # The nine vertices and fifteen edges of the textbook's figure, as compressed rows.
 ROW_OFFSETS = [0, 2, 4, 7, 9, 11, 12, 13, 15, 15]

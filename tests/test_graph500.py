@@ -152,7 +152,7 @@ def test_roots_have_a_neighbor_and_are_unique():
 
 
 def test_kernels_have_the_functions_that_are_launched():
-    from rapids_trav.engines.cuda.loader import source
+    from rapids_trav.engines.cuda.runtime.loader import source
 
     text = source(*cuda.SPECIALISATIONS[0])
     for name in (

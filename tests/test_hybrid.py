@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rapids_trav.engines.cuda.dispatcher import CPU, GPU, Dispatcher
+from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, GPU, Dispatcher
 
 
 class Clock:

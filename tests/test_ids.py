@@ -10,11 +10,11 @@ import pytest
 from conftest import rows, to_pandas
 
 from rapids_trav import TravError, UnknownVertexError
-from rapids_trav.frames import PandasFrames, library
-from rapids_trav.ids import RangeIds, SortedIds
-from rapids_trav.lookup import read_column
-from rapids_trav.other_ids import TupleIds
-from rapids_trav.renumber import renumber
+from rapids_trav.frames.libraries import PandasFrames, library
+from rapids_trav.ids.composite_ids import TupleIds
+from rapids_trav.ids.lookup import read_column
+from rapids_trav.ids.maps import RangeIds, SortedIds
+from rapids_trav.ids.renumber import renumber
 
 HUGE = 2**62
 

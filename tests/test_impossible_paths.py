@@ -5,7 +5,7 @@ import pytest
 
 from rapids_trav import Graph, TravError
 from rapids_trav.io import read_edges, write_frame
-from rapids_trav.storage.files import is_saved_graph
+from rapids_trav.saved.write import is_saved_graph
 
 FRAME = pd.DataFrame({"src": [0], "dst": [1]})
 

@@ -8,7 +8,7 @@ import sys
 import numba
 import pytest
 
-from rapids_trav.engines.cpu.compile import kernel
+from rapids_trav.engines.cpu.runtime.compile import kernel
 
 DAMAGES = {
     "empty": lambda file: file.write_bytes(b""),

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rapids_trav.engines.cuda import link, loader
-from rapids_trav.engines.cuda.fused_arguments import ARGUMENTS
+from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
+from rapids_trav.engines.cuda.programs import link
+from rapids_trav.engines.cuda.runtime import loader
 
 SOURCES = sorted(loader.kernel_directory().glob("*.cu*"))
 
@@ -88,16 +89,16 @@ def test_programs_are_linked_with_every_file_of_theirs():
 
 def test_tallies_have_the_same_places_on_both_sides():
     pytest.importorskip("cupy")
-    from rapids_trav.engines.cuda import gas_tally
-    from rapids_trav.engines.cuda.levels import Counts
+    from rapids_trav.engines.cuda.bfs.levels import Counts
+    from rapids_trav.engines.cuda.programs import tally
 
     text = loader.source("gas_vertex.cuh")
     for name in ("found", "edges", "scout", "light", "heavy"):
-        assert getattr(gas_tally, f"_{name.upper()}") == Counts._fields.index(name)
-    for name, place in (("RESIDUAL_SUM", gas_tally._RESIDUAL), ("TOTAL_SUM", gas_tally._TOTAL)):
+        assert getattr(tally, f"_{name.upper()}") == Counts._fields.index(name)
+    for name, place in (("RESIDUAL_SUM", tally._RESIDUAL), ("TOTAL_SUM", tally._TOTAL)):
         assert f"constexpr i32 {name} = {place};" in text
-    assert len(Counts._fields) == gas_tally._RESIDUAL
-    assert gas_tally._TOTAL + 1 == gas_tally.WORDS
+    assert len(Counts._fields) == tally._RESIDUAL
+    assert tally._TOTAL + 1 == tally.WORDS
 
 
 def _of(file):
@@ -106,7 +107,7 @@ def _of(file):
 
 def test_counters_have_the_same_names_on_both_sides():
     pytest.importorskip("cupy")
-    from rapids_trav.engines.cuda.levels import Counts
+    from rapids_trav.engines.cuda.bfs.levels import Counts
 
     names = re.search(r"enum Counter \{(.*?)\};", loader.source("level.cuh"), re.DOTALL)[1]
     assert tuple(name.lower() for name in re.findall(r"^\s+(\w+),", names, re.MULTILINE)) == Counts._fields
@@ -114,7 +115,9 @@ def test_counters_have_the_same_names_on_both_sides():
 
 def test_loading_sources_needs_no_cupy():
     program = (
-        "import sys; from rapids_trav.engines.cuda import loader, policy, CudaEngine; "
+        "import sys; from rapids_trav.engines.cuda import CudaEngine; "
+        "from rapids_trav.engines.cuda.bfs import policy; "
+        "from rapids_trav.engines.cuda.runtime import loader; "
         "[loader.source(*entry) for entry in loader.SPECIALISATIONS]; sys.exit('cupy' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

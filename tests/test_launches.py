@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import rapids_trav  # noqa: F401  (registers .trav)
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.launches import count_launches, launched
-from rapids_trav.structures import BfsOptions
 
 N = 100_000
 

@@ -6,16 +6,18 @@ import re
 
 import pytest
 
-from rapids_trav.algorithms import programs
-from rapids_trav.engines.cuda import cubins, link, loader
+from rapids_trav.engines.cuda.programs import cubins, link
+from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.errors import TravError
-from rapids_trav.program import Program
+from rapids_trav.programs import shipped
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.digest import ProgramKey
 
 SHIPPED = {
-    "breadth_first": programs.breadth_first(),
-    "components": programs.connected_components(),
-    "sssp": programs.shortest_paths("float32"),
-    "pagerank": programs.pagerank(),
+    "breadth_first": shipped.breadth_first(),
+    "components": shipped.connected_components(),
+    "sssp": shipped.shortest_paths("float32"),
+    "pagerank": shipped.pagerank(),
 }
 
 
@@ -50,8 +52,8 @@ def test_programs_that_compile_to_the_same_are_one():
     def add(number):
         return Program("add", "int32", "min", gather=lambda message: message + number)
 
-    assert link.Source(add(1)) == link.Source(add(1))
-    assert link.Source(add(1)) != link.Source(add(2))
+    assert ProgramKey(add(1)) == ProgramKey(add(1))
+    assert ProgramKey(add(1)) != ProgramKey(add(2))
 
 
 @needs_toolchain
@@ -160,7 +162,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path, monkeypatch):
 @needs_toolchain
 def test_a_second_process_compiles_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("RAPIDS_TRAV_CACHE_DIR", str(tmp_path))
-    program = link.Source(Program("p", "int32", "min", gather=lambda message: message + 1))
+    program = ProgramKey(Program("p", "int32", "min", gather=lambda message: message + 1))
     first = link._compiled(program, "gas_state.cu", None, 32, 32, 90)
     monkeypatch.setattr(link, "compile_program", None)
     assert link._compiled(program, "gas_state.cu", None, 32, 32, 90) == first
@@ -168,7 +170,7 @@ def test_a_second_process_compiles_nothing(tmp_path, monkeypatch):
 
 def test_the_mode_follows_the_share_of_active_edges():
     pytest.importorskip("cupy")
-    from rapids_trav.engines.cuda.gas import PUSH_COST, choose_mode
+    from rapids_trav.engines.cuda.programs.run import PUSH_COST, choose_mode
 
     components, pagerank = SHIPPED["components"], SHIPPED["pagerank"]
     assert choose_mode("auto", components, True, 100, 100 * PUSH_COST) == "push"

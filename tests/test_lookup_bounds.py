@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav import UnknownVertexError
-from rapids_trav.degree_order import BACK_ENDS, descending
+from rapids_trav.ids.degree_order import BACK_ENDS, descending
 
 
 @pytest.mark.parametrize("first", [0, 5, -3])

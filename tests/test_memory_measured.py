@@ -14,14 +14,15 @@ import pandas as pd
 import pytest
 from memory_cases import LONG, QUESTIONS, SLACK, Asked, N, shapes, taken
 
-from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, paths, run, sssp, validate
-from rapids_trav.engines.cpu import gas, gas_push
+from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, paths, run, sssp, validation
+from rapids_trav.engines.cpu.programs import push
+from rapids_trav.engines.cpu.programs import run as gas
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import parse_bytes
-from rapids_trav.storage import search_room
+from rapids_trav.storage import search_memory
+from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.rows import EdgeRows
+from rapids_trav.utilities.sizes import parse_bytes
 
 GRAPHS = {
     "hub": {"directed": False},
@@ -81,7 +82,7 @@ def nothing(*arguments, **options):
 @pytest.mark.parametrize(
     ("where", "name", "question"),
     [
-        (search_room, "search_bytes", "bfs auto"),
+        (search_memory, "search_bytes", "bfs auto"),
         (bfs, "answer_bytes", "bfs reached"),
         (bfs, "answer_bytes", "each"),
         (paths, "paths_bytes", "paths"),
@@ -94,8 +95,8 @@ def nothing(*arguments, **options):
         (sssp, "question_bytes", "sssp push"),
         (run, "question_bytes", "run pull"),
         (gas, "working_bytes", "pagerank"),
-        (gas_push, "push_bytes", "sssp push"),
-        (validate, "TREE_BYTES", "validate"),
+        (push, "push_bytes", "sssp push"),
+        (validation, "TREE_BYTES", "validate"),
     ],
 )
 def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkeypatch):
@@ -108,7 +109,7 @@ def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkey
     assert taken(asked, QUESTIONS[question]).undeclared <= SLACK
     monkeypatch.setattr(where, name, nothing if callable(getattr(where, name)) else 0)
     if name == "search_bytes":
-        monkeypatch.setattr(search_room.Searches, "nbytes", nothing)
+        monkeypatch.setattr(search_memory.Searches, "nbytes", nothing)
     assert taken(asked, QUESTIONS[question]).undeclared > SLACK
 
 

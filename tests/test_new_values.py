@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Program
-from rapids_trav.algorithms import programs
+from rapids_trav.programs import shipped
 
 N = 2000
 SUM = Program("sum", "int64", "sum", apply=lambda value, gathered: value + gathered, asynchronous=True)
@@ -26,7 +26,7 @@ def test_a_value_goes_as_far_as_the_order_lets_it(limit):
     options = {"initial": {0: 0}, "mode": "pull", "max_iterations": 1, "trace": True}
     reached = {}
     for asynchronous in (False, True):
-        found = graph.run(programs.breadth_first(), asynchronous=asynchronous, **options)
+        found = graph.run(shipped.breadth_first(), asynchronous=asynchronous, **options)
         assert (found.trace["pages"].iloc[0] > 1) == (limit is not None)
         values = found.result["value"]
         reached[asynchronous] = int((values < N).sum())

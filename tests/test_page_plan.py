@@ -5,14 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rapids_trav.algorithms import programs
-from rapids_trav.engines.cuda import page_plan
-from rapids_trav.engines.cuda.page_plan import Layout, hidden_share, page_action, plan_stream, vertex_bytes
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.cuda.stream import plan as page_plan
+from rapids_trav.engines.cuda.stream.plan import (
+    PageLayout,
+    hidden_share,
+    page_action,
+    plan_stream,
+    vertex_bytes,
+)
+from rapids_trav.engines.runs import GatherView, Pages, RunOptions
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import parse_bytes
+from rapids_trav.programs import shipped
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.pages import cut_within
-from rapids_trav.structures import Adjacency, GatherView, Pages, RunOptions
+from rapids_trav.storage.paged import cut_within
+from rapids_trav.utilities.sizes import parse_bytes
 
 PIECE = 16384
 
@@ -31,13 +38,13 @@ def paged_view(degrees, limit, weight=None):
 
 
 def test_a_layout_is_aligned():
-    layout = Layout.of(n_edges=65, n_rows=3, column=4, weight=8, vertex=4)
+    layout = PageLayout.of(n_edges=65, n_rows=3, column=4, weight=8, vertex=4)
     assert (layout.weights, layout.rows, layout.n_bytes) == (512, 512 + 768, 512 + 768 + 256)
-    assert Layout.of(0, 0, 4, 0, 4).n_bytes == 0
+    assert PageLayout.of(0, 0, 4, 0, 4).n_bytes == 0
 
 
 def test_bytes_of_a_vertex():
-    components, pagerank = programs.connected_components(), programs.pagerank()
+    components, pagerank = shipped.connected_components(), shipped.pagerank()
     sync, later = RunOptions(), RunOptions(asynchronous=True)
     # Value, two messages, flag, offset; a mark and a place in the queue.
     assert vertex_bytes(components, sync, 4, 4, symmetric=True) == 4 + 8 + 1 + 4 + 5
@@ -54,7 +61,7 @@ def test_plans_keep_the_budget(seed, n_streams, weight, monkeypatch):
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 20_000)
     generator = np.random.default_rng(seed)
     degrees = np.sort(generator.zipf(1.7, 3000).clip(max=2500))[::-1]
-    program, options = programs.connected_components(), RunOptions(n_streams=n_streams)
+    program, options = shipped.connected_components(), RunOptions(n_streams=n_streams)
     smallest = None
     for limit in range(60_000, 600_000, 20_000):
         view = paged_view(degrees, limit, weight)
@@ -85,7 +92,7 @@ def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", most_bytes)
     degrees = np.full(2000, 10)
     degrees[0] = longest
-    options, program = RunOptions(n_streams=n_streams), programs.connected_components()
+    options, program = RunOptions(n_streams=n_streams), shipped.connected_components()
 
     def refused(limit):
         try:
@@ -106,7 +113,7 @@ def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
 def test_pages_as_they_are_given():
     view = paged_view(np.full(100, 4), 10**6)
     view = replace(view, pages=replace(view.pages, firsts=np.array([0, 10, 60, 100]), n_streams=2, cut=None))
-    plan = plan_stream(view, programs.connected_components(), RunOptions(), 4, PIECE)
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
     assert plan.firsts.tolist() == [0, 10, 60, 100] and plan.first_edges.tolist() == [0, 40, 240, 400]
     assert plan.n_slots == 2 and plan.n_kept == 3
     assert (plan.rows(1), plan.edges(1)) == ((10, 60), (40, 240))
@@ -115,7 +122,7 @@ def test_pages_as_they_are_given():
 def test_pages_that_stay_are_allocated_together():
     view = paged_view(np.full(100, 64), 10**6)  # a row takes 256 bytes
     view = replace(view, pages=replace(view.pages, firsts=np.arange(101), n_streams=2, cut=None))
-    plan = plan_stream(view, programs.connected_components(), RunOptions(), 4, PIECE)
+    plan = plan_stream(view, shipped.connected_components(), RunOptions(), 4, PIECE)
     assert plan.n_kept == 100
     for n_bytes, longest in ((1, 1), (256, 1), (1000, 4), (1 << 20, 100)):
         together = list(plan.kept_together(n_bytes))
@@ -126,7 +133,7 @@ def test_pages_that_stay_are_allocated_together():
 
 def test_a_graph_without_vertices():
     plan = plan_stream(
-        paged_view(np.empty(0, int), 10**6), programs.connected_components(), RunOptions(), 4, PIECE
+        paged_view(np.empty(0, int), 10**6), shipped.connected_components(), RunOptions(), 4, PIECE
     )
     assert (plan.n_pages, plan.n_slots, plan.buffer_bytes) == (0, 1, 0)
 

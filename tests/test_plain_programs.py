@@ -6,7 +6,7 @@ import pytest
 from gpu.plain_programs import PlainEdges, fixed_point, steps
 from gpu.program_cases import CASES, question, weights_of
 
-from rapids_trav.program import Program
+from rapids_trav.programs.definition import Program
 
 EVERY = Program(
     "every",

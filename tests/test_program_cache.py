@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rapids_trav import Program
-from rapids_trav.algorithms import programs
-from rapids_trav.program_digest import program_digest
+from rapids_trav.programs import shipped
+from rapids_trav.programs.digest import program_digest
 
 # Compiles or loads the programs in an order that the argument gives, so that those of several processes,
 # whose symbols Numba numbers alike, come together in one.
@@ -21,9 +21,11 @@ import sys
 import numpy as np
 from numba.core import event
 from rapids_trav import Program
-from rapids_trav.algorithms import programs
+from rapids_trav.programs import shipped as programs
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.structures import Adjacency, GatherView, RunOptions, State
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs.run_state import RunState
 
 def made(step):
     return Program("step", "int32", "min", gather=lambda message: message + step if message < 99 else 99)
@@ -32,7 +34,7 @@ known = {"labels": programs.connected_components(), "one": made(1), "two": made(
 into = Adjacency(np.array([0, 0, 1, 2]), np.array([0, 1], "int32"))
 out = Adjacency(np.array([0, 1, 2, 2]), np.array([1, 2], "int32"))
 view = GatherView(into, out, None, np.array([1, 1, 0]))
-start = State(np.array([0, 99, 99], "int32"), np.ones(3, bool))
+start = RunState(np.array([0, 99, 99], "int32"), np.ones(3, bool))
 with event.install_recorder("numba:run_pass") as recorder:
     for name in sys.argv[1].split(","):
         print(name, *CpuEngine().run(view, known[name], start, RunOptions(mode="pull")).values)
@@ -61,7 +63,7 @@ def test_processes_share_what_is_compiled_and_mix_nothing(tmp_path):
     assert run_with(tmp_path, ["one"]) == 1
     assert run_with(tmp_path, ["two"]) == 1
     assert run_with(tmp_path, ["two", "one"]) == 0
-    damaged = next(tmp_path.rglob("gas_kernels.gather_parts*.nbc"))
+    damaged = next(tmp_path.rglob("kernels.gather_parts*.nbc"))
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert run_with(tmp_path, ["labels", "two", "one"]) == 2
 
@@ -115,7 +117,7 @@ def test_digests_follow_what_functions_take_in(monkeypatch):
 
 def test_digests_do_not_depend_on_names_and_tolerances():
     assert program_digest(Program("a", "int32", "min")) == program_digest(Program("b", "int32", "min"))
-    ranks = [programs.pagerank(tolerance) for tolerance in (1e-3, 1e-9)]
+    ranks = [shipped.pagerank(tolerance) for tolerance in (1e-3, 1e-9)]
     assert program_digest(ranks[0]) == program_digest(ranks[1])
 
 

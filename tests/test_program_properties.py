@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_properties import shapes
 
-from rapids_trav.algorithms import programs
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.runs import GatherView, Pages, RunOptions
+from rapids_trav.programs import shipped
+from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.budget import Budget
-from rapids_trav.structures import GatherView, Pages, RunOptions, State
 
 common = settings(
     max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -72,10 +73,10 @@ def test_pages(shape, data):
     paged = GatherView(mapped, out, view.weights, degrees, pages)
     mode = data.draw(st.sampled_from(["auto", "pull", "notify"]))
     for program, first, parameters in (
-        (programs.shortest_paths(), np.where(np.arange(n) == 0, 0.0, np.inf), ()),
-        (programs.pagerank(1e-12), np.full(n, 1 / n), (0.85, 1 / n)),
+        (shipped.shortest_paths(), np.where(np.arange(n) == 0, 0.0, np.inf), ()),
+        (shipped.pagerank(1e-12), np.full(n, 1 / n), (0.85, 1 / n)),
     ):
-        start = State(first, np.ones(n, bool))
+        start = RunState(first, np.ones(n, bool))
         seen = []
         options = {"parameters": parameters, "weighted": weighted, "max_iterations": 40}
         whole = engine.run(view, program, start, RunOptions(mode="pull", **options))

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from rapids_trav import Graph, Program, TravError, datasets
 from rapids_trav.cli import run as command_line
 from rapids_trav.generators import grid, path, rmat, star
-from rapids_trav.program_parameters import parameter_numbers
+from rapids_trav.programs.parameters import parameter_numbers
 
 RNG = np.random.default_rng(0)
 

@@ -12,8 +12,8 @@ from gas_reference import history
 
 import rapids_trav
 from rapids_trav import Program, Traced, TravError, UnknownVertexError
-from rapids_trav.algorithms import programs
-from rapids_trav.engines.cpu import gas_push
+from rapids_trav.engines.cpu.programs import push
+from rapids_trav.programs import shipped
 
 WIDEST = Program("widest", "float64", "max", gather=lambda message, weight: min(message, weight))
 COUNT = Program(
@@ -56,9 +56,9 @@ def triples(frame, directed, weighted):
 @pytest.mark.parametrize(
     ("program", "weighted", "parameters", "first"),
     [
-        (programs.breadth_first(), False, (), lambda n: np.where(np.arange(n) == 3, 0, 2**31 - 1)),
-        (programs.connected_components(), False, (), lambda n: np.arange(n)),
-        (programs.shortest_paths("int64"), True, (), lambda n: np.where(np.arange(n) == 3, 0, 2**63 - 1)),
+        (shipped.breadth_first(), False, (), lambda n: np.where(np.arange(n) == 3, 0, 2**31 - 1)),
+        (shipped.connected_components(), False, (), lambda n: np.arange(n)),
+        (shipped.shortest_paths("int64"), True, (), lambda n: np.where(np.arange(n) == 3, 0, 2**63 - 1)),
         (WIDEST, True, (), lambda n: np.where(np.arange(n) == 3, np.inf, -np.inf)),
         (COUNT, True, (1009,), lambda n: np.arange(n)),
         (DAMPED, False, (), lambda n: np.arange(n)),
@@ -85,7 +85,7 @@ def test_synchronous_runs_are_jacobis_step_by_step(program, weighted, parameters
 def test_modes_and_orders_come_to_the_same_end(source):
     frame = random_edges(1, 60, 200)
     graph = frame.trav.graph(directed=True, weight="cost", vertices=range(60))
-    for program, best, rest in ((WIDEST, np.inf, -np.inf), (programs.shortest_paths(), 0.0, np.inf)):
+    for program, best, rest in ((WIDEST, np.inf, -np.inf), (shipped.shortest_paths(), 0.0, np.inf)):
         initial = np.full(60, rest)
         initial[source] = best
         ends = [
@@ -102,10 +102,10 @@ def test_modes_and_orders_come_to_the_same_end(source):
 @pytest.mark.parametrize("wide", [1, 1 << 15])
 def test_asynchronous_pushes_on_one_thread_and_on_several(monkeypatch, wide):
     """With `wide` 1 every pass is shared among threads, which compare and swap."""
-    monkeypatch.setattr(gas_push, "WIDE", wide)
+    monkeypatch.setattr(push, "WIDE", wide)
     frame = random_edges(2, 3000, 30000)
     graph = frame.trav.graph(weight="cost", vertices=range(3000))
-    for weighted, program in ((True, programs.shortest_paths("int64")), (False, programs.breadth_first())):
+    for weighted, program in ((True, shipped.shortest_paths("int64")), (False, shipped.breadth_first())):
         initial = np.full(3000, program.identity)
         initial[7] = 0
         options = {"initial": initial, "sources": 7, "weighted": weighted}
@@ -122,7 +122,7 @@ def test_asynchronous_runs_need_no_more_iterations():
         iterations = [
             len(
                 graph.run(
-                    programs.connected_components(),
+                    shipped.connected_components(),
                     initial=range(graph.n_vertices),
                     asynchronous=asynchronous,
                     mode=mode,
@@ -136,7 +136,7 @@ def test_asynchronous_runs_need_no_more_iterations():
 
 def test_result_and_trace():
     graph = pd.DataFrame({"src": ["a", "b", "x"], "dst": ["b", "c", "y"]}).trav.graph(directed=True)
-    answer = graph.run(programs.breadth_first(), initial={"a": 0}, sources="a", trace=True)
+    answer = graph.run(shipped.breadth_first(), initial={"a": 0}, sources="a", trace=True)
     assert isinstance(answer, Traced)
     assert rows(answer.result) == [("a", 0), ("b", 1), ("c", 2), ("x", 2**31 - 1), ("y", 2**31 - 1)]
     trace = to_pandas(answer.trace)
@@ -146,7 +146,7 @@ def test_result_and_trace():
     assert trace["iteration"].tolist() == [1, 2, 3]
     assert trace["active"].tolist() == [1, 1, 1]
     assert trace["residual"].isna().all()
-    pulled = graph.run(programs.breadth_first(), initial={"a": 0}, mode="pull", trace=True).trace
+    pulled = graph.run(shipped.breadth_first(), initial={"a": 0}, mode="pull", trace=True).trace
     assert to_pandas(pulled)["edges"].tolist() == [3, 3, 3]
 
 
@@ -155,7 +155,7 @@ def test_directions_and_filters():
     graph = frame.trav.graph(directed=True)
 
     def reached(**options):
-        answer = graph.run(programs.breadth_first(), initial={2: 0}, **options)
+        answer = graph.run(shipped.breadth_first(), initial={2: 0}, **options)
         return dict(row for row in rows(answer) if row[1] < 9)
 
     assert reached() == {2: 0, 3: 1, 4: 2}
@@ -178,11 +178,11 @@ def test_directions_and_filters():
 )
 def test_forms_of_initial_values(initial):
     graph = pd.DataFrame({"src": ["a"], "dst": ["b"]}).trav.graph(directed=True, vertices=["c"])
-    answer = graph.run(programs.connected_components(), initial=initial, max_iterations=0)
+    answer = graph.run(shipped.connected_components(), initial=initial, max_iterations=0)
     assert rows(answer) == [("a", 0), ("b", 5), ("c", 6)]
-    one = graph.run(programs.connected_components(), initial=7, max_iterations=0)
+    one = graph.run(shipped.connected_components(), initial=7, max_iterations=0)
     assert one["value"].tolist() == [7, 7, 7]
-    some = graph.run(programs.shortest_paths(), initial={"b": 1}, max_iterations=0)
+    some = graph.run(shipped.shortest_paths(), initial={"b": 1}, max_iterations=0)
     assert some["value"].tolist() == [np.inf, 1, np.inf]
 
 
@@ -207,7 +207,7 @@ def test_series_are_aligned_by_their_ids():
 
 def test_the_vertices_that_a_series_names_are_active():
     graph = pd.DataFrame({"src": [5, 6], "dst": [6, 7]}).trav.graph(directed=True)
-    answer, trace = graph.run(programs.breadth_first(), initial=pd.Series([0], index=[6]), trace=True)
+    answer, trace = graph.run(shipped.breadth_first(), initial=pd.Series([0], index=[6]), trace=True)
     assert rows(answer) == [(5, 2**31 - 1), (6, 0), (7, 1)]
     assert trace["active"].tolist()[0] == 1
 
@@ -216,16 +216,16 @@ def test_initial_values_of_ids_of_several_columns():
     frame = pd.DataFrame({"a": ["x", "x"], "b": [1, 2], "c": ["x", "y"], "d": [2, 1]})
     graph = frame.trav.graph(["a", "b"], ["c", "d"], directed=True)
     wanted = [("x", 1, 0), ("x", 2, 1), ("y", 1, 2)]
-    assert rows(graph.run(programs.breadth_first(), initial={("x", 1): 0})) == wanted
+    assert rows(graph.run(shipped.breadth_first(), initial={("x", 1): 0})) == wanted
     by_frame = pd.DataFrame({"vertex_0": ["x"], "vertex_1": [1], "value": [0]})
-    assert rows(graph.run(programs.breadth_first(), initial=by_frame)) == wanted
+    assert rows(graph.run(shipped.breadth_first(), initial=by_frame)) == wanted
 
 
 @pytest.mark.parametrize("degree_sort", ["radix", "none"])
 def test_values_stay_with_their_vertices_in_any_internal_order(degree_sort):
     frame = pd.DataFrame({"src": [5, 5, 5, 1], "dst": [6, 7, 8, 2]})
     graph = frame.trav.graph(degree_sort=degree_sort)
-    answer = graph.run(programs.connected_components(), initial=[10, 20, 30, 5, 1, 2])
+    answer = graph.run(shipped.connected_components(), initial=[10, 20, 30, 5, 1, 2])
     assert rows(answer) == [(1, 10), (2, 10), (5, 1), (6, 1), (7, 1), (8, 1)]
 
 
@@ -234,7 +234,7 @@ def test_a_graph_without_edges_or_vertices():
     for vertices in (None, [4, 2]):
         graph = empty.trav.graph(vertices=vertices)
         for mode in ("auto", "pull", "notify", "push"):
-            answer = graph.run(programs.connected_components(), initial=3, mode=mode)
+            answer = graph.run(shipped.connected_components(), initial=3, mode=mode)
             assert answer["value"].tolist() == [3] * graph.n_vertices
     counted = graph.run(COUNT, initial=1, parameters=[10], max_iterations=2)
     assert counted["value"].tolist() == [1, 1]
@@ -244,7 +244,7 @@ def test_the_callers_values_stay_as_they_are():
     graph = random_edges().trav.graph()
     initial = np.arange(graph.n_vertices, dtype="int32")
     for asynchronous in (False, True):
-        graph.run(programs.connected_components(), initial=initial, asynchronous=asynchronous)
+        graph.run(shipped.connected_components(), initial=initial, asynchronous=asynchronous)
         assert (initial == np.arange(graph.n_vertices)).all()
 
 
@@ -252,8 +252,8 @@ def test_one_line_form():
     frame = random_edges(4, 20, 40)
     graph = frame.trav.graph(directed=True)
     pd.testing.assert_frame_equal(
-        frame.trav.run(programs.connected_components(), directed=True, initial=range(graph.n_vertices)),
-        graph.run(programs.connected_components(), initial=range(graph.n_vertices)),
+        frame.trav.run(shipped.connected_components(), directed=True, initial=range(graph.n_vertices)),
+        graph.run(shipped.connected_components(), initial=range(graph.n_vertices)),
     )
 
 
@@ -314,7 +314,7 @@ def test_dtypes_of_numpy():
 
 def test_initial_values_past_int64_are_of_floats():
     graph = pd.DataFrame({"src": [0], "dst": [1]}).trav.graph(directed=True)
-    answer = graph.run(programs.shortest_paths(), initial=[2**70, 1], max_iterations=0)
+    answer = graph.run(shipped.shortest_paths(), initial=[2**70, 1], max_iterations=0)
     assert answer["value"].tolist() == [2.0**70, 1.0]
     integers = pd.Series([3, 1], dtype=object).tolist()
     assert graph.run(LABELS, initial=np.array(integers, object), max_iterations=0)["value"].tolist() == [3, 1]
@@ -366,11 +366,11 @@ def test_the_shipped_programs_can_be_imported_by_their_name():
     import rapids_trav.programs as named
 
     assert named is rapids_trav.programs
-    assert named.shortest_paths() is programs.shortest_paths()
+    assert named.shortest_paths() is shipped.shortest_paths()
 
 
 EDGES = pd.DataFrame({"src": [1, 2], "dst": [2, 3], "open": [True, False]})
-LABELS = programs.connected_components()
+LABELS = shipped.connected_components()
 MOST = 2**31 - 1
 THIRD = 2
 WRONG = {

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rapids_trav import Graph
-from rapids_trav.algorithms.validate import check_tree
+from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.engines.cpu import CpuEngine
 
 VARIANTS = CpuEngine.variants

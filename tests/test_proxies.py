@@ -10,9 +10,9 @@ import pytest
 from conftest import rows
 
 import rapids_trav
-from rapids_trav import proxies
-from rapids_trav.edges import FrameEdges
+from rapids_trav.edges.sources import FrameEdges
 from rapids_trav.errors import TravError
+from rapids_trav.frames import proxies
 
 
 class Proxy:

@@ -7,7 +7,7 @@ import pytest
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav import generators
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.interface import BfsOptions
 
 EDGES = generators.rmat(11, 8, seed=6) * 3  # gaps between the ids, which isolated vertices fill
 N = int(EDGES.to_numpy().max()) + 1

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import rapids_trav  # noqa: F401  (registers .trav)
-from rapids_trav.algorithms import programs
-from rapids_trav.engines.cpu import gas_push
+from rapids_trav.engines.cpu.programs import push
+from rapids_trav.programs import shipped
 
 N_EDGES = 2400
 
@@ -20,7 +20,7 @@ def first_mode(n_active, **options):
     src = np.concatenate([np.zeros(n_active, np.int64), 10_000 + rest])
     dst = np.concatenate([1 + np.arange(n_active), 20_000 + rest])
     graph = pd.DataFrame({"src": src, "dst": dst}).trav.graph(directed=True)
-    found = graph.run(programs.breadth_first(), initial={0: 0}, max_iterations=1, trace=True, **options)
+    found = graph.run(shipped.breadth_first(), initial={0: 0}, max_iterations=1, trace=True, **options)
     assert (found.result["value"] == 1).sum() == n_active
     return found.trace["mode"].iloc[0]
 
@@ -29,7 +29,7 @@ def first_mode(n_active, **options):
 def test_a_synchronous_iteration_pushes_up_to_its_bound(monkeypatch, n_threads):
     """It pushes on one thread, and a pull or a notification would be shared by all."""
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", n_threads)
-    bound = N_EDGES // (gas_push.NARROW * n_threads)
+    bound = N_EDGES // (push.NARROW * n_threads)
     assert first_mode(bound) == "push"
     assert first_mode(bound + 1) == "notify"
 
@@ -37,6 +37,6 @@ def test_a_synchronous_iteration_pushes_up_to_its_bound(monkeypatch, n_threads):
 @pytest.mark.parametrize("n_threads", [1, 8])
 def test_an_asynchronous_iteration_pushes_on_any_number_of_threads(monkeypatch, n_threads):
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", n_threads)
-    bound = N_EDGES // gas_push.NARROW
+    bound = N_EDGES // push.NARROW
     assert first_mode(bound, asynchronous=True) == "push"
     assert first_mode(bound + 1, asynchronous=True) == "notify"

@@ -14,9 +14,9 @@ import pytest
 from conftest import to_pandas
 
 from rapids_trav import TravError
-from rapids_trav.algorithms.programs import connected_components
-from rapids_trav.checkpoint import NAME
-from rapids_trav.program import Program
+from rapids_trav.programs.checkpoint import NAME
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.shipped import connected_components
 
 KILLS = 10
 HALVE = Program(

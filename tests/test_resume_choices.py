@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import Program, TravError, checkpoint
-from rapids_trav.algorithms import programs
+from rapids_trav import Program, TravError
+from rapids_trav.programs import checkpoint, shipped
 
 N = 60
 EDGES = pd.DataFrame({"src": np.arange(N - 1), "dst": np.arange(1, N), "w": np.ones(N - 1, int)})
@@ -30,5 +30,5 @@ def test_checkpoints_come_every_so_many_iterations_and_at_the_end(tmp_path, monk
     monkeypatch.setattr(checkpoint.Writer, "write", lambda self, state: seen.append(state.iteration))
     graph = EDGES.trav.graph()
     options = {"checkpoint": tmp_path, "checkpoint_every": every, "max_iterations": 7}
-    graph.run(programs.breadth_first(), initial={0: 0}, **options)
+    graph.run(shipped.breadth_first(), initial={0: 0}, **options)
     assert seen == written

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Program, TravError
-from rapids_trav.algorithms.programs import connected_components
-from rapids_trav.checkpoint import load
+from rapids_trav.programs.checkpoint import load
+from rapids_trav.programs.shipped import connected_components
 
 AVERAGE = Program(
     "average",

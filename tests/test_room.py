@@ -13,11 +13,11 @@ import pytest
 from conftest import to_pandas
 
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cuda import external_build
-from rapids_trav.engines.cuda.external_places import place_plainly
-from rapids_trav.engines.cuda.page_plan import plan_stream
+from rapids_trav.engines.cuda.build import spilled
+from rapids_trav.engines.cuda.build.places import place_plainly
+from rapids_trav.engines.cuda.stream.plan import plan_stream
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.sizes import parse_bytes
+from rapids_trav.utilities.sizes import parse_bytes
 
 
 class Gpu(CpuEngine):
@@ -30,8 +30,8 @@ class Gpu(CpuEngine):
         return np.empty(n, dtype)
 
     def build_outside(self, chunks, n_vertices, outside, **how):
-        device = external_build.Device(np, self.count_ids, place_plainly, lambda array: array)
-        return external_build.build_adjacency(chunks, n_vertices, outside, device, **how)
+        device = spilled.Device(np, self.count_ids, place_plainly, lambda array: array)
+        return spilled.build_adjacency(chunks, n_vertices, outside, device, **how)
 
     def reach_outside(self, adjacency, first):
         rows = replace(adjacency, row_offsets=adjacency.row_offsets.copy())

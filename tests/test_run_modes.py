@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Program
-from rapids_trav.algorithms import programs
+from rapids_trav.programs import shipped
 
 FURTHER = Program("further", "int64", "min", scatter=lambda value, degree: value + 1)
 CAPPED = Program(
@@ -40,7 +40,7 @@ def test_few_active_vertices_notify():
     assert set(found.trace["mode"]) == {"notify"}
 
 
-@pytest.mark.parametrize("program", [CAPPED, programs.breadth_first()])
+@pytest.mark.parametrize("program", [CAPPED, shipped.breadth_first()])
 def test_notified_rows_at_the_bounds_of_pages(program):
     n = 2000
     graph = paged_path(n)
@@ -65,7 +65,7 @@ def test_a_vertex_that_two_push_to_is_active_once():
     """The first offers 5 and the second 3, so the value of vertex 2 falls twice in one round."""
     edges = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [2, 2, 3, 4]})
     graph = edges.trav.graph(directed=True)
-    program = programs.breadth_first()
+    program = shipped.breadth_first()
     found = graph.run(program, initial={0: 5, 1: 3}, mode="push", trace=True)
     assert found.result["value"].tolist() == [5, 3, 4, 5, 6]
     assert found.trace["active"].tolist() == [2, 1, 1, 1]
@@ -77,6 +77,6 @@ def test_far_vertices_wait_for_their_turn():
     edges = pd.DataFrame({"src": np.arange(0, n, 2), "dst": np.arange(1, n, 2)})
     graph = edges.trav.graph()
     labels = graph.run(
-        programs.connected_components("int64"), initial=np.arange(n), mode="push", asynchronous=True
+        shipped.connected_components("int64"), initial=np.arange(n), mode="push", asynchronous=True
     )
     assert labels["value"].tolist() == [v // 2 * 2 for v in range(n)]

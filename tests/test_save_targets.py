@@ -10,8 +10,8 @@ import pytest
 
 from rapids_trav import Graph, TravError, datasets
 from rapids_trav.cli import run as command_line
-from rapids_trav.durable import folder_in_the_making
 from rapids_trav.io import read_edges, write_frame
+from rapids_trav.utilities.atomic_files import folder_in_the_making
 
 EDGES = pd.DataFrame({"src": [3, 1, 1], "dst": [1, 2, 9]})
 LONG = "x" * 256

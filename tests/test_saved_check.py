@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from rapids_trav import Graph, TravError
-from rapids_trav.storage import files
-from rapids_trav.storage.saved_check import ROWS, look_through
+from rapids_trav.saved import write
+from rapids_trav.saved.check import ROWS, look_through
 
 N = 3 * ROWS  # enough for several threads
 
@@ -64,9 +64,9 @@ def test_a_row_that_descends(edges):
 def rewritten(folder, name, values):
     """Put an array in the place of another, with a head that fits."""
     head = json.loads((folder / "graph.json").read_text())
-    head["files"][f"{name}.npy"] = files._write_array(folder / f"{name}.npy", values)
+    head["files"][f"{name}.npy"] = write._write_array(folder / f"{name}.npy", values)
     del head["crc32"], head["format"], head["version"]
-    files._write_head(folder / "graph.json", head)
+    write._write_head(folder / "graph.json", head)
 
 
 def test_what_is_looked_at_when(tmp_path):

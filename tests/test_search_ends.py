@@ -5,9 +5,10 @@ import pytest
 from test_cpu_engine import view_of
 
 from rapids_trav import generators
-from rapids_trav.engines.cpu import CpuEngine, multi_source
-from rapids_trav.engines.cpu.compile import Team
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cpu.bfs import multi_source
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.interface import BfsOptions
 
 ENGINE = CpuEngine()
 PATH = [(v, v + 1) for v in range(40)]

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda import shards
-from rapids_trav.engines.cuda.shards import FACTORS, cut_shards, replication_factor
-from rapids_trav.engines.cuda.shared_memory import block_bytes
+from rapids_trav.engines.cuda.programs import shards
+from rapids_trav.engines.cuda.programs.shards import FACTORS, cut_shards, replication_factor
+from rapids_trav.engines.cuda.runtime.shared_memory import block_bytes
 from rapids_trav.errors import TravError
 
 KB = 1024

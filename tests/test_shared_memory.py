@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("cupy")
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
 
-from rapids_trav.engines.cuda import fused, loader  # noqa: E402
+from rapids_trav.engines.cuda.bfs import fused  # noqa: E402
+from rapids_trav.engines.cuda.runtime import loader  # noqa: E402
 
 # The kernel's `BlockShared` by its name in PTX, with the place in it.
 _ACCESS = r"\b{kind}\.shared\S*\s[^;]*\[_ZZ9bfs_fusedE6shared(?:\+(\d+))?\]"

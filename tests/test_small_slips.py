@@ -6,9 +6,9 @@ import pytest
 
 from rapids_trav import Graph, TravError
 from rapids_trav.algorithms import sssp
+from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.io import read_edges
-from rapids_trav.parquet_edges import ParquetEdges
 
 
 def test_the_smallest_predecessor_wins_over_blocks_of_edges(monkeypatch):

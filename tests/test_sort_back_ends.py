@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rapids_trav.degree_order import BACK_ENDS, descending
+from rapids_trav.ids.degree_order import BACK_ENDS, descending
 
 
 class Recorded:

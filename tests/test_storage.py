@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 from test_properties import common, graphs
 
 from rapids_trav import Graph, TravError, UnknownVertexError
-from rapids_trav.algorithms.programs import shortest_paths
-from rapids_trav.algorithms.validate import check_tree
+from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.shipped import shortest_paths
 from rapids_trav.storage import paged
 from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.placement import Placement, in_memory_bytes
-from rapids_trav.structures import RunOptions, State
 
 VARIANTS = CpuEngine.variants
 
@@ -210,7 +211,7 @@ def test_edges_are_read_a_little_at_a_time(tmp_path, monkeypatch):
     edges = random_edges(m=20_000)
     edges.to_parquet(tmp_path / "edges.parquet", row_group_size=1500)
     seen = []
-    read = paged.Outside.build_adjacency
+    read = paged.SpilledBuild.build_adjacency
 
     def spy(self, chunks, n_vertices, **how):
         def watched():
@@ -220,7 +221,7 @@ def test_edges_are_read_a_little_at_a_time(tmp_path, monkeypatch):
 
         return read(self, watched, n_vertices, **how)
 
-    monkeypatch.setattr(paged.Outside, "build_adjacency", spy)
+    monkeypatch.setattr(paged.SpilledBuild, "build_adjacency", spy)
     graph = edges.trav.graph()
     for source in (edges, [edges[:13_000], edges[13_000:]], tmp_path / "edges.parquet"):
         other = Graph.from_edges(source, memory_limit="24kB")
@@ -322,7 +323,7 @@ def test_a_push_that_does_not_fit_is_left_out():
     assert graph.budget.free >= held
     tight = replace(view, pages=replace(view.pages, budget=Budget(70 * 3000)))
     program, initial = shortest_paths("float64"), np.where(vertex == 0, 0.0, np.inf)
-    state = State(initial, vertex == 0)
+    state = RunState(initial, vertex == 0)
     options = RunOptions(weighted=True, trace=True)
     done = graph.engine.run(tight, program, state, options)
     assert done.values.tolist() == wanted.result["distance"].tolist()

@@ -15,14 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import Graph, TravError, host_memory
-from rapids_trav.durable import folder_in_the_making
+from rapids_trav import Graph, TravError
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.storage import files, saved_folder
-from rapids_trav.storage.arrays import Scratch, open_array, place_of
+from rapids_trav.saved import folder as saved_folder
+from rapids_trav.saved import write
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.outside import Outside
-from rapids_trav.structures import Adjacency
+from rapids_trav.storage.mapped_arrays import Scratch, open_array, place_of
+from rapids_trav.storage.spilled_build import SpilledBuild
+from rapids_trav.utilities import host_memory
+from rapids_trav.utilities.atomic_files import folder_in_the_making
 
 EDGES = pd.DataFrame({"src": [3, 1, 1, 90], "dst": [1, 2, 90, 2], "cost": [1.0, 2.0, 3.0, 4.0]})
 
@@ -174,10 +176,10 @@ def test_arrays_of_another_type_than_was_saved(saved, file, was, other):
 def test_offsets_that_do_not_ascend(saved, offsets):
     """As no graph has them, by a file that fits its checksum."""
     head = json.loads((saved / "graph.json").read_text())
-    entry = files._write_array(saved / "row_offsets.npy", np.array(offsets, np.int64))
+    entry = write._write_array(saved / "row_offsets.npy", np.array(offsets, np.int64))
     head["files"]["row_offsets.npy"] = entry
     del head["crc32"], head["format"], head["version"]
-    files._write_head(saved / "graph.json", head)
+    write._write_head(saved / "graph.json", head)
     with pytest.raises(TravError, match="holds arrays that do not fit together"):
         Graph.open(saved, engine="cpu")
 
@@ -194,7 +196,7 @@ def test_heads_that_are_no_heads(saved):
 
 def test_a_graph_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(files, "VERSION", 2)
+        patch.setattr(write, "VERSION", 2)
         EDGES.trav.graph().save(tmp_path / "graph")
     with pytest.raises(TravError, match="has format version 2, and this release reads 1"):
         Graph.open(tmp_path / "graph", engine="cpu")
@@ -209,7 +211,7 @@ def test_arrays_that_do_not_fit_together(tmp_path):
     (tmp_path / "two" / "column_indices.npy").rename(tmp_path / "one" / "column_indices.npy")
     head["files"]["column_indices.npy"] = other["files"]["column_indices.npy"]
     del head["crc32"], head["format"], head["version"]
-    files._write_head(tmp_path / "one" / "graph.json", head)
+    write._write_head(tmp_path / "one" / "graph.json", head)
     with pytest.raises(TravError, match="holds arrays that do not fit together"):
         Graph.open(tmp_path / "one", engine="cpu")
 
@@ -250,7 +252,7 @@ def test_a_disk_that_fills_up_while_saving(tmp_path, monkeypatch, after):
 def test_a_disk_without_room_from_the_start(tmp_path, monkeypatch):
     graph = EDGES.trav.graph()
     usage = type("Usage", (), {"free": 50})
-    monkeypatch.setattr(files.shutil, "disk_usage", lambda path: usage)
+    monkeypatch.setattr(write.shutil, "disk_usage", lambda path: usage)
     with pytest.raises(TravError, match=r"graph needs \d+ B, and .* has 50 B left: make room"):
         graph.save(tmp_path / "graph")
     assert left_in(tmp_path) == []
@@ -300,7 +302,7 @@ def test_a_save_that_is_killed_leaves_no_graph(tmp_path):
 import os, signal, sys
 import pandas as pd
 import rapids_trav
-from rapids_trav.storage import files
+from rapids_trav.saved import write as files
 files._write_head = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
 pd.DataFrame({"src": [1], "dst": [2]}).trav.graph().save(sys.argv[1] + "/graph")
 """
@@ -395,7 +397,7 @@ class PinnedEngine(CpuEngine):
 @pytest.mark.parametrize(("available", "place"), [(10**12, "host"), (host_memory.RESERVE + 399, "disk")])
 def test_edges_of_a_gpu_are_in_files_where_host_memory_is_short(monkeypatch, available, place):
     monkeypatch.setattr(host_memory, "available_bytes", lambda: available)
-    outside = Outside(PinnedEngine(), Budget("1MB"))
+    outside = SpilledBuild(PinnedEngine(), Budget("1MB"))
     assert place_of(outside.allocate(100, np.int32, "column indices")) == place
     adjacency = Adjacency(np.array([0, 100]), Scratch().on_disk(100, np.int32, "columns"))
     assert place_of(outside.take_over(adjacency).column_indices) == place
@@ -406,7 +408,7 @@ def test_host_memory_that_cannot_be_pinned(monkeypatch):
     monkeypatch.setattr(
         engine, "empty_pinned", lambda n, dtype: (_ for _ in ()).throw(MemoryError()), raising=False
     )
-    assert place_of(Outside(engine, Budget("1MB")).allocate(100, np.int32, "column indices")) == "disk"
+    assert place_of(SpilledBuild(engine, Budget("1MB")).allocate(100, np.int32, "column indices")) == "disk"
 
 
 def test_available_memory(tmp_path, monkeypatch):

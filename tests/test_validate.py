@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rapids_trav import Graph, generators
-from rapids_trav.algorithms import validate
+from rapids_trav.algorithms import validation
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.storage.budget import Budget
-from rapids_trav.structures import Adjacency, BfsOptions
 
 ENGINE = CpuEngine()
 
@@ -31,12 +32,12 @@ def plainly(view, sources, distance, predecessor, depth_limit):
     searched = (near >= 0) & (near < (np.inf if depth_limit is None else depth_limit))
     unjoined = [p >= 0 and (p, v) not in joined for v, p in enumerate(predecessor.tolist())]
     wrong = {
-        validate.SOURCES: vertex[source != (distance == 0)],
-        validate.ROOTS: vertex[source & led],
-        validate.REACHED: vertex[~source & ((distance > 0) != led)],
-        validate.UP: vertex[led & (distance[np.where(led, predecessor, 0)] + 1 != distance)],
-        validate.EDGE: vertex[unjoined],
-        validate.LEVEL: edges.dst[searched & ((far < 0) | (far > near + 1))],
+        validation.SOURCES: vertex[source != (distance == 0)],
+        validation.ROOTS: vertex[source & led],
+        validation.REACHED: vertex[~source & ((distance > 0) != led)],
+        validation.UP: vertex[led & (distance[np.where(led, predecessor, 0)] + 1 != distance)],
+        validation.EDGE: vertex[unjoined],
+        validation.LEVEL: edges.dst[searched & ((far < 0) | (far > near + 1))],
     }
     return [f"{rule} (internal vertex {found[0]})" for rule, found in wrong.items() if len(found)]
 
@@ -64,8 +65,8 @@ def trees(draw):
 def test_blocks_find_what_a_look_at_all_finds(tree, block):
     view, sources, distance, predecessor, depth = tree
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(validate, "BLOCK", block)
-        found = validate.broken_rules(ENGINE, view, sources, distance, predecessor, depth)
+        patch.setattr(validation, "BLOCK", block)
+        found = validation.broken_rules(ENGINE, view, sources, distance, predecessor, depth)
     assert found == plainly(view, sources, distance, predecessor, depth)
 
 
@@ -76,12 +77,12 @@ def test_a_budget_decides_the_block(monkeypatch):
         read.append(block)
         return iter(())
 
-    monkeypatch.setattr(validate, "edge_blocks", blocks)
+    monkeypatch.setattr(validation, "edge_blocks", blocks)
     rows = Adjacency(np.array([0, 1 << 20]), np.zeros(1 << 20, np.int32))
     view = type("View", (), {"n_vertices": 1, "stored": rows})
     for limit in (1 << 20, 1 << 24, 1 << 40):
         budget = Budget(limit)
-        validate.broken_rules(ENGINE, view, np.zeros(1, int), np.zeros(1, np.int32), budget=budget)
+        validation.broken_rules(ENGINE, view, np.zeros(1, int), np.zeros(1, np.int32), budget=budget)
         assert budget.used == 0 and 0 < budget.peak <= limit
     assert read == [(1 << 20) // 4 // 128 - 1, (1 << 24) // 4 // 128 - 1, 1 << 20]
 
@@ -92,9 +93,9 @@ def test_a_graph_in_files_is_checked_within_its_limit():
     assert graph.budget is not None
     root = int(edges["src"][0])
     result = graph.bfs(root)
-    validate.check_tree(graph, result, root)
+    validation.check_tree(graph, result, root)
     deepest = result["distance"].fillna(-1).to_numpy().argmax()
     result.loc[deepest, "predecessor"] = result["vertex"][deepest]
-    with pytest.raises(validate.TreeError, match="rule 3"):
-        validate.check_tree(graph, result, root)
+    with pytest.raises(validation.TreeError, match="rule 3"):
+        validation.check_tree(graph, result, root)
     assert graph.budget.peak <= graph.budget.limit

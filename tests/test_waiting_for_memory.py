@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import parse_bytes
 from rapids_trav.storage.budget import Budget
+from rapids_trav.utilities.sizes import parse_bytes
 
 SECONDS = 60  # after which a thread counts as stuck
 

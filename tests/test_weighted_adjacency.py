@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.cpu.build import build_adjacency
-from rapids_trav.storage.strengths import strengths
 
 DTYPES = ("float64", "float32", "int64", "int32")
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from test_cpu_engine import assert_tree, view_of
 
-from rapids_trav.engines.cpu import CpuEngine, compile, direction_optimizing
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cpu.bfs import direction_optimizing
+from rapids_trav.engines.cpu.runtime import compile
+from rapids_trav.engines.interface import BfsOptions
 
 HUBS, EACH, FAR = 4200, 5, 300_000
 

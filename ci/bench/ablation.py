@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.interface import BfsOptions
 
 from . import graphs
 from .build import phase_times

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.algorithms.validate import broken_rules
+from rapids_trav.algorithms.validation import broken_rules
 
 from . import graphs
 from .build import phase_times

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rapids_trav.structures import BfsOptions, Search
+from rapids_trav.engines.interface import BfsOptions, Search
 
 from . import graphs
 from .checks import verdict

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.graph import Graph
 from rapids_trav.graph500 import devices
-from rapids_trav.structures import BfsOptions
 
 from . import graphs
 from .libraries import rival_name

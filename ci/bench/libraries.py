@@ -19,7 +19,7 @@ def unavailable() -> str | None:
                 f"ci/bench_gpu.py needs {name}, which cannot be imported ({error}): "
                 f"install rapids-trav[cu13] or rapids-trav[cu12]."
             )
-    from rapids_trav.doctor import find_driver
+    from rapids_trav.utilities.machine import find_driver
 
     return None if find_driver().gpus else "No GPU was found here; rapids-trav doctor tells more."
 

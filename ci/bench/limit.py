@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.structures import BfsOptions, LevelTrace
+from rapids_trav.engines.interface import BfsOptions, LevelTrace
 
 from .rows import Row, of_times, ratio, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rapids_trav.structures import Search
+    from rapids_trav.engines.interface import Search
 
     from .lab import Lab
 

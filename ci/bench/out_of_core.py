@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rapids_trav import engines
-from rapids_trav.algorithms.programs import breadth_first, pagerank
+from rapids_trav.engines.runs import IterationTrace, RunOptions
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.shipped import breadth_first, pagerank
 from rapids_trav.storage.placement import Placement
-from rapids_trav.structures import IterationTrace, RunOptions, State
 
 from . import graphs, programs
 from .checks import Checker, verdict
@@ -170,7 +171,7 @@ def full_search(lab: Lab, graph: Graph) -> Callable[[int], Any]:
         values, active = xp.full(n, breadth_first().identity, np.int32), xp.zeros(n, bool)
         source = prepare(root)
         values[source], active[source] = 0, True
-        return graph.engine.run(view, breadth_first(), State(values, active), options).values
+        return graph.engine.run(view, breadth_first(), RunState(values, active), options).values
 
     return search
 
@@ -178,7 +179,7 @@ def full_search(lab: Lab, graph: Graph) -> Callable[[int], Any]:
 def streaming(lab: Lab, graph: Graph) -> Iterator[Row]:
     """PageRank's iterations: bytes a second, on one engine and on both."""
     link, n = host_link(lab), graph.n_vertices
-    state = State(lab.xp.full(n, 1 / n), lab.xp.ones(n, bool))
+    state = RunState(lab.xp.full(n, 1 / n), lab.xp.ones(n, bool))
     options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), trace=True)
     ways = {"streamed": {}, "asynchronous": {"asynchronous": True}, "with the CPU": {}}
     for name, changes in ways.items():

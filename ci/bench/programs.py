@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.algorithms import programs
+from rapids_trav.programs import shipped
 
 from . import graphs
 from .checks import verdict
@@ -189,7 +189,7 @@ def shortest(graph: Graph, theirs: Any, sources: Sequence[int]) -> Match:
 
 def an_iteration(lab: Lab, graph: Graph, theirs: Any, dtype: str) -> Iterator[Row]:
     """Time of one iteration of PageRank."""
-    n, program = graph.n_vertices, programs.pagerank(NEVER, dtype)
+    n, program = graph.n_vertices, shipped.pagerank(NEVER, dtype)
     settings = {"initial": 1 / n, "parameters": (ALPHA, 1 / n)}
     contenders = {
         "rapids_trav": lambda most: graph.run(program, max_iterations=most, **settings),

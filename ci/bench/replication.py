@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rapids_trav import datasets
-from rapids_trav.algorithms.programs import pagerank
-from rapids_trav.structures import GatherView, Run, RunOptions, State
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.shipped import pagerank
 
 from . import graphs
 from .checks import verdict
@@ -26,7 +27,7 @@ from .rows import Row, of_times, ratio, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rapids_trav.program import Program
+    from rapids_trav.programs.definition import Program
 
     from .lab import Lab
 
@@ -56,7 +57,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
         graph = lab.graph(lab.load(name), directed=graphs.is_directed(name))
         view, n = graph.storage.gather_view("out"), graph.n_vertices
         for dtype in DTYPES:
-            state = State(lab.xp.full(n, 1 / n, dtype=dtype), lab.xp.ones(n, dtype=bool))
+            state = RunState(lab.xp.full(n, 1 / n, dtype=dtype), lab.xp.ones(n, dtype=bool))
             facts = {"benchmark": "replication", "graph": name, "dtype": dtype}
             rows = []
             for row in setups(lab, graph.engine, view, pagerank(NEVER, dtype), state):
@@ -67,7 +68,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
         del graph, view
 
 
-def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: State) -> Iterator[Row]:
+def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: RunState) -> Iterator[Row]:
     """A row for each way to gather; the first gives the ranks that the others must give."""
     n = view.n_vertices
     options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), mode="pull", trace=True)
@@ -88,7 +89,7 @@ def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: Sta
 
 
 def iterations(
-    lab: Lab, engine: Any, view: GatherView, program: Program, state: State, options: RunOptions
+    lab: Lab, engine: Any, view: GatherView, program: Program, state: RunState, options: RunOptions
 ) -> tuple[Row, Run]:
     """Statistics of the iterations of a few runs after one to warm up, but for the first of each."""
     engine.run(view, program, state, options)
@@ -105,11 +106,11 @@ def iterations(
     return {**times, "gedges_a_second": rate, **counts}, done
 
 
-def evenness(lab: Lab, view: GatherView, program: Program, state: State, options: RunOptions) -> Row:
+def evenness(lab: Lab, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Row:
     """The shards of a run, and how evenly their pieces take their time in its second iteration."""
-    from rapids_trav.engines.cuda.gas_work import Work
+    from rapids_trav.engines.cuda.programs.resident import ResidentWork
 
-    work = Work(view, program, state, options)
+    work = ResidentWork(view, program, state, options)
     work.pull()
     shards = work.shards.shards
     work.shards.cycles = lab.xp.zeros(shards.n_pieces, np.int64)

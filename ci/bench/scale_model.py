@@ -32,10 +32,11 @@ from rich.console import Console
 from rich.table import Table
 
 from rapids_trav import generators
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.compile import kernel
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
-from rapids_trav.structures import Adjacency, BfsOptions
 
 HOST = 8  # GPUs of one
 LAYOUTS = ("1d", "2d", "hosts")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.interface import BfsOptions
 
 from . import build, graphs, whole_call
 from .libraries import REFUSALS, reason, rival_name

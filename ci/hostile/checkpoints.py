@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import Graph
-from rapids_trav.checkpoint import NAME
+from rapids_trav.programs.checkpoint import NAME
 
 from .cases import Case
 

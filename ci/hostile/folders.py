@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.storage.files import HEAD, head_bytes
+from rapids_trav.saved.write import HEAD, head_bytes
 
 from . import checkpoints, contents
 from .cases import Case

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import Graph, TravError
-from rapids_trav.storage.files import HEAD, head_bytes
+from rapids_trav.saved.write import HEAD, head_bytes
 
 Place = tuple[str | int, ...]  # of a value in JSON
 

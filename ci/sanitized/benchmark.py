@@ -9,7 +9,7 @@ import cupy
 import numpy as np
 
 from rapids_trav import generators, graph500
-from rapids_trav.engines.cuda.loader import load
+from rapids_trav.engines.cuda.runtime.loader import load
 from rapids_trav.graph500 import cuda
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))

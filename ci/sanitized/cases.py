@@ -15,8 +15,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from rapids_trav.program import Program
-from rapids_trav.structures import Adjacency, GatherView, Run, RunOptions
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.programs.definition import Program
 from tests.gpu.plain_programs import PlainEdges, fixed_point, steps
 from tests.gpu.program_cases import SUMMING, question, start, weights_of
 from tests.gpu.small_graphs import Graph

@@ -7,10 +7,11 @@ from typing import Any
 import cupy
 import numpy as np
 
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.pages import page_rows
-from rapids_trav.structures import Adjacency, BfsOptions
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree
 
 VERTEX_BYTES = 16  # that a build takes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from rapids_trav.engines.cuda import CudaEngine
-from rapids_trav.engines.cuda.dispatcher import Dispatcher
+from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
 from rapids_trav.errors import TravMemoryError
 from tests.gpu.paged_views import in_budget, in_pages, in_pinned_memory
 

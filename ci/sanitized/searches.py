@@ -7,10 +7,11 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
+from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cuda import CudaEngine
-from rapids_trav.engines.cuda.build import build_adjacency, wide_adjacency, with_first_neighbors
-from rapids_trav.ids import IntegerTable
-from rapids_trav.structures import Adjacency, BfsOptions
+from rapids_trav.engines.cuda.build.in_memory import build_adjacency, wide_adjacency, with_first_neighbors
+from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.ids.maps import IntegerTable
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree, random, star
 
 EXTRA = {

@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import SearchRequest, ask
+from rapids_trav.algorithms.result_rows import Rows
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.frames import Masked
-from rapids_trav.ids import vertex_dtype
-from rapids_trav.lookup import lookup
-from rapids_trav.storage.search_room import Searches, answer_bytes
-from rapids_trav.structures import Array, BfsOptions, LevelTrace, Search
-
-from .answer_rows import Rows
-from .question import Question, ask, flag
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
+from rapids_trav.frames.columns import Masked
+from rapids_trav.ids.lookup import lookup
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.storage.search_memory import Searches, answer_bytes
+from rapids_trav.utilities.checks import flag
 
 BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
 BATCH_SOURCES = 512
@@ -48,7 +47,12 @@ class Traced(NamedTuple):
 
 
 def bfs(
-    graph: Graph, sources: Any, *, reached_only: bool = False, deterministic: bool = False, **asked: Any
+    graph: TraversableGraph,
+    sources: Any,
+    *,
+    reached_only: bool = False,
+    deterministic: bool = False,
+    **asked: Any,
 ) -> Any:
     """Frame of the search that `Graph.bfs` documents."""
     flag("reached_only", reached_only)
@@ -80,7 +84,7 @@ def bfs(
 
 
 def searches(
-    graph: Graph, question: Question, room: int, deterministic: bool = False, beside: int = 0
+    graph: TraversableGraph, question: SearchRequest, room: int, deterministic: bool = False, beside: int = 0
 ) -> Iterator[tuple[int, Search]]:
     """The searches of a question: position of a batch's first source, and what was found.
 
@@ -112,7 +116,7 @@ def searches(
             del found
 
 
-def _with_smallest(graph: Graph, question: Question, found: Search, wanted: bool) -> Search:
+def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
     """The search with the smallest of the valid predecessors, if they are wanted."""
     if not wanted:
         return found
@@ -121,7 +125,7 @@ def _with_smallest(graph: Graph, question: Question, found: Search, wanted: bool
     return replace(found, predecessor=predecessor)
 
 
-def _search_each(engine: Any, question: Question, sources: Array, options: BfsOptions) -> Search:
+def _search_each(engine: Any, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
     """A search of each source; repeated ones are searched once (engines take them unique)."""
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
     if len(unique) == len(sources):
@@ -132,7 +136,7 @@ def _search_each(engine: Any, question: Question, sources: Array, options: BfsOp
 
 
 def _rows(
-    graph: Graph, question: Question, found: Search, first: int, reached_only: bool
+    graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
 ) -> tuple[Array | None, Array | None, Array, Array | None]:
     """Source (None: joint), vertex (None: all, once), distance and predecessor of each row of the answer."""
     xp, n, rank = graph.engine.xp, graph.n_vertices, graph.ids.rank
@@ -158,7 +162,11 @@ def _rows(
 
 
 def _named(
-    graph: Graph, source: Array | None, vertex: Array | None, distance: Array, predecessor: Array | None
+    graph: TraversableGraph,
+    source: Array | None,
+    vertex: Array | None,
+    distance: Array,
+    predecessor: Array | None,
 ) -> dict[str, Any]:
     """The columns in the caller's ids."""
     columns = {} if source is None else graph.id_columns("source", source)
@@ -169,7 +177,7 @@ def _named(
     return columns
 
 
-def _check_size(graph: Graph, rows: int) -> None:
+def _check_size(graph: TraversableGraph, rows: int) -> None:
     if rows > CUDF_ROWS and graph.rows.source.library.name == "cudf":
         raise TravMemoryError(
             f"The answer has more than {rows:,} rows, but a cuDF frame holds {CUDF_ROWS:,}: "
@@ -177,7 +185,7 @@ def _check_size(graph: Graph, rows: int) -> None:
         )
 
 
-def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
+def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
     """One row for each level of each batch, which begins at level 1, in the library of the edges."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
@@ -190,7 +198,7 @@ def trace_frame(graph: Graph, traces: list[list[LevelTrace]], each: bool = False
     return graph.hand_out(columns)
 
 
-def trace_columns(graph: Graph, rows: Sequence[Any], types: dict[str, str]) -> dict[str, Any]:
+def trace_columns(graph: TraversableGraph, rows: Sequence[Any], types: dict[str, str]) -> dict[str, Any]:
     """A column for each of these attributes of a trace's rows; those of type "O" are strings."""
     values = attrgetter(*types)
     table = np.array([values(row) for row in rows], dtype=list(types.items()))

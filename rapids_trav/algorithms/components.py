@@ -12,27 +12,26 @@ component.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rapids_trav.frames import move
-from rapids_trav.ids import vertex_dtype
-from rapids_trav.storage.run_room import question_bytes, shortcut_bytes
-from rapids_trav.structures import Array, State
-
-from .programs import connected_components
-from .run import RunQuestion, answer, execute, gather_view, in_order, running
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.run import answer, execute, gather_view, in_order, running
+from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.frames.columns import move
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.shipped import connected_components
+from rapids_trav.storage.run_memory import question_bytes, shortcut_bytes
 
 FIRST = 4  # iterations after which a component counts as wide
 
 
-def components(graph: Graph, **asked: Any) -> Any:
+def components(graph: TraversableGraph, **asked: Any) -> Any:
     """Frame of the components that `Graph.components` documents."""
-    question = RunQuestion(direction="both", **asked)
+    question = RunRequest(direction="both", **asked)
     xp, n = graph.engine.xp, graph.n_vertices
     dtype = vertex_dtype(n)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
@@ -41,7 +40,7 @@ def components(graph: Graph, **asked: Any) -> Any:
     between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.name)
     with running(graph, view, program, question, room, between):
         labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
-        state = State(labels, xp.ones(n, dtype=bool))
+        state = RunState(labels, xp.ones(n, dtype=bool))
         shortcuts = Shortcuts(labels, graph.ids.rank, xp)
         own = {"between": shortcuts, "between_from": FIRST, "between_bytes": between}
         del labels, shortcuts
@@ -66,14 +65,14 @@ class Shortcuts:
     def __init__(self, labels: Array, rank: Array | None, xp: Any) -> None:
         self._before, self._rank, self._xp = labels, rank, xp
 
-    def __call__(self, state: State) -> State:
+    def __call__(self, state: RunState) -> RunState:
         xp = np if isinstance(state.values, np.ndarray) else self._xp  # a GPU's graph may run on the CPU
         before, self._rank = move(self._before, xp), None if self._rank is None else move(self._rank, xp)
         values = state.values.copy()
         changed = xp.flatnonzero(before != values)
         xp.minimum.at(values, self._named(before[changed]), values[changed])
         self._before = values = values[self._named(values)]
-        return State(values, (values != state.values) | state.active, state.iteration)
+        return RunState(values, (values != state.values) | state.active, state.iteration)
 
     def _named(self, labels: Array) -> Array:
         return labels if self._rank is None else self._rank[labels]

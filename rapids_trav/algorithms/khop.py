@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from rapids_trav.edge_blocks import reading
-from rapids_trav.frames import Masked
-from rapids_trav.storage.search_room import KHOP_BYTES, Searches
-
-from .question import ask, whole_number
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
-
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import ask, whole_number
+from rapids_trav.frames.columns import Masked
+from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.search_memory import KHOP_BYTES, Searches
 
 TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
 FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
@@ -36,7 +32,7 @@ class Neighborhood(NamedTuple):
 
 
 def khop(
-    graph: Graph, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
+    graph: TraversableGraph, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
 ) -> Neighborhood:
     """The neighbourhood that `Graph.khop` documents."""
     limit = whole_number("k", k)

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rapids_trav.frames import Masked
-from rapids_trav.storage.search_room import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
-from rapids_trav.structures import Array
-
-from .bfs import searches
-from .question import DIRECTIONS, ask, one_of
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
+from rapids_trav.algorithms.bfs import searches
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import DIRECTIONS, ask
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.frames.columns import Masked
+from rapids_trav.storage.search_memory import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
+from rapids_trav.utilities.checks import one_of
 
 FEW_BINS = 1 << 12  # that CuPy may count in copies
 
 
 def levels(
-    graph: Graph,
+    graph: TraversableGraph,
     sources: Any,
     *,
     mode: str = "joint",
@@ -93,7 +91,7 @@ def _bincount(xp: Any, key: Array, n_bins: int) -> Array:
     return counts.view(xp.int64)
 
 
-def degrees(graph: Graph, direction: str = "out") -> Any:
+def degrees(graph: TraversableGraph, direction: str = "out") -> Any:
     """Frame of the degrees that `Graph.degrees` documents."""
     one_of("direction", direction, DIRECTIONS)
     offsets = graph.storage.view(direction).out.row_offsets

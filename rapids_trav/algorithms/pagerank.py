@@ -15,23 +15,23 @@ most, and alpha is what an iteration shrinks any distance by.
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import whole_number
+from rapids_trav.algorithms.run import answer, execute, gather_view, in_order, running
+from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.weights import check_rank_weights
+from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError, written
-from rapids_trav.storage.run_room import question_bytes
-from rapids_trav.structures import Run, State
-
-from .programs import pagerank as program_of
-from .question import one_of, whole_number
-from .run import RunQuestion, answer, execute, gather_view, in_order, running
-from .weights import check_rank_weights
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.shipped import pagerank as program_of
+from rapids_trav.storage.run_memory import question_bytes
+from rapids_trav.utilities.checks import one_of
 
 
 def pagerank(
-    graph: Graph,
+    graph: TraversableGraph,
     alpha: float = 0.85,
     *,
     tol: float = 1e-5,
@@ -44,7 +44,7 @@ def pagerank(
     """Frame of the ranks that `Graph.pagerank` documents."""
     check_settings(alpha, tol, max_iter)
     xp, n = graph.engine.xp, graph.n_vertices
-    question = RunQuestion(
+    question = RunRequest(
         weighted=graph.weight is not None if weighted is None else weighted,
         parameters=(float(alpha), 1.0 / max(n, 1)),
         max_iterations=max_iter,
@@ -58,7 +58,7 @@ def pagerank(
     with running(graph, view, program, question, question_bytes(program, graph.ids.rank is not None)):
         if view.weights is not None:
             check_rank_weights(graph, view, question.where, dtype, float(1.0 - alpha) / max(n, 1))
-        state = State(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
+        state = RunState(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
         done = execute(graph, view, program, state, question)
         del state
         _check_converged(done, max_iter, tol)

@@ -7,22 +7,21 @@ as one over k * n.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rapids_trav.frames import Masked
-from rapids_trav.ids import vertex_dtype
-from rapids_trav.storage.search_room import paths_bytes
-from rapids_trav.structures import Array, Search
-
-from .bfs import searches
-from .question import ask, flag, on_engine, vertices
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
+from rapids_trav.algorithms.bfs import searches
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import ask, on_engine, vertices
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import Search
+from rapids_trav.frames.columns import Masked
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.storage.search_memory import paths_bytes
+from rapids_trav.utilities.checks import flag
 
 
 def paths(
-    graph: Graph,
+    graph: TraversableGraph,
     sources: Any,
     targets: Any,
     *,
@@ -63,7 +62,7 @@ def paths(
     return graph.deliver(graph.frame(columns))
 
 
-def _follow(graph: Graph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:
+def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:
     """Search, position of the target, step and vertex of each row; step and vertex are -1 where unreached."""
     xp, n = graph.engine.xp, graph.n_vertices
     distance = found.distance.reshape(-1, n)

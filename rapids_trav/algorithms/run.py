@@ -6,98 +6,30 @@ and order), checkpoints, and the choice of the processor.  `execute` is what the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, listed, written
-from rapids_trav.frames import Masked, move
-from rapids_trav.locations import location
-from rapids_trav.program import Program, kind_of
-from rapids_trav.program_parameters import check_parameters, parameter_numbers
-from rapids_trav.storage.rows import check_where
-from rapids_trav.storage.run_room import least_of_engine, question_bytes
-from rapids_trav.structures import Array, GatherView, IterationTrace, Run, RunOptions, State
-
-from .bfs import Traced, trace_columns
-from .initial import starting_state
-from .question import DIRECTIONS, flag, one_of, whole_number
-from .resume import Checkpoints
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
-
-RUN_MODES = ("auto", "pull", "notify", "push")
-PROCESSORS = ("auto", "cpu", "gpu", "hybrid")
-GATHERS = ("rows", "replicas")
-EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
-REPLICATIONS = ("auto", "formula", 1, 2, 4, 8, 16, 32)
-
-
-@dataclass(frozen=True)
-class RunQuestion:
-    """How a caller wants a program run, checked.
-
-    Attributes
-    ----------
-    checkpoint : path or None
-    """
-
-    direction: str = "out"
-    where: Hashable | None = None
-    weighted: bool = False
-    parameters: tuple[float, ...] = ()
-    max_iterations: int | None = None
-    asynchronous: bool | None = None
-    mode: str = "auto"
-    processor: str = "auto"
-    trace: bool = False
-    checkpoint: Any = None
-    checkpoint_every: int = EVERY
-    resume: bool = False
-    gather: str = "rows"
-    replication: int | str = "auto"
-    on_page: Callable[[int, int], None] | None = None
-
-    def __post_init__(self) -> None:
-        one_of("direction", self.direction, DIRECTIONS)
-        one_of("mode", self.mode, RUN_MODES)
-        one_of("processor", self.processor, PROCESSORS)
-        one_of("gather", self.gather, GATHERS)
-        known = isinstance(self.replication, (str, int)) and not isinstance(self.replication, bool)
-        if not known or self.replication not in REPLICATIONS:
-            raise TravError(
-                f"replication={written(self.replication)} is not known: choose one of {listed(REPLICATIONS)}."
-            )
-        if self.replication != "auto" and self.gather != "replicas":
-            raise TravError(
-                f"replication={written(self.replication)} is how many copies replicas have: leave it out, or "
-                f"give gather='replicas' as well."
-            )
-        if self.checkpoint is not None:
-            location("checkpoint", self.checkpoint)
-        for name in ("weighted", "trace", "resume"):
-            flag(name, getattr(self, name))
-        if self.asynchronous is not None:
-            flag("asynchronous", self.asynchronous)
-        if self.max_iterations is not None:
-            whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
-        if whole_number("checkpoint_every", self.checkpoint_every, of="iterations", first=1) == 0:
-            raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
-        if self.checkpoint is None and self.checkpoint_every != EVERY:
-            raise TravError(
-                f"checkpoint_every={self.checkpoint_every} says how often, and there is no checkpoint to "
-                f"write: name its folder with checkpoint=."
-            )
-        if self.resume and self.checkpoint is None:
-            raise TravError("resume=True goes on from a checkpoint: name its folder with checkpoint=.")
+from rapids_trav.algorithms.bfs import Traced, trace_columns
+from rapids_trav.algorithms.checkpoints import Checkpoints
+from rapids_trav.algorithms.initial_values import starting_state
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Masked, move
+from rapids_trav.programs.definition import Program, kind_of
+from rapids_trav.programs.parameters import check_parameters, parameter_numbers
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.storage.run_memory import least_of_engine, question_bytes
 
 
 def run(
-    graph: Graph,
+    graph: TraversableGraph,
     program: Program,
     initial: Any,
     sources: Any = None,
@@ -110,7 +42,7 @@ def run(
         raise TravError(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
-    question = RunQuestion(parameters=parameter_numbers(parameters), asynchronous=asynchronous, **asked)
+    question = RunRequest(parameters=parameter_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     given = 2 * np.dtype(program.dtype).itemsize + 1  # the initial values, as they come and as they are cast
@@ -121,7 +53,12 @@ def run(
 
 
 def running(
-    graph: Graph, view: GatherView, program: Program, question: RunQuestion, own: int, between: int = 0
+    graph: TraversableGraph,
+    view: GatherView,
+    program: Program,
+    question: RunRequest,
+    own: int,
+    between: int = 0,
 ) -> AbstractContextManager[None]:
     """Room for what a question has for each vertex beside the run, `own` bytes, until its answer stands.
 
@@ -137,9 +74,9 @@ def running(
     return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", least)
 
 
-def gather_view(graph: Graph, program: Program, question: RunQuestion) -> GatherView:
+def gather_view(graph: TraversableGraph, program: Program, question: RunRequest) -> GatherView:
     """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
-    check_where(graph.rows.source, question.where)
+    graph.rows.check_where(question.where)
     if question.weighted and graph.weight is None:
         raise TravError(
             "weighted=True needs weights, and the graph has none: name their column with graph(weight=...)."
@@ -149,11 +86,11 @@ def gather_view(graph: Graph, program: Program, question: RunQuestion) -> Gather
 
 
 def execute(
-    graph: Graph,
+    graph: TraversableGraph,
     view: GatherView,
     program: Program,
-    state: State,
-    question: RunQuestion,
+    state: RunState,
+    question: RunRequest,
     **own: Any,
 ) -> Run:
     """Run the program on the engine from `state`, or from the checkpoint that is resumed.
@@ -189,14 +126,14 @@ def execute(
     return _on_processor(graph.engine, question.processor)(view, program, state, options)
 
 
-def _is_asynchronous(graph: Graph, program: Program, question: RunQuestion) -> bool:
+def _is_asynchronous(graph: TraversableGraph, program: Program, question: RunRequest) -> bool:
     """What the caller asks for or else, where values are the same, what the engine is faster at."""
     if question.asynchronous is not None:
         return question.asynchronous
     return bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
 
 
-def _check_fit(program: Program, question: RunQuestion) -> None:
+def _check_fit(program: Program, question: RunRequest) -> None:
     """Refuse what the program leaves no choice about, or takes and is not given."""
     if question.mode == "notify" and not program.may_notify:
         raise TravError(
@@ -206,7 +143,7 @@ def _check_fit(program: Program, question: RunQuestion) -> None:
     check_parameters(program, len(question.parameters))
 
 
-def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, State, RunOptions], Run]:
+def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
     """The `run` of the engine that the caller wants."""
     if processor == "auto" or processor == {"cpu": "cpu", "cuda": "gpu"}.get(engine.name):
         return engine.run
@@ -217,7 +154,7 @@ def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program,
     if processor == "hybrid":
         return engine.run_hybrid
 
-    def on_host(view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
+    def on_host(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         from rapids_trav.engines.cpu import CpuEngine
 
         done = CpuEngine().run(
@@ -239,18 +176,18 @@ def _on_host(structure: Any) -> Any:
     return replace(structure, **moved)
 
 
-def in_order(graph: Graph, values: Array) -> Array:
+def in_order(graph: TraversableGraph, values: Array) -> Array:
     """Values by internal id as those of the rows of an answer, which ascend in the caller's ids."""
     return values if graph.ids.rank is None else values[graph.ids.rank]
 
 
-def answer(graph: Graph, columns: dict[str, Any], done: Run, question: RunQuestion) -> Any:
+def answer(graph: TraversableGraph, columns: dict[str, Any], done: Run, question: RunRequest) -> Any:
     """The columns as a frame, with the trace if it was asked for."""
     result = graph.deliver(graph.frame(columns))
     return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
 
 
-def _trace_frame(graph: Graph, trace: Sequence[IterationTrace]) -> Any:
+def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Any:
     """One row for each iteration, in the library of the edges."""
     types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}

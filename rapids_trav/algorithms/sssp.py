@@ -17,25 +17,28 @@ settled, gives each a predecessor that is nearer.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import edge_blocks, reading
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import unique, vertices
+from rapids_trav.algorithms.run import answer, execute, gather_view, running
+from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.weights import weight_range
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.blocks import edge_blocks
+from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
-from rapids_trav.frames import Masked
-from rapids_trav.ids import vertex_dtype
-from rapids_trav.storage.adjacencies import MemoryView, Structures
-from rapids_trav.storage.run_room import question_bytes, tree_bytes
-from rapids_trav.structures import Array, BfsOptions, GatherView, State
-
-from .programs import shortest_paths
-from .question import flag, unique, vertices
-from .run import RunQuestion, answer, execute, gather_view, running
-from .weights import weight_range
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
+from rapids_trav.frames.columns import Masked
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.programs.shipped import shortest_paths
+from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
+from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.run_memory import question_bytes, tree_bytes
+from rapids_trav.utilities.checks import flag
 
 INFINITE = float("inf")
 BLOCK = 1 << 22  # edges looked at at once for predecessors
@@ -46,7 +49,7 @@ LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 
 def sssp(
-    graph: Graph,
+    graph: TraversableGraph,
     sources: Any,
     *,
     direction: str = "out",
@@ -63,7 +66,7 @@ def sssp(
         raise TravError(
             "sssp needs weights, and the graph has none: name them with graph(weight=...) or use bfs."
         )
-    question = RunQuestion(direction=direction, where=where, weighted=True, **asked)
+    question = RunRequest(direction=direction, where=where, weighted=True, **asked)
     roots = unique(graph, vertices(graph, "sources", sources))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
@@ -74,7 +77,7 @@ def sssp(
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
         xp, n = graph.engine.xp, graph.n_vertices
-        state = State(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
+        state = RunState(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
         state.values[roots] = 0
         state.active[roots] = True
         done = execute(graph, view, program, state, question)
@@ -87,7 +90,7 @@ def sssp(
         return answer(graph, columns, done, question)
 
 
-def _refuse_overflow(graph: Graph, largest: int) -> None:
+def _refuse_overflow(graph: TraversableGraph, largest: int) -> None:
     """A path has at most n - 1 edges; its sum has to stay below the largest int64."""
     if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
@@ -96,7 +99,7 @@ def _refuse_overflow(graph: Graph, largest: int) -> None:
         )
 
 
-def _refuse_lost(graph: Graph, view: GatherView, distance: Array) -> None:
+def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> None:
     """Refuse sums past float64, by which vertices that have a path would count as unreached."""
     for u, v, weight in _blocks(view, graph.engine.xp):
         ends = (distance[u] < INFINITE) & (weight < INFINITE) & (distance[v] == INFINITE)
@@ -108,7 +111,7 @@ def _refuse_lost(graph: Graph, view: GatherView, distance: Array) -> None:
 
 
 def _columns(
-    graph: Graph, distance: Array, reached: Array, predecessor: Array | None, reached_only: bool
+    graph: TraversableGraph, distance: Array, reached: Array, predecessor: Array | None, reached_only: bool
 ) -> dict[str, Any]:
     """Vertex, distance and predecessor of each row of the answer."""
     row = graph.ids.rank  # None: rows are in the order of internal ids
@@ -177,7 +180,7 @@ def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
 def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) -> Array:
     """Fill in the predecessors of what is reached along `edges` from the settled vertices."""
     n = len(predecessor)
-    view = MemoryView(Structures(engine, n, lambda: iter(edges), directed=True), "out")
+    view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
     found = engine.bfs(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor
     return engine.xp.where(predecessor < 0, found, predecessor)
 

@@ -6,18 +6,16 @@ Their smallest and largest are kept with them, so that only the first run reads 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
-from rapids_trav.structures import GatherView
-
-if TYPE_CHECKING:
-    from rapids_trav.graph import Graph
 
 
-def weight_range(graph: Graph, where: Hashable | None, why: str) -> tuple[Any, Any]:
+def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> tuple[Any, Any]:
     """Smallest and largest weight of the edges that `where` keeps, 0 without edges; refused if below 0."""
     smallest, largest = graph.storage.weight_range(where) or (0, 0)
     if smallest < 0:
@@ -29,7 +27,7 @@ def weight_range(graph: Graph, where: Hashable | None, why: str) -> tuple[Any, A
 
 
 def check_rank_weights(
-    graph: Graph, view: GatherView, where: Hashable | None, dtype: str, least: float
+    graph: TraversableGraph, view: GatherView, where: Hashable | None, dtype: str, least: float
 ) -> None:
     """Refuse weights by whose sums at the vertices ranks of `dtype`, from `least` to 1, cannot be divided.
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import click
 
-from ..errors import TravError
-from .streams import drop_output, replace_closed
+from rapids_trav.cli.streams import drop_output, replace_closed
+from rapids_trav.errors import TravError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code, with every error said in one sentence."""
     try:
-        from .commands import app  # takes a second, in which it may be interrupted
+        from rapids_trav.cli.commands import app  # takes a second, in which it may be interrupted
 
         # Not `app.main`, which ends the process by itself when a pipe breaks.
         words = list(sys.argv[1:] if arguments is None else arguments)
@@ -61,8 +61,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _worded(message: str) -> str:
     """What the library says, with options as they are written on the command line."""
-    from .commands import app
-    from .wording import on_command_line, options_of
+    from rapids_trav.cli.commands import app
+    from rapids_trav.cli.wording import on_command_line, options_of
 
     message = message.replace("\n", "\\n").replace("\r", "\\r")  # of a word that was typed
     return on_command_line(message, options_of(app.commands.values()))

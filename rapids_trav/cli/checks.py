@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from ..errors import TravError
-from ..io import check_output
-from ..io.text import check_delimiter
-from ..locations import folder
-from ..sizes import parse_bytes
+from rapids_trav.errors import TravError
+from rapids_trav.io import check_output
+from rapids_trav.io.text import check_delimiter
+from rapids_trav.utilities.locations import folder
+from rapids_trav.utilities.sizes import parse_bytes
 
 OF_TEXT = ("delimiter", "header", "string_ids")
 
@@ -32,7 +32,9 @@ def check_files(edges: str, output: str | None, picture: str | None = None) -> N
         if output not in (None, "-"):
             check_output(output)
         if picture:
-            from .. import plot  # matplotlib takes half a second, which no other question has to wait for
+            from rapids_trav import (
+                plot,  # matplotlib takes half a second, which no other question has to wait for
+            )
 
             plot.check_picture(picture)
     source = Path(edges).resolve()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from .. import __version__
-from .doctor import doctor
-from .graph500 import graph500
-from .programs import components, pagerank, sssp
-from .questions import bfs, khop, paths
-from .save import save
+from rapids_trav import __version__
+from rapids_trav.cli.doctor import doctor
+from rapids_trav.cli.graph500 import graph500
+from rapids_trav.cli.programs import components, pagerank, sssp
+from rapids_trav.cli.questions import bfs, khop, paths
+from rapids_trav.cli.save import save
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from ..doctor import Report, examine
-from .report import console, progress, seconds
+from rapids_trav.cli.report import console, progress, seconds
+from rapids_trav.doctor import Examination, examine
 
 
 @click.command()
@@ -28,7 +28,7 @@ def doctor(as_json: bool) -> int:
     return 0 if report.healthy else 1
 
 
-def _print(report: Report, screen: Console) -> None:
+def _print(report: Examination, screen: Console) -> None:
     screen.print(
         f"rapids-trav {report.version}, Python {report.python}, {report.platform}, {report.cores} cores"
     )

@@ -15,21 +15,21 @@ from typing import Any, BinaryIO
 
 import click
 
-from .. import datasets
-from ..doctor import choose_engine
-from ..edges import edge_columns, open_edges
-from ..engines import select
-from ..errors import TravError
-from ..graph import Graph
-from ..io import FORMATS, read_edges
-from ..io.formats import guess_format
-from ..io.parquet import read_schema
-from ..io.text import usual_ends
-from ..storage.files import is_saved_graph
-from .checks import OF_TEXT, check_edge_options, refuse_given
-from .ids import IdReader, check_ids, check_types, id_readers, split_id
-from .report import progress
-from .wording import rephrased
+from rapids_trav import datasets
+from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given
+from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, split_id
+from rapids_trav.cli.report import progress
+from rapids_trav.cli.wording import rephrased
+from rapids_trav.doctor import choose_engine
+from rapids_trav.edges.sources import edge_columns, open_edges
+from rapids_trav.engines import select
+from rapids_trav.errors import TravError
+from rapids_trav.graph import Graph
+from rapids_trav.io import FORMATS, read_edges
+from rapids_trav.io.formats import guess_format
+from rapids_trav.io.parquet import read_schema
+from rapids_trav.io.text import usual_ends
+from rapids_trav.saved.write import is_saved_graph
 
 EDGE_OPTIONS = (
     click.argument("edges"),

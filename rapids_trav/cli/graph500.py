@@ -16,12 +16,12 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from ..engines import select
-from ..graph500 import Report, run
-from ..graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
-from ..io import check_writable
-from .checks import wrong_option
-from .report import console, seconds
+from rapids_trav.cli.checks import wrong_option
+from rapids_trav.cli.report import console, seconds
+from rapids_trav.engines import select
+from rapids_trav.graph500 import Report, run
+from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
+from rapids_trav.io import check_writable
 
 
 @click.command()

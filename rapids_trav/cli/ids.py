@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..errors import TravError
-from ..graph import Graph
-from ..io.parquet import read_schema
+from rapids_trav.errors import TravError
+from rapids_trav.graph import Graph
+from rapids_trav.io.parquet import read_schema
 
 SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."
 

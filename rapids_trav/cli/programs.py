@@ -9,18 +9,18 @@ from typing import Any
 import click
 import pandas as pd
 
-from ..algorithms import components as components_
-from ..algorithms import pagerank as pagerank_
-from ..algorithms import sssp as sssp_
-from ..algorithms.run import RunQuestion
-from ..io.write import to_pandas
-from ..progress import PageProgress
-from ..sizes import readable
-from .checks import check_files, wrong_option
-from .edges import OpenGraph, edge_options, open_graph
-from .ids import SEVERAL
-from .questions import head, names, screen_beside, write
-from .report import console, count, trace_table
+from rapids_trav.algorithms import components as components_
+from rapids_trav.algorithms import pagerank as pagerank_
+from rapids_trav.algorithms import sssp as sssp_
+from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.cli.checks import check_files, wrong_option
+from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
+from rapids_trav.cli.ids import SEVERAL
+from rapids_trav.cli.questions import head, names, screen_beside, write
+from rapids_trav.cli.report import console, count, trace_table
+from rapids_trav.io.write import to_pandas
+from rapids_trav.utilities.progress import PageProgress
+from rapids_trav.utilities.sizes import readable
 
 SHOWN = 10  # components, or vertices, that a summary lists
 RUNNING = "Running (the first run of a new installation compiles)"
@@ -110,7 +110,7 @@ def _run(
     """Ask, show and write, with the pages that are streamed on the way."""
     check_files(options["edges"], output, picture)
     with wrong_option():
-        RunQuestion(**{name: options[name] for name in ("checkpoint", "checkpoint_every", "resume")})
+        RunRequest(**{name: options[name] for name in ("checkpoint", "checkpoint_every", "resume")})
     asked = (
         "where",
         "trace",
@@ -136,7 +136,7 @@ def _run(
     if not quiet:
         _show(output, opened, took, pages, summary(to_pandas(result)), trace if shown else None)
     if picture is not None:
-        from .. import plot
+        from rapids_trav import plot
 
         plot.save(plot.run(trace, title=f"{question.__name__} of {opened.name}"), picture)
     write(result, output)

@@ -10,13 +10,13 @@ from typing import Any
 import click
 from rich.console import Console
 
-from ..algorithms.question import POLICIES, policy_of
-from ..io import write_frame
-from ..io.write import to_pandas
-from .checks import check_apart, check_files, wrong_option
-from .edges import OpenGraph, edge_options, open_graph
-from .ids import SEVERAL
-from .report import console, count, level_counts, level_table, progress, seconds, trace_table
+from rapids_trav.algorithms.request import POLICIES, policy_of
+from rapids_trav.cli.checks import check_apart, check_files, wrong_option
+from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
+from rapids_trav.cli.ids import SEVERAL
+from rapids_trav.cli.report import console, count, level_counts, level_table, progress, seconds, trace_table
+from rapids_trav.io import write_frame
+from rapids_trav.io.write import to_pandas
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
 SEARCHING = "Searching (the first search of a new installation compiles)"
@@ -119,7 +119,7 @@ def bfs(
         if rows is not None:
             screen.print(trace_table(rows))
     if picture:
-        from .. import plot
+        from rapids_trav import plot
 
         plot.save(plot.search(levels, rows, title=f"{opened.name} from {', '.join(source[:5])}"), picture)
     write(result, output)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..io.write import to_pandas
+from rapids_trav.io.write import to_pandas
 
 BAR_WIDTH = 24
 NUMBERS_WIDTH = 46  # about what the other columns take

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from ..locations import reachable
-from ..sizes import readable
-from .checks import wrong_option
-from .edges import edge_options, open_graph
-from .report import console, progress, seconds
+from rapids_trav.cli.checks import wrong_option
+from rapids_trav.cli.edges import edge_options, open_graph
+from rapids_trav.cli.report import console, progress, seconds
+from rapids_trav.utilities.locations import reachable
+from rapids_trav.utilities.sizes import readable
 
 
 @click.command()

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.engines.cpu.compile import Team, kernel
-from rapids_trav.structures import Array
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 
 LIBRARY = "pandas"
 WARM_UP: int | None = None  # roots searched untimed: all, for Numba compiles what the first in need calls

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rapids_trav.engines.cuda.loader import Defines, Kernels, defines_of, load
-from rapids_trav.structures import Array
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.runtime.loader import Defines, Kernels, defines_of, load
 
 if TYPE_CHECKING:
     import cupy
@@ -35,7 +35,7 @@ def memory() -> Iterator[None]:
     import cudf  # noqa: F401  (sets CuPy's allocator as it is imported, which is refused further down)
     import rmm
 
-    from rapids_trav.engines.cuda.memory import rapids_allocator
+    from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
 
     before = rmm.mr.get_current_device_resource()
     if type(before) is rmm.mr.CudaMemoryResource:

@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import ModuleType
 
-from rapids_trav.structures import Array
+from rapids_trav.csr.adjacency import Array
 
 
 def named(engine: str) -> ModuleType:
     """The functions for the engine called "cpu" or "cuda"."""
-    return import_module(f"rapids_trav.graph500.{engine}")
+    if engine == "cuda":
+        from rapids_trav.graph500 import cuda
+
+        return cuda
+    from rapids_trav.graph500 import cpu
+
+    return cpu
 
 
 def of(array: Array) -> ModuleType:

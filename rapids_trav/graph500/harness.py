@@ -20,14 +20,15 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import engines, generators
-from rapids_trav.algorithms.question import flag
-from rapids_trav.doctor import GPU_PACKAGES, find_driver, find_version
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.errors import TravError, written
-from rapids_trav.frames import library
-from rapids_trav.graph import Graph
+from rapids_trav.frames.libraries import library
+from rapids_trav.graph.handle import Graph
 from rapids_trav.graph500 import devices, validation
 from rapids_trav.graph500.report import Report
-from rapids_trav.structures import Array, BfsOptions, Search
+from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 
 MOST_SCALE = 30  # labels are 32-bit
 MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within what NumPy counts

@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import devices
-from rapids_trav.structures import Array
-from rapids_trav.verdict import Verdict
 
 
 def validate(

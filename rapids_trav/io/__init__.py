@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import proxies
-from ..errors import TravError, written
-from ..locations import reachable
-from .formats import FORMATS, check_columns, guess_format
-from .matrix_market import read_matrix_market
-from .parquet import import_cudf, read_parquet
-from .text import read_text
-from .write import check_output, check_writable, write_frame
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames import proxies
+from rapids_trav.io.formats import FORMATS, check_columns, guess_format
+from rapids_trav.io.matrix_market import read_matrix_market
+from rapids_trav.io.parquet import import_cudf, read_parquet
+from rapids_trav.io.text import read_text
+from rapids_trav.io.write import check_output, check_writable, write_frame
+from rapids_trav.utilities.locations import reachable
 
 __all__ = ["FORMATS", "check_library", "check_output", "check_writable", "read_edges", "write_frame"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..errors import TravError, first_line
+from rapids_trav.errors import TravError, first_line
 
 FORMATS = ("parquet", "csv", "tsv", "text", "mtx")
 COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")

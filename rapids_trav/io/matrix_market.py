@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..errors import TravError
-from .formats import open_bytes, reading_error
+from rapids_trav.errors import TravError
+from rapids_trav.io.formats import open_bytes, reading_error
 
 
 def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 
-from ..errors import TravError, first_line
-from .formats import check_columns, reading_error
+from rapids_trav.errors import TravError, first_line
+from rapids_trav.io.formats import check_columns, reading_error
 
 
 def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from ..errors import TravError, written
-from .formats import check_columns, open_bytes, reading_error
+from rapids_trav.errors import TravError, written
+from rapids_trav.io.formats import check_columns, open_bytes, reading_error
 
 COMMENTS = ("#", "%")
 # Pairs of names that the two ends of an edge usually have, in any case of letters.
@@ -36,7 +36,7 @@ MISSING = ["", "NA", "NaN", "nan", "null", "None"]
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """How a text file is laid out.
 
     Attributes
@@ -119,13 +119,13 @@ def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
     return names[lower.index(src)], names[lower.index(dst)]
 
 
-def _id_columns(path: Path, layout: Layout, id_columns: Sequence[str] | None) -> list[str]:
+def _id_columns(path: Path, layout: TextLayout, id_columns: Sequence[str] | None) -> list[str]:
     names = list(id_columns or usual_ends(layout.names) or layout.names[:2])
     check_columns(path, layout.names, names)
     return names
 
 
-def _parse(path: Path, layout: Layout, ids: list[str], string_ids: bool) -> pd.DataFrame:
+def _parse(path: Path, layout: TextLayout, ids: list[str], string_ids: bool) -> pd.DataFrame:
     if _has_surplus(path, layout):
         raise _malformed(path, layout, ids)
     try:
@@ -153,7 +153,7 @@ def _parse(path: Path, layout: Layout, ids: list[str], string_ids: bool) -> pd.D
 
 def find_layout(
     path: Path, format: str, delimiter: str | None, header: bool | None, id_columns: Sequence[str]
-) -> Layout:
+) -> TextLayout:
     """Delimiter, header and comments, from the first lines of the file."""
     with closing(_open_lines(path)) as lines:
         skip, comment = 0, None
@@ -184,7 +184,7 @@ def find_layout(
             f"Line {skip + 1} of {path} has one field ({first.strip()[:40]!r}), and an edge needs two: "
             "check the delimiter."
         )
-    return Layout(delimiter, names, skip + header, comment)
+    return TextLayout(delimiter, names, skip + header, comment)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -237,19 +237,19 @@ def _default_names(count: int) -> tuple[str, ...]:
     return tuple((["src", "dst", "weight"] + [f"column_{i}" for i in range(3, count)])[:count])
 
 
-def _has_surplus(path: Path, layout: Layout) -> bool:
+def _has_surplus(path: Path, layout: TextLayout) -> bool:
     """Whether the first row has more fields than there are names; pandas drops them if they are empty."""
     with closing(_lines(path, layout)) as lines:
         return any(len(split(line, layout.delimiter)) > len(layout.names) for _, line in islice(lines, 1))
 
 
-def _has_short_row(path: Path, layout: Layout) -> bool:
+def _has_short_row(path: Path, layout: TextLayout) -> bool:
     """Whether a row has fewer fields than the first, which pandas fills up with nulls."""
     with closing(_lines(path, layout)) as lines:
         return any(len(split(line, layout.delimiter)) < len(layout.names) for _, line in lines)
 
 
-def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
+def _malformed(path: Path, layout: TextLayout, ids: list[str]) -> TravError:
     """The sentence for the first line with too many fields or too few, or without an id."""
     expected = len(layout.names)
     positions = [layout.names.index(name) for name in ids]
@@ -269,7 +269,7 @@ def _malformed(path: Path, layout: Layout, ids: list[str]) -> TravError:
     )
 
 
-def _lines(path: Path, layout: Layout) -> Generator[tuple[int, str]]:
+def _lines(path: Path, layout: TextLayout) -> Generator[tuple[int, str]]:
     """The rows of data with their line numbers, without comments, and without rows of several lines."""
     inside = False  # of a quoted field that began on an earlier line
     with closing(_open_lines(path)) as lines:

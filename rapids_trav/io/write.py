@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from .. import proxies
-from ..durable import folder_in_the_making
-from ..errors import TravError
-from ..locations import reachable
+from rapids_trav.errors import TravError
+from rapids_trav.frames import proxies
+from rapids_trav.utilities.atomic_files import folder_in_the_making
+from rapids_trav.utilities.locations import reachable
 
 WRITABLE = {
     ".parquet": "parquet",

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import parse_bytes, readable, readable_limit
+from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 
 SHOWN = 3  # holders that an error names before it counts the rest
 

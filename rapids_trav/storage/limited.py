@@ -8,20 +8,20 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from rapids_trav.ids import vertex_dtype
-from rapids_trav.structures import Adjacency, EdgeList, GatherView
-
-from .adjacencies import Chunks, Structures
-from .budget import Budget
-from .memory import InMemory
-from .search_room import SEARCH, Searches, most_within
+from rapids_trav.csr.adjacency import Adjacency, EdgeList
+from rapids_trav.engines.runs import GatherView
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.search_memory import SEARCH, Searches, most_within
 
 STRUCTURES = "the structures of the graph"
 DEGREE_BYTES = 17  # of a vertex: its degree, as it is counted and as it is kept
 
 
-class LimitedStructures(Structures):
-    """`Structures` that count in a budget; `n_edges` are the most that there may be."""
+class LimitedAdjacencySet(AdjacencySet):
+    """`AdjacencySet` that count in a budget; `n_edges` are the most that there may be."""
 
     limited = True
 
@@ -138,8 +138,8 @@ class Limited(InMemory):
     def _built(
         self, n_vertices: int, chunks: Chunks, directed: bool, weighted: Chunks | None,
         forward: Adjacency | None = None,
-    ) -> Structures:  # fmt: skip
-        return LimitedStructures(
+    ) -> AdjacencySet:  # fmt: skip
+        return LimitedAdjacencySet(
             self.budget, self._n_edges, self.engine, n_vertices, chunks, directed, weighted, forward
         )
 

@@ -8,7 +8,7 @@ stream them page by page.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,26 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.edge_blocks import block_within, edge_blocks
-from rapids_trav.ids import vertex_dtype
-from rapids_trav.structures import Adjacency, Array, GatherView, Pages
-
-from .adjacencies import Chunks, Structures
-from .arrays import place_of
-from .budget import Budget
-from .memory import InMemory
-from .outside import Outside
-from .pages import cut_within
-from .search_room import SEARCH, Searches, most_within, search_bytes
-from .search_rows import rows_bytes
-from .strengths import strengths
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.blocks import edge_blocks
+from rapids_trav.csr.pages import longest_row, plan_pages
+from rapids_trav.csr.statistics import strengths
+from rapids_trav.engines.runs import GatherView, Pages
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks
+from rapids_trav.storage.block_sizes import block_within
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.mapped_arrays import place_of
+from rapids_trav.storage.resident_rows import rows_bytes
+from rapids_trav.storage.search_memory import SEARCH, Searches, most_within, search_bytes
+from rapids_trav.storage.spilled_build import SpilledBuild
+from rapids_trav.utilities.sizes import readable
 
 STREAMS = 3
 OFFSET_BYTES = 8  # of a page for each row, and one
 PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
 
 
-class PagedStructures(Structures):
+class PagedAdjacencySet(AdjacencySet):
     """The adjacencies of one set of edges, outside the engine's memory.
 
     Weights are built with their adjacency: to read the edges once more would need the room of a second one.
@@ -43,7 +45,7 @@ class PagedStructures(Structures):
 
     def __init__(
         self,
-        outside: Outside,
+        outside: SpilledBuild,
         n_vertices: int,
         chunks: Chunks,
         directed: bool,
@@ -165,11 +167,40 @@ class Paged(InMemory):
 
     def __init__(self, engine: Any, *rest: Any, budget: Budget, spill: Any = None, **named: Any) -> None:
         self.budget = budget
-        self._outside = Outside(engine, budget, spill)
+        self._outside = SpilledBuild(engine, budget, spill)
         super().__init__(engine, *rest, **named)
 
-    def _built(self, *arguments: Any) -> Structures:
-        return PagedStructures(self._outside, *arguments)
+    def _built(self, *arguments: Any) -> AdjacencySet:
+        return PagedAdjacencySet(self._outside, *arguments)
 
     def _pairs(self, where: Hashable) -> Chunks:
         return partial(self._filtered, where)
+
+
+Cut = Callable[..., tuple[np.ndarray, int]]
+
+
+def cut_within(budget: Budget, row_offsets: np.ndarray, edge_bytes: int, row_bytes: int) -> Cut:
+    """What cuts rows into pages for what the budget leaves beside `resident` bytes; see `Pages.cut`.
+
+    It raises a TravMemoryError if that is too little for the longest row.
+    """
+    longest = longest_row(row_offsets)
+
+    def cut(resident: int, n_streams: int, most_bytes: int | None = None) -> tuple[np.ndarray, int]:
+        beside = resident + row_bytes * n_streams
+        page = longest * edge_bytes + row_bytes
+        parts = f"{readable(beside)} for its vertices, {readable(page)} for a page"
+        budget.require(beside + page, f"a vertex program ({parts})")
+        plan = plan_pages(
+            row_offsets,
+            budget.free - beside,
+            edge_bytes=edge_bytes,
+            row_bytes=row_bytes,
+            n_streams=n_streams,
+            most_bytes=most_bytes,
+            longest=longest,
+        )
+        return plan.firsts, plan.n_streams
+
+    return cut

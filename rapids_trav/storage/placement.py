@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.ids import IdMap, vertex_dtype
-from rapids_trav.locations import folder
-
-from .budget import Budget, parse_bytes
-from .limited import Limited
-from .memory import InMemory
-from .outside import room_of_build, room_of_search
-from .paged import Paged
+from rapids_trav.ids.maps import IdMap, vertex_dtype
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.limited import Limited
+from rapids_trav.storage.paged import Paged
+from rapids_trav.storage.spilled_build import room_of_build, room_of_search
+from rapids_trav.utilities.locations import folder
+from rapids_trav.utilities.sizes import parse_bytes
 
 SHARE = 0.9  # of the free memory that a graph which must be paged may use if no limit is given
 RENUMBER_BYTES = 48  # of an id, while all are renumbered at once: itself, its code, and a table or a sort

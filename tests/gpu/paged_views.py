@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rapids_trav.csr.pages import plan_pages
+from rapids_trav.engines.runs import GatherView, Pages
 from rapids_trav.storage.budget import Budget
-from rapids_trav.storage.pages import plan_pages
-from rapids_trav.structures import GatherView, Pages
 
 PLENTY = 1 << 30
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda.gas_tally import Tally
-from rapids_trav.engines.cuda.gas_work import Work
+from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.cuda.programs.tally import Tally
 
 
-def plain_pull(work: Work) -> Tally:
+def plain_pull(work: ResidentWork) -> Tally:
     """A thread for each row; new messages are left beside the old."""
     view, row = work._view, work._tallies.fresh()
     work._rows_kernels.launch(
@@ -19,7 +19,7 @@ def plain_pull(work: Work) -> Tally:
     return work._tallies.read(row)
 
 
-def plain_push(work: Work) -> tuple[Tally, cupy.ndarray]:
+def plain_push(work: ResidentWork) -> tuple[Tally, cupy.ndarray]:
     """A thread for each active vertex; with the queue of the next ones, light from the front."""
     work._enqueue()
     out, row = work._view.out, work._tallies.fresh()

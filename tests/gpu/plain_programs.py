@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.program import Program, n_arguments
+from rapids_trav.programs.definition import Program, n_arguments
 
 from .small_graphs import Graph
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda.loader import attribute
+from rapids_trav.engines.cuda.runtime.loader import attribute
 
 VALUE = 0x7F3F5F6F  # large and positive, also as half of a 64-bit count
 _WAVES = 4  # blocks for each multiprocessor, so that every one has some

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rapids_trav.algorithms import programs
-from rapids_trav.structures import GatherView, RunOptions, State
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs import shipped
+from rapids_trav.programs.run_state import RunState
 
 from .small_graphs import GRAPHS, Graph, grid, path, random, star
 
@@ -81,8 +82,8 @@ def gather_view(graph: Graph, engine, weight: str | None = None) -> GatherView:
     return GatherView(bare, handed, into.weights, degrees, out_weights=out.weights)
 
 
-def start(program, n: int, values, active, xp) -> State:
-    return State(xp.asarray(np.asarray(values, program.dtype)), xp.asarray(np.broadcast_to(active, n)))
+def start(program, n: int, values, active, xp) -> RunState:
+    return RunState(xp.asarray(np.asarray(values, program.dtype)), xp.asarray(np.broadcast_to(active, n)))
 
 
 def root(graph: Graph) -> int:
@@ -95,14 +96,14 @@ def question(name: str, graph: Graph, dtype: str | None = None):
     n = graph.n
     source = np.arange(n) == root(graph)
     if name == "components":
-        return programs.connected_components(), np.arange(n), np.ones(n, bool), RunOptions()
+        return shipped.connected_components(), np.arange(n), np.ones(n, bool), RunOptions()
     if name == "bfs":
-        program = programs.breadth_first()
+        program = shipped.breadth_first()
         return program, np.where(source, 0, np.iinfo(np.int32).max), source, RunOptions()
     if name == "sssp":
-        program = programs.shortest_paths(dtype or "float32")
+        program = shipped.shortest_paths(dtype or "float32")
         first = np.where(source, 0, program.identity)
         return program, first, source, RunOptions(weighted=True)
-    program = programs.pagerank(dtype=dtype or "float64", tolerance=1e-6)
+    program = shipped.pagerank(dtype=dtype or "float64", tolerance=1e-6)
     options = RunOptions(max_iterations=60, parameters=(0.85, 1 / max(n, 1)))
     return program, np.full(n, 1 / max(n, 1)), np.ones(n, bool), options

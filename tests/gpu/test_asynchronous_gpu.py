@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.algorithms import programs
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.structures import RunOptions
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.programs import shipped
 
 from .paged_views import in_pages, in_pinned_memory
 from .program_cases import gather_view, start
@@ -25,7 +25,7 @@ def test_a_page_sees_what_the_pages_before_it_made(engine, pinned, asynchronous)
     stops = np.arange(PAGES) * ROWS + 5
     view = gather_view(Graph(PAGES * ROWS, stops[:-1], stops[1:]), CpuEngine())
     view = in_pages(in_pinned_memory(engine, view) if pinned else view, PAGES, 1)
-    program = programs.breadth_first()
+    program = shipped.breadth_first()
     first = np.full(PAGES * ROWS, program.identity)
     first[stops[0]] = 0
     state = start(program, len(first), first, first == 0, engine.xp)

@@ -8,8 +8,8 @@ import pytest
 from scipy.sparse import coo_matrix
 
 import rapids_trav  # noqa: F401  (registers .trav)
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import TravError, UnknownVertexError
-from rapids_trav.structures import BfsOptions
 
 from .small_graphs import (
     GRAPHS,
@@ -97,7 +97,7 @@ def test_rows_about_as_long_as_what_a_warp_takes(cupy, least_pull):
 
 def test_more_edges_than_places_in_the_queue(pushing, monkeypatch):
     """The next level then comes from a bitmap."""
-    from rapids_trav.engines.cuda import fused
+    from rapids_trav.engines.cuda.bfs import fused
 
     monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
     graph = random(30000, 200000, symmetric=True)
@@ -129,7 +129,7 @@ def test_a_source_that_is_none(engine):
 
 
 def test_working_memory_is_taken_again(cupy):
-    from rapids_trav.engines.cuda import fused
+    from rapids_trav.engines.cuda.bfs import fused
 
     workspace = fused.Workspace()
     first = workspace.memory(1000, keep=False)
@@ -384,7 +384,7 @@ def test_build_agrees_with_scipy(engine, name, n_chunks, transpose):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_build_range_by_range(engine, name, transpose):
     """The form for large graphs, on small ones."""
-    from rapids_trav.engines.cuda.build import build_adjacency
+    from rapids_trav.engines.cuda.build.in_memory import build_adjacency
 
     graph = GRAPHS[name]
     view = GraphView(graph, engine, n_chunks=2)
@@ -399,7 +399,7 @@ def test_build_range_by_range(engine, name, transpose):
 @pytest.mark.parametrize("n_edges", [0, 900])
 def test_build_with_64_bit_ids(engine, symmetric, n_edges):
     """The form for 2^31 vertices or more, on few."""
-    from rapids_trav.engines.cuda.build import wide_adjacency
+    from rapids_trav.engines.cuda.build.in_memory import wide_adjacency
 
     graph = random(200, n_edges, symmetric)
     adjacency = wide_adjacency(list(GraphView(graph, engine, 2).chunks()), graph.n, symmetric)
@@ -413,7 +413,7 @@ def test_build_with_64_bit_ids(engine, symmetric, n_edges):
 @pytest.mark.parametrize("wide_vertices", [False, True])
 def test_64_bit_specialisations(engine, variant, wide_vertices):
     """64-bit offsets, and 64-bit ids with them, give the same answer."""
-    from rapids_trav.engines.cuda.build import with_first_neighbors
+    from rapids_trav.engines.cuda.build.in_memory import with_first_neighbors
 
     graph = GRAPHS["directed"]
     view = GraphView(graph, engine)

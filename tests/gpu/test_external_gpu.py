@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from rapids_trav import Graph, generators
-from rapids_trav.algorithms.validate import broken_rules
-from rapids_trav.structures import Adjacency, BfsOptions
+from rapids_trav.algorithms.validation import broken_rules
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.interface import BfsOptions
 
 from .small_graphs import GRAPHS, check_tree
 
@@ -35,8 +36,8 @@ def test_generated_edges_are_the_same_everywhere(cupy, scale, factor, seed):
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("both", [False, True])
 def test_places_agree_with_the_plain_ones(cupy, weight, vertex, both):
-    from rapids_trav.engines.cuda.external import place_edges
-    from rapids_trav.engines.cuda.external_places import both_ways, place_plainly
+    from rapids_trav.engines.cuda.build.host_rows import place_edges
+    from rapids_trav.engines.cuda.build.places import both_ways, place_plainly
 
     n, m, first, after = 300, 20_000, 40, 120
     rows, columns = cupy.random.default_rng(5).integers(0, n, (2, m)).astype(vertex)
@@ -61,7 +62,7 @@ def test_places_agree_with_the_plain_ones(cupy, weight, vertex, both):
 
 
 def test_places_past_the_range_are_left_alone(cupy):
-    from rapids_trav.engines.cuda.external import place_edges
+    from rapids_trav.engines.cuda.build.host_rows import place_edges
 
     free, memory = cupy.array([4, 6, 8]), cupy.full(9, -1, np.int32)
     rows = cupy.array([1, 1, 1, 0, 2, 1], np.int32)
@@ -73,10 +74,10 @@ def test_places_past_the_range_are_left_alone(cupy):
 @pytest.fixture(params=["ranges", "at once"])
 def way(request, monkeypatch):
     """In ranges that the device holds, and written straight to the host."""
-    from rapids_trav.engines.cuda import external_build
+    from rapids_trav.engines.cuda.build import spilled
 
     if request.param == "at once":
-        monkeypatch.setattr(external_build, "MOST_RANGES", 0)
+        monkeypatch.setattr(spilled, "MOST_RANGES", 0)
     return request.param
 
 
@@ -173,12 +174,13 @@ def joined(view, u, v):
 
 def test_much_pinned_memory(engine, monkeypatch):
     """Taken page by page: both sides read and write it, and it goes when no array over it is left."""
-    from rapids_trav.engines.cuda import external, pinned
+    from rapids_trav.engines.cuda.build import host_rows
+    from rapids_trav.engines.cuda.runtime import pinned
 
     monkeypatch.setattr(pinned, "_MUCH", 1)
     host = engine.empty_pinned(100_000, np.int32)
     host[:] = np.arange(100_000)
-    device = external.over_host(host[10:])
+    device = host_rows.over_host(host[10:])
     assert int(device.sum()) == int(host[10:].sum())
     device[:5] = -1
     engine.xp.cuda.Device().synchronize()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.interface import BfsOptions
 
 from .small_graphs import Graph, GraphView, check_tree, random, star
 
@@ -16,7 +16,7 @@ WIDTHS = [(np.int32, np.int64), (np.int64, np.int32), (np.int64, np.int64)]
 
 def with_widths(graph: Graph, engine, vertex, offset) -> GraphView:
     """The view with columns and offsets of these types."""
-    from rapids_trav.engines.cuda.build import with_first_neighbors
+    from rapids_trav.engines.cuda.build.in_memory import with_first_neighbors
 
     view = GraphView(graph, engine)
 
@@ -41,7 +41,8 @@ def check(engine, graph: Graph, view: GraphView, sources) -> None:
 @pytest.mark.parametrize(("vertex", "offset"), WIDTHS)
 def test_queues_have_room_in_every_width(cupy, monkeypatch, vertex, offset, symmetric, whole):
     """Also with wide ids and narrow offsets: many vertices, of which few have edges."""
-    from rapids_trav.engines.cuda import CudaEngine, fused
+    from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.engines.cuda.bfs import fused
 
     if not whole:
         monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
@@ -56,7 +57,8 @@ def test_queues_have_room_in_every_width(cupy, monkeypatch, vertex, offset, symm
 @pytest.mark.parametrize("most", [1025, 4000])
 def test_a_degree_beyond_what_a_block_keeps_is_looked_up(cupy, monkeypatch, most):
     """As it would be with 2^31 edges or more at a vertex."""
-    from rapids_trav.engines.cuda import CudaEngine, fused
+    from rapids_trav.engines.cuda import CudaEngine
+    from rapids_trav.engines.cuda.bfs import fused
 
     monkeypatch.setattr(fused, "TUNED", fused.TUNED | {"MOST_KEPT": most})
     engine, hub = CudaEngine(), star(9000)

@@ -10,9 +10,9 @@ import pytest
 from memory_cases import LONG, QUESTIONS, Asked, shapes, size_of
 
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.sizes import parse_bytes
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
+from rapids_trav.utilities.sizes import parse_bytes
 
 pytestmark = pytest.mark.gpu
 

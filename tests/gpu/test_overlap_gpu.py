@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rapids_trav.algorithms import programs
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.runs import GatherView, Pages, RunOptions
+from rapids_trav.programs import shipped
+from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.budget import Budget
-from rapids_trav.structures import Adjacency, GatherView, Pages, RunOptions, State
 
 pytestmark = pytest.mark.gpu
 
@@ -28,10 +30,10 @@ def host_view(engine):
 
 def iteration(engine, view, n_streams, hybrid=False):
     """The trace of one iteration in which no page stays, and the values that it comes to."""
-    from rapids_trav.engines.cuda.gas_lists import PIECE_EDGES
-    from rapids_trav.engines.cuda.page_plan import plan_stream
+    from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
+    from rapids_trav.engines.cuda.stream.plan import plan_stream
 
-    program = programs.connected_components()
+    program = shipped.connected_components()
     options = RunOptions(mode="pull", max_iterations=1, trace=True, n_streams=n_streams)
     firsts = np.linspace(0, N, PAGES + 1).astype(np.int64)
     roomy = replace(view, pages=Pages(firsts, Budget(1 << 30), n_streams))
@@ -39,7 +41,7 @@ def iteration(engine, view, n_streams, hybrid=False):
     limit = plan.resident_bytes + plan.n_slots * plan.slot_bytes
     tight = replace(view, pages=Pages(firsts, Budget(limit), n_streams))
     assert plan_stream(tight, program, options, 4, PIECE_EDGES).n_kept == 0
-    state = State(engine.xp.arange(N, dtype=program.dtype), engine.xp.ones(N, bool))
+    state = RunState(engine.xp.arange(N, dtype=program.dtype), engine.xp.ones(N, bool))
     done = (engine.run_hybrid if hybrid else engine.run)(tight, program, state, options)
     (row,) = done.trace
     if not hybrid:  # the CPU takes some of the pages
@@ -87,7 +89,7 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
 
 def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, monkeypatch):
     """What the GPU has made of a page is on its way to the CPU while another page comes in."""
-    from rapids_trav.engines.cuda.hybrid import Hybrid
+    from rapids_trav.engines.cuda.hybrid.shared import Hybrid
 
     sent, after_page = [], Hybrid._after_page
 

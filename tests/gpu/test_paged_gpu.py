@@ -13,11 +13,11 @@ import pytest
 
 import rapids_trav  # noqa: F401  registers .trav
 from rapids_trav import datasets, generators
-from rapids_trav.algorithms import programs
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.sizes import parse_bytes
+from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.placement import in_memory_bytes
+from rapids_trav.utilities.sizes import parse_bytes
 
 pytestmark = pytest.mark.gpu
 
@@ -62,7 +62,7 @@ def ask(graph, asked, **how):
     """The answer as a pandas frame."""
     first = 0  # an id of every graph here
     if asked == "bfs":
-        program = programs.breadth_first()
+        program = shipped.breadth_first()
         frame = graph.run(program, initial={first: 0}, sources=first, **how)
     elif asked == "components":
         frame = graph.components(**how)

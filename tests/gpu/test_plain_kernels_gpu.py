@@ -10,14 +10,14 @@ pytestmark = pytest.mark.gpu
 @pytest.fixture(params=["rmat", "wheel", "big star", "directed"])
 def works(request, engine):
     """Two runs of one question at the same place, for any question."""
-    from rapids_trav.engines.cuda.gas_work import Work
+    from rapids_trav.engines.cuda.programs.resident import ResidentWork
 
     def made(asked):
         graph = CASES[request.param]
         program, values, active, options = question(asked, graph)
         view = gather_view(graph, engine)
         state = start(program, graph.n, values, active, engine.xp)
-        return [Work(view, program, state, options) for _ in range(2)]
+        return [ResidentWork(view, program, state, options) for _ in range(2)]
 
     return made
 

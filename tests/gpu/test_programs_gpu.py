@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav.program import Program
-from rapids_trav.structures import RunOptions
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.programs.definition import Program
 
 from .program_cases import CASES, SUMMING, gather_view, question, rmat, root, start, wheel
 
@@ -85,7 +85,7 @@ def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, 
         return engine.run(view, program, state, options).values.get()
 
     expected = run()
-    monkeypatch.setattr("rapids_trav.engines.cuda.gas_rows.MOST_BYTES", n_bytes)
+    monkeypatch.setattr("rapids_trav.engines.cuda.programs.row_gather.MOST_BYTES", n_bytes)
     np.testing.assert_allclose(run(), expected, rtol=1e-12)
 
 
@@ -270,7 +270,7 @@ def test_trace(engine, views):
 @pytest.mark.parametrize("n_chunks", [1, 3])
 def test_weighted_build(engine, weight, symmetric, n_chunks):
     """Each weight stands beside its edge; multi-edges keep all of theirs."""
-    from rapids_trav.engines.cuda.build import wide_adjacency
+    from rapids_trav.engines.cuda.build.in_memory import wide_adjacency
 
     graph = rmat(8, symmetric)
     generator = np.random.default_rng(2)
@@ -299,13 +299,13 @@ def test_weighted_build(engine, weight, symmetric, n_chunks):
 
 
 def test_hubs_are_cut(engine):
-    from rapids_trav.engines.cuda.gas_lists import PIECE_EDGES
-    from rapids_trav.engines.cuda.gas_work import Work
+    from rapids_trav.engines.cuda.programs.resident import ResidentWork
+    from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 
     graph = wheel(2, 3 * PIECE_EDGES + 5)
     program, values, active, options = question("components", graph)
     device = gather_view(graph, engine)
-    work = Work(device, program, start(program, graph.n, values, active, engine.xp), options)
+    work = ResidentWork(device, program, start(program, graph.n, values, active, engine.xp), options)
     hubs = work._lists.hubs
     assert hubs.rows.get().tolist() == [0, 1]
     assert hubs.first_pieces.get().tolist() == [0, 4, 8]

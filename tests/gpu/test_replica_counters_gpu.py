@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rapids_trav.program import Program
-from rapids_trav.structures import RunOptions
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.programs.definition import Program
 
 from .program_cases import CASES, gather_view, start
 
@@ -46,11 +46,11 @@ def run(engine, view, options, program=SUM):
 
 @pytest.mark.parametrize("replication", ["formula", *FACTORS])
 def test_copies_are_filled_by_lane_and_merged(engine, view, replication):
-    from rapids_trav.engines.cuda.gas_work import Work
+    from rapids_trav.engines.cuda.programs.resident import ResidentWork
 
     options = replace(OPTIONS, replication=replication)
     state = start(SUM, view.n_vertices, np.ones(view.n_vertices), True, engine.xp)
-    shards = Work(view, SUM, state, options).shards.shards
+    shards = ResidentWork(view, SUM, state, options).shards.shards
     offsets = view.into.row_offsets.get().astype(np.int64)
     expected = expected_counters(shards, offsets)
     done = run(engine, view, options)

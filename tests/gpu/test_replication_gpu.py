@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravError
-from rapids_trav.program import Program
-from rapids_trav.structures import RunOptions
+from rapids_trav.programs.definition import Program
 
 from .plain_programs import PlainEdges, steps
 from .program_cases import CASES, gather_view, question, start
@@ -163,12 +163,12 @@ def test_minima_and_integers_are_the_same_in_every_run(engine, views):
 
 def test_shards_of_this_card(engine, views):
     """Local ids name the rows, all fits into shared memory, and every piece says what it took."""
-    from rapids_trav.engines.cuda.gas_work import Work
+    from rapids_trav.engines.cuda.programs.resident import ResidentWork
 
     program, values, active, options = question("components", GRAPHS["wheel"])
     device, host = views("wheel")
     state = start(program, device.n_vertices, values, active, engine.xp)
-    work = Work(device, program, state, replace(options, gather="replicas"))
+    work = ResidentWork(device, program, state, replace(options, gather="replicas"))
     gathering = work.shards
     shards = gathering.shards
     rows = np.repeat(np.arange(host.n_vertices), np.diff(host.into.row_offsets))

@@ -8,10 +8,10 @@ import pytest
 
 import rapids_trav  # noqa: F401  registers .trav
 from rapids_trav import generators
-from rapids_trav.algorithms import programs
-from rapids_trav.engines.cuda import loader
-from rapids_trav.program import DTYPES
-from rapids_trav.structures import RunOptions
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.programs import shipped
+from rapids_trav.programs.definition import DTYPES
 
 from .program_cases import CASES, gather_view, root, start
 
@@ -27,7 +27,7 @@ def cpu():
 
 def distances(cpu, host, graph):
     """Those from the vertex with most edges out, and that of what is not reached."""
-    program = programs.shortest_paths("int64" if host.weights.dtype.kind == "i" else "float64")
+    program = shipped.shortest_paths("int64" if host.weights.dtype.kind == "i" else "float64")
     source = np.arange(graph.n) == root(graph)
     first = start(program, graph.n, np.where(source, 0, program.identity), source, np)
     return cpu.run(host, program, first, RunOptions(weighted=True)).values, program.identity

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.program import Program
+from rapids_trav.programs.definition import Program
 
 from .paged_views import in_budget, in_pages, in_pinned_memory
 from .program_cases import CASES, SUMMING, gather_view, question, start
@@ -122,11 +122,11 @@ def test_neither_streams_nor_pages_matter(engine, answers, asked, name):
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypatch):
     """The memory that is free may lie in pieces smaller than what the budget leaves for pages."""
-    from rapids_trav.engines.cuda import page_memory
+    from rapids_trav.engines.cuda.stream import buffers
 
     view, theirs = answers("rmat", "components")
-    monkeypatch.setattr(page_memory, "KEPT_TOGETHER", 1)
-    empty, asked = page_memory.cupy.empty, []
+    monkeypatch.setattr(buffers, "KEPT_TOGETHER", 1)
+    empty, asked = buffers.cupy.empty, []
 
     def scarce(shape, dtype=float):
         if dtype is np.uint8 and isinstance(shape, int):
@@ -135,7 +135,7 @@ def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypat
                 raise MemoryError
         return empty(shape, dtype)
 
-    monkeypatch.setattr(page_memory.cupy, "empty", scarce)
+    monkeypatch.setattr(buffers.cupy, "empty", scarce)
     ours = streamed(engine, in_pages(view, 9), "rmat", "components", hybrid, mode="pull", trace=True)
     agree("components", ours, theirs)
     assert len(asked) == 4
@@ -174,9 +174,9 @@ def test_the_smallest_budget(engine, answers, asked, n_streams):
 
 @pytest.mark.parametrize("asked", ["components", "pagerank"])  # the others are over in one pull here
 def test_what_the_budget_leaves_keeps_pages(engine, answers, asked, monkeypatch):
-    from rapids_trav.engines.cuda import page_plan
+    from rapids_trav.engines.cuda.stream import plan
 
-    monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 20_000)
+    monkeypatch.setattr(plan, "MOST_PAGE_BYTES", 20_000)
     view, theirs = answers("rmat", asked)
     moved = []
     for limit in (250_000, 350_000, 450_000):
@@ -268,7 +268,7 @@ def test_goes_on_from_a_checkpoint(engine, answers, asked, hybrid):
 
 def test_the_cpu_alone_and_back(engine, answers, monkeypatch):
     """Iterations of the CPU alone among shared ones: each side sees what the other has done."""
-    from rapids_trav.engines.cuda.dispatcher import Dispatcher
+    from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
 
     for asked in QUESTIONS:
         view, theirs = answers("directed rmat", asked)

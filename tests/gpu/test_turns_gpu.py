@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda.policy import Beamer
-from rapids_trav.structures import BfsOptions
+from rapids_trav.engines.cuda.bfs.policy import Beamer
+from rapids_trav.engines.interface import BfsOptions
 
 from .small_graphs import Graph, GraphView, check_tree, path, random, star
 
@@ -153,7 +153,7 @@ def meetings(engine):
     """How often the blocks of a new engine's first search have met at the barrier of the grid."""
     import cupy
 
-    from rapids_trav.engines.cuda.loader import multiprocessors
+    from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 
     words = engine._workspace().control.view(np.uint32).get().tolist()
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu.local_work import Compressed, Reach
 
 pytest.importorskip("cupy")

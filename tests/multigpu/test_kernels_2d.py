@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.runtime import loader
 
 
 @pytest.mark.parametrize("architecture", [75, 90, 120])

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError
-from rapids_trav.structures import BfsOptions
 
 common = settings(
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

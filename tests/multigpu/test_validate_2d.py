@@ -17,9 +17,9 @@ from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.multigpu.validate import parents, validate
+from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import validation
-from rapids_trav.verdict import Verdict
 
 
 class Spread(Grid):

@@ -11,20 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav import host_memory
-from rapids_trav.program import Program, Scalar
-from rapids_trav.structures import (
-    Adjacency,
-    Array,
-    BfsOptions,
-    EdgeList,
-    GatherView,
-    Run,
-    RunOptions,
-    Search,
-    State,
-    View,
-)
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.programs.definition import Program, Scalar
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.utilities import host_memory
 
 
 class CpuEngine:
@@ -88,37 +80,37 @@ class CpuEngine:
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Breadth-first search from all `sources` at once: distance (n,), predecessor (n,)."""
-        from rapids_trav.engines.cpu import direction_optimizing, variants
+        from rapids_trav.engines.cpu.bfs import direction_optimizing, textbook
 
         if options.variant in ("auto", "direction"):
             return direction_optimizing.search(view, sources, options)
-        return variants.search(view, sources, options, self.variants)
+        return textbook.search(view, sources, options, self.variants)
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """A search of its own from each of k `sources`: distance (k, n), predecessor (k, n)."""
-        from rapids_trav.engines.cpu import multi_source, variants
+        from rapids_trav.engines.cpu.bfs import multi_source, textbook
 
         if options.variant == "auto":
             return multi_source.search(view, sources, options)
-        return variants.search_each(self.bfs, view, sources, options)
+        return textbook.search_each(self.bfs, view, sources, options)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
         """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
-        from rapids_trav.engines.cpu.trees import smallest_predecessors
+        from rapids_trav.engines.cpu.predecessors import smallest_predecessors
 
         return smallest_predecessors(into, distance, order)
 
-    def run(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
-        """Iterate a vertex program from `state` until it ends; see `gas.run`."""
-        from rapids_trav.engines.cpu import gas
+    def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+        """Iterate a vertex program from `state` until it ends; see `programs.run.run`."""
+        from rapids_trav.engines.cpu.programs.run import run as run_program
 
-        return gas.run(view, program, state, options)
+        return run_program(view, program, state, options)
 
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
     ) -> Array:
         """For each vertex the smallest nearer one that explains its distance by weight; -1 if none does."""
-        from rapids_trav.engines.cpu.trees import tight_predecessors
+        from rapids_trav.engines.cpu.predecessors import tight_predecessors
 
         return tight_predecessors(into, weights, distance, unreached)
 
@@ -126,7 +118,7 @@ class CpuEngine:
         """Nothing to wait for."""
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `trees.walk`."""
-        from rapids_trav.engines.cpu.trees import walk
+        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `predecessors.walk`."""
+        from rapids_trav.engines.cpu.predecessors import walk
 
         return walk(predecessor, targets)

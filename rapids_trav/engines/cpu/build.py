@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from rapids_trav.engines.cpu.compile import Team, kernel
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.errors import EDGES_CHANGED, TravError
-from rapids_trav.structures import Adjacency, Array
 
 Allocate = Callable[[int, np.dtype | type, str], np.ndarray]
 

@@ -12,26 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
-from rapids_trav.ids import IntegerTable
-from rapids_trav.program import Program, Scalar
-from rapids_trav.structures import (
-    Adjacency,
-    Array,
-    BfsOptions,
-    EdgeList,
-    GatherView,
-    Run,
-    RunOptions,
-    Search,
-    State,
-    View,
-)
+from rapids_trav.ids.maps import IntegerTable
+from rapids_trav.programs.definition import Program, Scalar
+from rapids_trav.programs.run_state import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rapids_trav.engines.cuda.fused import Workspace
+    from rapids_trav.engines.cuda.bfs.fused import Workspace
 
 
 MOST_PRIVATE = 4096  # what fits into the shared memory of a block, beside others
@@ -87,11 +79,12 @@ class CudaEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """Compressed rows, each ascending, of the edges that `chunks()` yields; see `build.py`."""
-        from rapids_trav.engines.cuda import build, memory
+        """Compressed rows, each ascending, of the edges that `chunks()` yields; see `build/in_memory.py`."""
+        from rapids_trav.engines.cuda.build import in_memory
+        from rapids_trav.engines.cuda.runtime import memory
 
         with memory.rapids_allocator():
-            return build.build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
+            return in_memory.build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
 
     def build_outside(
         self,
@@ -102,53 +95,54 @@ class CudaEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """The same in NumPy arrays that `outside.allocate` makes; see `external_build.py`."""
-        from rapids_trav.engines.cuda import external, external_build, memory
+        """The same in NumPy arrays that `outside.allocate` makes; see `build/spilled.py`."""
+        from rapids_trav.engines.cuda.build import host_rows, spilled
+        from rapids_trav.engines.cuda.runtime import memory
 
-        device = external_build.Device(self.xp, self.count_ids, external.place_edges, external.over_host)
+        device = spilled.Device(self.xp, self.count_ids, host_rows.place_edges, host_rows.over_host)
         with memory.rapids_allocator():
-            return external_build.build_adjacency(
+            return spilled.build_adjacency(
                 chunks, n_vertices, outside, device, symmetric=symmetric, transpose=transpose
             )
 
     def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
         """An adjacency of host arrays as searches read it, its edges from `first_resident` on copied."""
-        from rapids_trav.engines.cuda import external
+        from rapids_trav.engines.cuda.build import host_rows
 
         with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
-            return external.reached(adjacency, first_resident)
+            return host_rows.reached(adjacency, first_resident)
 
     def empty_pinned(self, n: int, dtype: Any) -> Array:
         """A NumPy array of n entries in host memory that the GPU reaches."""
-        from rapids_trav.engines.cuda import pinned
+        from rapids_trav.engines.cuda.runtime import pinned
 
         return pinned.empty_pinned(n, dtype)
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
         """An adjacency of NumPy arrays on the device."""
-        from rapids_trav.engines.cuda import external
+        from rapids_trav.engines.cuda.build import host_rows
 
         with _device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
-            return external.on_device(adjacency)
+            return host_rows.on_device(adjacency)
 
     def free_bytes(self) -> int:
         """Bytes of device memory that can be had."""
-        from rapids_trav.engines.cuda import memory
+        from rapids_trav.engines.cuda.runtime import memory
 
         return memory.free_bytes()
 
     def count_ids(self, ids: Array, count: Array) -> None:
         """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
-        from rapids_trav.engines.cuda import build
+        from rapids_trav.engines.cuda.build import in_memory
 
-        build.count_ids(ids, count)
+        in_memory.count_ids(ids, count)
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
         """The edges one by one in row order; shares `column_indices` with the adjacency."""
-        from rapids_trav.engines.cuda import build
+        from rapids_trav.engines.cuda.build import in_memory
 
         with _device_memory("the edge list", adjacency.column_indices.nbytes):
-            return build.expand_rows(adjacency)
+            return in_memory.expand_rows(adjacency)
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Breadth-first search from all `sources` at once: distance (n,), predecessor (n,)."""
@@ -161,7 +155,7 @@ class CudaEngine:
 
         "auto" runs them together, 64 to the word; a variant by name runs them one after another.
         """
-        from rapids_trav.engines.cuda import batch
+        from rapids_trav.engines.cuda.bfs import batch
 
         search = self._variant(options.variant)
         with _device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
@@ -169,9 +163,9 @@ class CudaEngine:
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
 
-    def run(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
-        """Iterates a vertex program from `state`, which stays as it is; see `gas.py`."""
-        from rapids_trav.engines.cuda import gas
+    def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+        """Iterates a vertex program from `state`, which stays as it is; see `executor.py`."""
+        from rapids_trav.engines.cuda import executor
 
         # Values, two kinds of messages, flags and marks; two queues and two lists of rows; hubs and their
         # pieces; 2 bytes for each edge of a shard.
@@ -181,67 +175,67 @@ class CudaEngine:
         n_bytes += HUB_EDGE_BYTES * view.into.n_edges if options.gather == "rows" else 4 * view.into.n_edges
         held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
         with _device_memory(f"program {program.name!r}", n_bytes), held:
-            return gas.run(view, program, state, options)
+            return executor.run(view, program, state, options)
 
-    def run_hybrid(self, view: GatherView, program: Program, state: State, options: RunOptions) -> Run:
-        """The same, with the pages of a graph larger than the GPU shared with the CPU; see `hybrid.py`.
+    def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+        """The same, with the pages of a graph larger than the GPU shared with the CPU; see `hybrid`.
 
         Of a graph that is in the GPU's memory there are none to share: the GPU runs it alone.
         """
         if view.pages is None:
             return self.run(view, program, state, options)
-        from rapids_trav.engines.cuda import gas
-        from rapids_trav.engines.cuda.hybrid import Hybrid
+        from rapids_trav.engines.cuda.hybrid.shared import Hybrid
+        from rapids_trav.engines.cuda.programs.run import iterate
 
         with (
             _device_memory(f"program {program.name!r}", view.pages.budget.free),
             Hybrid(view, program, state, options) as work,
         ):
-            return gas.iterate(work, program, state, options)
+            return iterate(work, program, state, options)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
         """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
-        from rapids_trav.engines.cuda import tree
+        from rapids_trav.engines.cuda.results import predecessors
 
         with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
-            return tree.smallest_predecessors(into, distance, order)
+            return predecessors.smallest_predecessors(into, distance, order)
 
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
     ) -> Array:
         """For each vertex the smallest nearer one that explains its distance by weight; -1 if none does."""
-        from rapids_trav.engines.cuda import shortest_tree
+        from rapids_trav.engines.cuda.results import shortest_paths
 
         with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
-            return shortest_tree.tight_predecessors(into, weights, distance, unreached)
+            return shortest_paths.tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
         """Wait until what was launched on the current stream is done."""
         self.xp.cuda.get_current_stream().synchronize()
 
     def answer_columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Any]:
-        """The columns of an answer of a joint search, in the caller's ids and order; see `answer.py`."""
-        from rapids_trav.engines.cuda import answer
+        """The columns of an answer of a joint search, in the caller's ids and order; see `results`."""
+        from rapids_trav.engines.cuda.results import columns
 
         with _device_memory("the answer", 16 * len(found.distance)):
-            return answer.columns(found, table, n_sources)
+            return columns.columns(found, table, n_sources)
 
     def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
         """The internal id of one of the caller's, (1,), or -1; the host does not wait for it."""
-        from rapids_trav.engines.cuda import answer
+        from rapids_trav.engines.cuda.results import columns
 
         with _device_memory("a look-up", 8):
-            return answer.locate(label, table, n_vertices)
+            return columns.locate(label, table, n_vertices)
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `tree.walk`."""
-        from rapids_trav.engines.cuda import tree
+        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `results`."""
+        from rapids_trav.engines.cuda.results import predecessors
 
         with _device_memory("the paths", 16 * len(targets)):
-            return tree.walk(predecessor, targets)
+            return predecessors.walk(predecessor, targets)
 
     def _variant(self, name: str) -> Callable[[View, Array, BfsOptions], Search]:
-        from rapids_trav.engines.cuda import direction, textbook
+        from rapids_trav.engines.cuda.bfs import direction, textbook
 
         searches = {
             "auto": self._fused,
@@ -260,7 +254,7 @@ class CudaEngine:
         return searches[name]
 
     def _fused(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        from rapids_trav.engines.cuda import fused
+        from rapids_trav.engines.cuda.bfs import fused
 
         return fused.bfs_fused(
             view, sources, options, self._workspace(), hub_degree=self.hub_degree, least_pull=self.least_pull
@@ -268,7 +262,7 @@ class CudaEngine:
 
     def _workspace(self) -> Workspace:
         """What the fused searches on the current stream work in."""
-        from rapids_trav.engines.cuda import fused
+        from rapids_trav.engines.cuda.bfs import fused
 
         stream = self.xp.cuda.get_current_stream()
         # The per-thread default stream has one number and is as many streams as there are threads.
@@ -280,7 +274,7 @@ class CudaEngine:
         return workspace
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        from rapids_trav.engines.cuda import textbook
+        from rapids_trav.engines.cuda.bfs import textbook
 
         return textbook.private(view, sources, options, self.private_capacity)
 
@@ -294,7 +288,7 @@ class CudaEngine:
 
 @contextmanager
 def _device_memory(task: str, n_bytes: int) -> Iterator[None]:
-    from rapids_trav.engines.cuda import memory
+    from rapids_trav.engines.cuda.runtime import memory
 
     with memory.rapids_allocator(), memory.saying_what_is_needed(task, n_bytes):
         yield

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rapids_trav.engines.cpu.compile import kernel
+from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Reach, offset_dtype
 
 

@@ -11,7 +11,7 @@ from itertools import product
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda import loader
+from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach, offset_dtype
 
 FILE = "bfs_2d.cu"

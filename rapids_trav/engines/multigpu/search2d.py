@@ -46,7 +46,7 @@ from rapids_trav.errors import TravError
 
 
 @dataclass
-class _Tally:
+class _SearchTally:
     """Counts and times of a level, over its sweeps."""
 
     ways: set[str] = field(default_factory=set)
@@ -111,7 +111,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     trace: list[LevelRow] = []
     level = 0
     while True:
-        tally = _Tally()
+        tally = _SearchTally()
         unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
         n_frontier, n_unfound = communicator.sum([len(frontier), unfound])
         tally.lap("sum")
@@ -165,7 +165,7 @@ def _level(
     follow: Follower,
     frontier: Array,
     options: SearchOptions,
-    tally: _Tally,
+    tally: _SearchTally,
 ) -> list[tuple[Array, int]]:
     """Expand, follow and fold along one orientation; return what this rank was told, with the finders."""
     work, block, sweep = part.work, part.grid.block, follow.sweep
@@ -196,7 +196,7 @@ def _level(
     return messages
 
 
-def _row(level: int, rank: int, frontier: int, tally: _Tally) -> LevelRow:
+def _row(level: int, rank: int, frontier: int, tally: _SearchTally) -> LevelRow:
     times = {f"{phase}_ms": 1e3 * seconds for phase, seconds in tally.seconds.items()}
     return LevelRow(
         level=level,

@@ -29,8 +29,8 @@ from rapids_trav.engines.multigpu.communicator import Communicator, aborting
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
 from rapids_trav.engines.multigpu.lookup import ask, tell
+from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
-from rapids_trav.verdict import Verdict
 
 NONE = -1  # no parent, or no ancestor that leads to the root
 OUTSIDE, ADRIFT = -1, -2  # levels of vertices without a parent, and of those that lead to no root

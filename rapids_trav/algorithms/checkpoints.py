@@ -1,0 +1,88 @@
+"""Checkpoints of a run: written every few iterations and after the last, and gone on from if asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.runs import GatherView
+from rapids_trav.errors import TravError
+from rapids_trav.programs import checkpoint
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.digest import program_digest
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.utilities.atomic_files import array_checksum
+
+
+class Checkpoints:
+    """Those of one run, told from others by all that decides its values."""
+
+    def __init__(
+        self,
+        graph: TraversableGraph,
+        view: GatherView,
+        program: Program,
+        state: RunState,
+        question: RunRequest,
+        asynchronous: bool,
+    ) -> None:
+        if (digest := program_digest(program)) is None:
+            raise TravError(
+                f"checkpoint= needs a program that can be told from others, and {program.name!r} takes in "
+                f"more than plain values (a compiled helper, an object): write it out in its functions, or "
+                f"run it without."
+            )
+        weights = None if view.weights is None else array_checksum(view.weights)
+        self._xp = graph.engine.xp
+        self._program = program
+        self._every, self._most = question.checkpoint_every, question.max_iterations
+        self._folder = question.checkpoint
+        self._fingerprint = {
+            "graph": checkpoint.graph_fingerprint(view.into, graph.n_edges, graph.directed),
+            "choice of weights": weights,
+            "program": digest,
+            "choice of parameters": list(question.parameters),
+            "choice of initial values": array_checksum(state.values),
+            "choice of sources": array_checksum(state.active),
+            "choice of asynchronous": asynchronous,
+        }
+        self._writer = checkpoint.Writer(self._folder, self._fingerprint)
+
+    def resumed(self, state: RunState) -> RunState:
+        """The state of the last checkpoint; `state` if there is none."""
+        found = checkpoint.load(self._folder, self._fingerprint, state)
+        if found is None:
+            return state
+        if self._most is not None and found.iteration > self._most:
+            raise TravError(
+                f"The checkpoint in {self._folder} is of iteration {found.iteration}, past the limit of "
+                f"{self._most} iterations: give a larger one, or run without resume=True."
+            )
+        values, active = (self._xp.asarray(part) for part in (found.values, found.active))
+        self._check_values(state.values, values)
+        return replace(found, values=values, active=active)
+
+    def _check_values(self, start: Array, values: Array) -> None:
+        """Refuse values that the program cannot have reached from those that it starts with.
+
+        Nothing is known of sums.  Minima and maxima move one way; and integers that are handed on as they are
+        stay among those that were given, which `components` uses as numbers of vertices.
+        """
+        program = self._program
+        if not program.may_push or len(values) == 0:
+            return
+        down = program.reducer == "min"
+        moved = (values <= start) if down else (values >= start)
+        reached = bool((moved | (start != start)).all())  # NaN stays
+        if program.scatter is None and program.gather is None and values.dtype.kind == "i":
+            inside = (values >= start.min()) if down else (values <= start.max())
+            reached = reached and bool(inside.all())
+        if not reached:
+            raise checkpoint.refused(self._folder, "holds values that the run cannot have reached")
+
+    def write(self, state: RunState, last: bool) -> None:
+        """Keep this state, if it is its turn or the last: a run that has ended is not run on."""
+        if last or state.iteration % self._every == 0:
+            self._writer.write(state)

@@ -1,0 +1,177 @@
+"""What a vertex program starts from: initial values and active vertices, as the caller gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Number, Real
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import on_engine, vertices
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.errors import TravError, first_line, plain, written
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import move
+from rapids_trav.frames.libraries import library_of
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+
+def starting_state(graph: TraversableGraph, program: Program, initial: Any, sources: Any) -> RunState:
+    """Initial values and active vertices: those that `sources` names, else those that `initial` does (the
+    others have nothing to say yet), else all.
+    """
+    xp, n = graph.engine.xp, graph.n_vertices
+    values, active = initial_values(graph, program, initial)
+    if sources is not None:
+        active = on_engine(graph, vertices(graph, "sources", sources))
+        if program.reducer != "sum" and program.apply is None:
+            _refuse_silent(graph, program, values, active)
+    if active is None:
+        return RunState(values, xp.ones(n, dtype=bool))
+    flags = xp.zeros(n, dtype=bool)
+    flags[active] = True
+    return RunState(values, flags)
+
+
+def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sources: Array) -> None:
+    """Refuse values outside the sources: their vertices would offer them in some modes and not in others."""
+    silent = values != program.identity
+    silent[sources] = False
+    found = graph.engine.xp.flatnonzero(silent)[:1]
+    if len(found) == 0:
+        return
+    row = graph.frame(graph.id_columns("id", found))
+    ids = [plain(value) for value in (row.to_pandas() if hasattr(row, "to_pandas") else row).iloc[0]]
+    vertex = written(ids[0] if len(ids) == 1 else tuple(ids))
+    raise TravError(
+        f"initial gives vertex {vertex} the value {written(values[found][0])}, and sources leaves it out: "
+        f"leave out sources, or give only the sources a value."
+    )
+
+
+def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> tuple[Array, Array | None]:
+    """Initial values by internal id, (n,), in the program's dtype; the vertices named, None if none are.
+
+    `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
+    vertices, as a mapping, as a Series with their ids as index, or as a frame with `vertex` (`vertex_0`, ...)
+    and `value`: the others start from the reducer's identity.  A Series with the index that none was given
+    for, 0, 1, ..., is like a column of an answer.
+    """
+    xp, n = graph.engine.xp, graph.n_vertices
+    initial = proxies.opened(initial, on_gpu=graph.frame_library == "cudf")
+    if library_of(initial):
+        return _of_frame(graph, program, initial)
+    if library_of(initial, ("Series",)) and not _is_default(initial.index):
+        return _placed(graph, program, initial.index.to_frame(index=False), initial)
+    if isinstance(initial, Mapping):
+        return _placed(graph, program, list(initial), list(initial.values()))
+    if isinstance(initial, (Number, str, bytes)) or getattr(initial, "ndim", 1) == 0:
+        return xp.full(n, _values(program, [initial], np)[0]), None
+    values = _values(program, initial, xp)
+    if values.ndim != 1:
+        raise TravError(
+            f"initial has {values.ndim} dimensions, {' by '.join(map(str, values.shape))}: give a flat "
+            f"sequence of {n} values, one for each vertex in ascending order of the ids."
+        )
+    if len(values) != n:
+        raise TravError(
+            f"initial holds {len(values)} values, and the graph has {n} vertices: give one for each, in "
+            f"ascending order of the ids, or name the vertices in a dict or a frame."
+        )
+    return values if graph.ids.order is None else values[graph.ids.order], None
+
+
+def _is_default(index: Any) -> bool:
+    """Whether this is the index of a Series that was made without one."""
+    if library_of(index, ("RangeIndex",)) is None or index.name is not None:
+        return False
+    return (index.start, index.step) == (0, 1)
+
+
+def _of_frame(graph: TraversableGraph, program: Program, frame: Any) -> tuple[Array, Array]:
+    width = graph.ids.width
+    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
+    if missing := [name for name in (*names, "value") if name not in frame.columns]:
+        raise TravError(
+            f"initial has no column {missing[0]!r}: give {', '.join(names)} and value, as in an answer."
+        )
+    return _placed(graph, program, frame[names], frame["value"])
+
+
+def _placed(graph: TraversableGraph, program: Program, named: Any, given: Any) -> tuple[Array, Array]:
+    """The identity everywhere but at the named vertices."""
+    xp = graph.engine.xp
+    values = xp.full(graph.n_vertices, program.identity)
+    if len(named) == 0:
+        return values, xp.empty(0, dtype=np.int64)
+    at = on_engine(graph, vertices(graph, "initial", named))
+    if repeated := len(at) - len(xp.unique(at)):
+        raise TravError(
+            f"initial names vertices again in {repeated} of its {len(at)} rows: give each one value, for "
+            f"example that of groupby(...).min()."
+        )
+    own = _values(program, given, xp)
+    if own.ndim != 1:
+        raise TravError("initial holds a sequence for a vertex: give one number for each.")
+    values[at] = own
+    return values, at
+
+
+def _values(program: Program, given: Any, xp: Any) -> Array:
+    """Numbers in the program's dtype, refused if it changes them."""
+    if library_of(given, ("Series",)) == "cudf":
+        given = given.to_cupy()
+    on_device = type(given).__module__.partition(".")[0] == "cupy"
+    try:
+        values = given if on_device else np.asarray(given)
+    except ValueError as error:
+        raise TravError("initial holds sequences of several lengths: give one number for each.") from error
+    except (TypeError, NotImplementedError) as error:  # of some of Arrow's types
+        raise TravError(f"initial makes no array ({first_line(error)}): give one number for each.") from error
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise TravError("initial is masked in places: give all of it a value, for example with filled().")
+    if values.dtype.kind == "O":
+        values = _of_objects(program, values)
+    if values.dtype.kind not in "iuf" and values.size:
+        raise _no_number(program, values.ravel()[0])
+    if values.dtype.kind == "f" and bool((values != values).any()):
+        raise _no_number(program, values[values != values][0])
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = values.astype(program.dtype)
+        lost = cast != values if program.dtype not in ("float32", "float64") else cast != cast
+    if bool(lost.any()):
+        raise _of_other_type(program, values[lost][0])
+    return move(cast, xp)
+
+
+def _of_objects(program: Program, values: Array) -> Array:
+    """Python's numbers, some of which may be past every integer type."""
+    for value in values.ravel():
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value != value:
+            raise _no_number(program, value)
+    numbers = np.asarray(values.tolist())
+    if numbers.dtype.kind in "iuf":
+        return numbers
+    try:
+        if program.dtype.startswith("float"):
+            return values.astype("float64")
+    except OverflowError:
+        pass
+    raise _of_other_type(program, max(values.ravel(), key=abs))
+
+
+def _no_number(program: Program, value: Any) -> TravError:
+    return TravError(
+        f"initial holds {written(value)}, and program {program.name!r} computes with {program.dtype}: give "
+        f"numbers without nulls."
+    )
+
+
+def _of_other_type(program: Program, value: Any) -> TravError:
+    return TravError(
+        f"initial holds {written(value)}, which is no {program.dtype} of program {program.name!r}: give "
+        f"values of that type, or the program another dtype."
+    )

@@ -1,0 +1,67 @@
+"""The rows of an answer that comes in batches.
+
+What a batch is made of is freed before the next is searched, so a limit bounds a batch.  How many rows there
+will be is mostly known: arrays are then written where they will lie, and the answer is there once.  Columns
+that only their library can put together, strings say, are there twice for a moment, one after another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+
+
+class Rows:
+    """Collects batches of columns.
+
+    Parameters
+    ----------
+    library : PandasFrames or CudfFrames
+    n_rows : int or None
+        Of all batches; None: unknown.
+    """
+
+    def __init__(self, library: PandasFrames | CudfFrames, xp: Any, n_rows: int | None) -> None:
+        self._library, self._xp, self._total = library, xp, n_rows
+        self._parts: dict[str, list[Any]] = {}
+        self.n_rows = 0
+
+    def add(self, columns: dict[str, Any], n_rows: int) -> None:
+        """The columns of the next rows; they must not be used elsewhere."""
+        first = self.n_rows
+        self.n_rows += n_rows
+        for name, column in columns.items():
+            parts = self._parts.setdefault(name, [])
+            arrays = column if isinstance(column, Masked) else (column,)
+            plain = isinstance(arrays[0], (np.ndarray, self._xp.ndarray))
+            if not plain or self._total in (None, n_rows):
+                parts.append(column)
+                continue
+            if first == 0:
+                parts.append(self._room_for(column))
+            wholes = parts[0] if isinstance(column, Masked) else (parts[0],)
+            for array, whole in zip(arrays, wholes, strict=True):
+                whole[first : self.n_rows] = array
+
+    def columns(self) -> dict[str, Any]:
+        """All rows; the batches are gone afterwards."""
+        return {name: self._joined(self._parts.pop(name)) for name in list(self._parts)}
+
+    def _room_for(self, column: Array | Masked) -> Array | Masked:
+        if isinstance(column, Masked):
+            return Masked(*map(self._room_for, column))
+        return (np if isinstance(column, np.ndarray) else self._xp).empty(self._total, column.dtype)
+
+    def _joined(self, parts: list[Any]) -> Any:
+        if len(parts) == 1:
+            return parts[0]
+        if isinstance(parts[0], Masked):
+            return Masked(*(self._joined(list(arrays)) for arrays in zip(*parts, strict=True)))
+        if isinstance(parts[0], (np.ndarray, self._xp.ndarray)):
+            return (np if isinstance(parts[0], np.ndarray) else self._xp).concatenate(parts)
+        return self._library.concat([self._library.column(part) for part in parts], ignore_index=True)

@@ -1,0 +1,197 @@
+"""Is a breadth-first tree right?  The rules by which Graph500 validates one, read off the graph itself.
+
+1. Exactly the sources have distance 0, and they have no predecessor.
+2. Exactly the other reached vertices have a predecessor.
+3. A predecessor is one level up.
+4. A predecessor leads to its vertex by an edge.
+5. No edge leads from a reached vertex to one that is more than one level further, or unreached.
+
+Together they prove every distance: rules 3 and 4 that a path of that length exists, rule 5 that none is
+shorter.
+
+Reference: Graph500 benchmark specification, section "Validation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.algorithms.guard import question
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import on_engine, unique, vertices
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.blocks import BLOCK, edge_blocks
+from rapids_trav.engines.interface import View
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import move
+from rapids_trav.storage.block_sizes import reading
+
+if TYPE_CHECKING:
+    from rapids_trav.storage.budget import Budget
+
+MARK_BYTES = 2  # of a vertex: whether it is a source, and whether an edge joins it to its predecessor
+TREE_BYTES = 64  # of a vertex: distance and predecessor, and what they are read from
+READ_BYTES = 128  # of an edge in hand, with what is made of it
+
+SOURCES = "rule 1: not exactly the sources have distance 0"
+ROOTS = "rule 1: a source has a predecessor"
+REACHED = "rule 2: not exactly the reached vertices beside the sources have a predecessor"
+UP = "rule 3: a predecessor is not one level up"
+EDGE = "rule 4: a predecessor is not joined to its vertex by an edge"
+LEVEL = "rule 5: an edge leads too far down"
+
+
+class TreeError(TravError):
+    """A tree that breaks a rule."""
+
+
+@question
+def check_tree(
+    graph: TraversableGraph,
+    result: Any,
+    sources: Any,
+    *,
+    direction: str = "out",
+    where: Hashable | None = None,
+    depth_limit: int | None = None,
+) -> None:
+    """Refuse a frame that is not a right answer of ``graph.bfs(sources, ...)``.
+
+    Parameters
+    ----------
+    result : DataFrame
+        With `vertex`, `distance` and, unless predecessors were not asked for, `predecessor`; unreached
+        vertices may be left out.
+    sources, direction, where
+        As they were asked.
+    depth_limit : int, optional
+        Deepest level that was searched: the limit that was asked for, or the level at which targets ended it.
+
+    Raises
+    ------
+    TreeError
+        With the rules that are broken, each with a vertex that breaks it.
+    """
+    with graph.storage.room(TREE_BYTES * graph.n_vertices, "a tree to check"):
+        _check_tree(graph, result, sources, direction, where, depth_limit)
+
+
+def _check_tree(
+    graph: TraversableGraph,
+    result: Any,
+    sources: Any,
+    direction: str,
+    where: Hashable | None,
+    depth_limit: int | None,
+) -> None:
+    """Refuse what `check_tree` refuses."""
+    xp, library = graph.engine.xp, graph.rows.source.library
+    width = graph.ids.width
+    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
+    vertex = on_engine(graph, vertices(graph, "result", result[names]))
+    distance = xp.full(graph.n_vertices, -1, dtype=np.int32)
+    distance[vertex] = move(library.array(result["distance"].fillna(-1).astype("int32")), xp)
+
+    predecessor = None
+    names = [name.replace("vertex", "predecessor") for name in names]
+    if names[0] in result.columns:
+        predecessor = xp.full(graph.n_vertices, -1, dtype=vertex.dtype)
+        given = result[names].dropna()
+        if len(given):
+            rows = move(library.array(result[names[0]].notna()), xp)
+            given = given.astype(dict(zip(names, graph.ids.dtypes, strict=True)))
+            predecessor[vertex[rows]] = on_engine(graph, vertices(graph, "result", given))
+    roots = unique(graph, vertices(graph, "sources", sources))
+    view = graph.storage.view(direction, where)
+    if broken := broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit, graph.budget):
+        raise TreeError("; ".join(broken) + ".")
+
+
+def broken_rules(
+    engine: Any,
+    view: View,
+    sources: Array,
+    distance: Array,
+    predecessor: Array | None = None,
+    depth_limit: int | None = None,
+    budget: Budget | None = None,
+) -> list[str]:
+    """The rules that a joint search's arrays break, each with one internal vertex that breaks it.
+
+    Reads vertices and edges in blocks, wherever the edges lie: beside the arrays it takes two bytes a vertex
+    and `READ_BYTES` for each edge of a block, which is as long as the budget allows.
+
+    Parameters
+    ----------
+    sources : vertex array
+    distance : int array, (n,)
+    predecessor : vertex array, (n,), optional
+        Without it only rules 1 and 5 are checked, so distances may be too short.
+    budget : Budget, optional
+        Of the engine's memory, where the edges are kept outside it.
+    """
+    xp, n = engine.xp, view.n_vertices
+    edges = view.stored
+    held = nullcontext() if budget is None else budget.hold(MARK_BYTES * n, "the check of a tree")
+    with held, reading(budget, max(edges.n_edges, n), READ_BYTES, BLOCK) as block:
+        is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
+        is_source[sources] = True
+        broken = _Broken()
+        for first in range(0, n, block):
+            among = slice(first, first + block)
+            _check_vertices(broken, first, among, is_source, distance, predecessor, xp)
+        searched_to = np.iinfo(np.int32).max if depth_limit is None else depth_limit
+        for part in edge_blocks(edges, xp, block=block):
+            if predecessor is not None:
+                joined[part.dst[predecessor[part.dst] == part.src]] = True
+            near, far = distance[part.src], distance[part.dst]
+            wrong = (near >= 0) & (near < searched_to) & ((far < 0) | (far > near + 1))
+            broken.note(LEVEL, wrong, part.dst)
+        if predecessor is not None:
+            for first in range(0, n, block):
+                among = slice(first, first + block)
+                broken.note(EDGE, (predecessor[among] >= 0) & ~joined[among], first)
+    return broken.sentences()
+
+
+class _Broken:
+    """The first vertex that breaks each rule."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, int] = {}
+
+    def note(self, rule: str, wrong: Array, vertex: Array | int) -> None:
+        """Of a block: where the rule is broken, and the vertices there, or the first of consecutive ones."""
+        if rule not in self._found and bool(wrong.any()):
+            at = int(wrong.argmax())
+            self._found[rule] = vertex + at if isinstance(vertex, int) else int(vertex[at])
+
+    def sentences(self) -> list[str]:
+        order = (SOURCES, ROOTS, REACHED, UP, EDGE, LEVEL)
+        return [f"{rule} (internal vertex {self._found[rule]})" for rule in order if rule in self._found]
+
+
+def _check_vertices(
+    broken: _Broken,
+    first: int,
+    among: slice,
+    is_source: Array,
+    distance: Array,
+    predecessor: Array | None,
+    xp: Any,
+) -> None:
+    """Rules 1 to 3 for a block of vertices, whose first is given."""
+    source, depth = is_source[among], distance[among]
+    broken.note(SOURCES, source != (depth == 0), first)
+    if predecessor is None:
+        return
+    parent = predecessor[among]
+    led = parent >= 0
+    broken.note(ROOTS, source & led, first)
+    broken.note(REACHED, ~source & ((depth > 0) != led), first)
+    above = distance[xp.where(led, parent, 0)]
+    broken.note(UP, led & (above + 1 != depth), first)

@@ -1,0 +1,1 @@
+"""Adjacencies in compressed sparse rows: their blocks, pages and statistics."""

@@ -1,0 +1,44 @@
+"""The edges of an adjacency one by one, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+
+if TYPE_CHECKING:
+    pass
+
+BLOCK = 1 << 24  # edges in a block
+
+
+def edge_blocks(adjacency: Adjacency, xp: Any, overlap: int = 0, block: int = BLOCK) -> Iterator[EdgeList]:
+    """Blocks of edges in row order, as arrays of `xp` wherever the adjacency lies.
+
+    With `overlap`, each block but the first begins with so many edges of the one before.
+    """
+    for begin in range(0, adjacency.n_edges, block):
+        first = max(begin - overlap, 0)
+        columns = adjacency.column_indices[first : begin + block]
+        yield EdgeList(sources(adjacency, first, first + len(columns), xp), xp.asarray(columns))
+
+
+def sources(adjacency: Adjacency, begin: int, end: int, xp: Any) -> Array:
+    """The rows of the edges `begin` to `end - 1`."""
+    offsets = adjacency.row_offsets
+    home = np if isinstance(offsets, np.ndarray) else xp
+    bounds = home.searchsorted(offsets, home.asarray([begin, end - 1]), side="right")
+    first, last = (int(bound) - 1 for bound in bounds)
+    dtype = adjacency.column_indices.dtype
+    starts = xp.asarray(offsets[first + 1 : last + 1])
+    if xp is np:
+        return np.repeat(np.arange(first, last + 1, dtype=dtype), np.diff(starts, prepend=begin, append=end))
+    # A row more from where each of the others starts: CuPy repeats slowly, and a search would take a look at
+    # the offsets for each bit of an edge's number.  It adds no int64.
+    rows = xp.zeros(end - begin, np.int32 if dtype.itemsize == 4 else np.uint64)
+    xp.add.at(rows, starts - begin, 1)
+    rows[0] += first
+    return xp.cumsum(rows, dtype=dtype)

@@ -1,0 +1,118 @@
+"""Pages: how the rows of an adjacency are cut to be streamed through little memory.
+
+L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): what every vertex has stays resident; of the rest
+each of the streams gets an equal share, and a page is as many consecutive rows as fit one share.  A page is a
+slice of the adjacency and no other format, so that pages can be cut anew for every budget.
+
+A row is never split.  If the longest one does not fit a share, there are fewer streams with larger shares.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.utilities.sizes import readable
+
+
+@dataclass(frozen=True)
+class PagePlan:
+    """Pages, and how many may be under way at once.
+
+    Attributes
+    ----------
+    firsts : int64 array, (k + 1,)
+        Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1`.
+    n_streams : int
+        Never more than asked for.
+    page_bytes : int
+        Share of a stream, which no page exceeds.
+    """
+
+    firsts: np.ndarray
+    n_streams: int
+    page_bytes: int
+
+
+def plan_pages(
+    row_offsets: np.ndarray,
+    free_bytes: int,
+    *,
+    edge_bytes: int,
+    row_bytes: int = 0,
+    n_streams: int = 3,
+    most_bytes: int | None = None,
+    longest: int | None = None,
+) -> PagePlan:
+    """The fewest pages that fit, `n_streams` at a time, into `free_bytes`.
+
+    Parameters
+    ----------
+    row_offsets : integer NumPy array, (n + 1,)
+    free_bytes : int
+        What is left when all that stays resident has its place.
+    edge_bytes, row_bytes : int
+        What a page takes for each of its edges and for each of its rows.
+    n_streams : int
+        Pages under way at once, if the longest row allows it.
+    most_bytes : int, optional
+        Of a page, though more may fit; a longer row is a page by itself.
+    longest : int, optional
+        What `longest_row` gives, if it is known.
+
+    Raises
+    ------
+    TravMemoryError
+        If the longest row alone does not fit.
+    """
+    longest = longest_row(row_offsets) if longest is None else longest
+    row_needs = longest * edge_bytes + row_bytes
+    if len(row_offsets) > 1 and row_needs > max(free_bytes, 0):
+        raise TravMemoryError(
+            f"{readable(row_needs)} are needed for the longest row, of {longest:,} edges, and "
+            f"{readable(max(free_bytes, 0))} are left for pages."
+        )
+    streams = max(1, min(n_streams, free_bytes // row_needs)) if row_needs else n_streams
+    share = max(free_bytes, 0) // streams
+    if most_bytes is not None:
+        share = min(share, max(most_bytes, row_needs))
+    return PagePlan(page_rows(row_offsets, share, edge_bytes, row_bytes), streams, share)
+
+
+def page_rows(row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int = 0) -> np.ndarray:
+    """First rows of the pages, each the longest run of rows within `page_bytes`; then the number of rows.
+
+    A row that is larger by itself is a page of its own.
+    """
+    n_rows = len(row_offsets) - 1
+
+    def bytes_before(row: int) -> int:
+        return int(row_offsets[row]) * edge_bytes + row * row_bytes
+
+    firsts = [0]
+    while firsts[-1] < n_rows:
+        first = firsts[-1]
+        fitting = bisect_right(range(n_rows + 1), bytes_before(first) + page_bytes, first, key=bytes_before)
+        firsts.append(max(fitting - 1, first + 1))
+    return np.asarray(firsts, dtype=np.int64)
+
+
+def longest_row(row_offsets: np.ndarray, block: int = 1 << 24) -> int:
+    """Edges of the longest row, read a block at a time: the differences of all rows would be a copy."""
+    return max(
+        (int(np.diff(row_offsets[i : i + block + 1]).max()) for i in range(0, len(row_offsets) - 1, block)),
+        default=0,
+    )
+
+
+def first_resident(row_offsets: np.ndarray, free_bytes: int, edge_bytes: int) -> int:
+    """Where the end of the edges begins that `free_bytes` hold: an edge at which a row starts.
+
+    Rows stand in descending order of length, so these are the shortest rows, and the most.
+    """
+    n_edges = int(row_offsets[-1])
+    kept = min(max(free_bytes, 0) // edge_bytes, n_edges)
+    return int(row_offsets[np.searchsorted(row_offsets, n_edges - kept)])

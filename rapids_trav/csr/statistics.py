@@ -1,0 +1,51 @@
+"""Counts that describe a graph, read off its adjacency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.blocks import BLOCK, edge_blocks
+
+EDGE_BYTES = 32  # of an edge in hand: its ends, and what is compared
+
+
+def self_loops(adjacency: Adjacency, xp: Any, block: int = BLOCK) -> int:
+    """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""
+    blocks = edge_blocks(adjacency, xp, block=block)
+    return sum(int((edges.src == edges.dst).sum()) for edges in blocks)
+
+
+def duplicate_edges(adjacency: Adjacency, xp: Any, directed: bool, block: int = BLOCK) -> int:
+    """Edges that repeat another; of an undirected edge each direction is one, and is counted once.
+
+    Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
+    """
+    found = 0
+    for edges in edge_blocks(adjacency, xp, overlap=1, block=block):
+        repeated = (edges.src[1:] == edges.src[:-1]) & (edges.dst[1:] == edges.dst[:-1])
+        if not directed:
+            repeated &= edges.src[1:] <= edges.dst[1:]
+        found += int(repeated.sum())
+    return found
+
+
+def strengths(columns: Array, weights: Array, n_vertices: int, xp: Any, block: int = BLOCK) -> Array:
+    """Sum of the weights of the edges that leave each vertex, float64 (n,).
+
+    Parameters
+    ----------
+    columns : vertex array, (m,)
+        Where each edge comes from.
+    weights : array, (m,)
+    block : int
+        Edges looked at at once: counting widens their columns.
+    """
+    total = xp.zeros(n_vertices, dtype=np.float64)
+    for first in range(0, len(columns), block):
+        ends = xp.asarray(columns[first : first + block])
+        own = xp.asarray(weights[first : first + block])
+        total += xp.bincount(ends, weights=own, minlength=n_vertices)
+    return total

@@ -1,0 +1,49 @@
+"""Real graphs that come with the package; `data/README.md` says where each is from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rapids_trav.errors import TravError, written
+from rapids_trav.io import read_edges
+
+#: Names that `load`, `path` and the command line take, and whether the edges have a direction.
+DIRECTED = {"facebook": False, "twitter-ego": False, "citations-hepph": True}
+
+
+def names() -> list[str]:
+    """Names of the shipped graphs."""
+    return list(DIRECTED)
+
+
+def path(name: str) -> Path:
+    """Where the Parquet file of a shipped graph is.
+
+    Raises
+    ------
+    TravError
+        If no such graph is shipped.
+    """
+    if not isinstance(name, str) or name not in DIRECTED:
+        raise TravError(f"No data set is called {written(name)}; there are {', '.join(DIRECTED)}.")
+    return Path(__file__).parent / "data" / f"{name}.parquet"
+
+
+def load(name: str, library: str = "pandas") -> Any:
+    """Edges of a shipped graph as a frame with int32 columns `src` and `dst`.
+
+    Parameters
+    ----------
+    name : {"facebook", "twitter-ego", "citations-hepph"}
+        The first two are undirected with each edge once, the third is directed (the citing paper first).
+    library : {"pandas", "cudf"}
+        Library of the frame.
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets
+    >>> len(datasets.load("facebook"))
+    88234
+    """
+    return read_edges(path(name), library=library)

@@ -1,0 +1,1 @@
+"""Where rows of edges come from: frames, functions, Parquet and Dask."""

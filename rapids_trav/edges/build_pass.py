@@ -1,0 +1,87 @@
+"""The pass over the edges that builds a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.edges.sources import EdgeSource
+from rapids_trav.errors import TravError
+from rapids_trav.ids.lookup import read_column
+
+
+class BuildPass:
+    """One pass over the edges: yields the columns of ids, counts rows and checks the weights on the way."""
+
+    def __init__(
+        self,
+        source: EdgeSource,
+        sides: tuple[list[Hashable], list[Hashable]],
+        weight: Hashable | None,
+        extra: list[list[Any]],
+    ) -> None:
+        self._source = source
+        self._sides = sides
+        self._weight = weight
+        self._extra = extra
+        self.chunks = 0
+        self.n_edges = 0
+        self.weight_dtype: np.dtype | None = None
+
+    def __iter__(self) -> Iterator[list[tuple[Hashable, Any]]]:
+        self.chunks = self.n_edges = 0
+        dtypes: list[Any] = []
+        columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
+        for frame in self._source.chunks(columns):
+            if self._weight is not None:
+                self._check_weight(frame[self._weight])
+            for side in self._sides:
+                yield [(name, frame[name]) for name in side]
+            self.chunks += 1
+            self.n_edges += len(frame)
+            dtypes = [frame[name].dtype for name in self._sides[0]]
+        for components in self._extra:
+            yield [
+                ("vertices", self._isolated(values, dtype))
+                for values, dtype in zip(components, dtypes, strict=True)
+            ]
+
+    def _isolated(self, values: Any, dtype: Any) -> Any:
+        """A column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
+        column = read_column("vertices", values, self._source.library)
+        if self._source.library.null_count(column):
+            raise TravError("vertices holds nulls, and a null is no vertex: leave them out.")
+        if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
+            fitted = column.astype(dtype)
+            same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))
+            return fitted if same.all() else column
+        return column
+
+    def _check_weight(self, column: Any) -> None:
+        if column.dtype.kind not in "iuf" or hasattr(column.dtype, "categories"):
+            raise TravError(
+                f"weight={self._weight!r} is a column of {column.dtype}: "
+                f"name a numeric one, or convert it with astype."
+            )
+        if nulls := self._source.library.null_count(column):
+            raise TravError(
+                f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
+                f"decide them first, for example with fillna."
+            )
+        if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
+            raise TravError(
+                f"weight={self._weight!r} holds {largest}, which is past int64: "
+                f"convert it, for example with astype('float64')."
+            )
+        dtype = _weight_dtype(column.dtype)
+        self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
+
+
+def _weight_dtype(dtype: Any) -> np.dtype:
+    """The type, of the four that engines know, in which weights of a column keep their values."""
+    dtype = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
+    if dtype.kind == "f":
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    return np.dtype(np.int32 if np.can_cast(dtype, np.int32) else np.int64)

@@ -1,0 +1,84 @@
+"""Edges that a function makes each time they are read, for edge lists that lie nowhere.
+
+One frame at a time is in memory.  A graph within a `memory_limit` is built in several readings, one without
+in one; `where` and `khop` read once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+from rapids_trav.errors import TravError, UnknownColumnError, type_name
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.libraries import library, library_of
+
+MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
+
+
+class GeneratedEdges:
+    """An `EdgeSource` over a function without arguments that gives a fresh iterable of frames at each call.
+
+    It must give the same edges every time.  Each reading must have as many rows, ends that are vertices of
+    the graph, and its weights; other edges between the same vertices are not told from the first.
+    """
+
+    def __init__(self, make: Callable[[], Iterable[Frame]], engine: Any = "auto") -> None:
+        self._make = make
+        frames = self._frames()
+        if frames is self._frames():
+            raise TravError(
+                "edges is a function that gives one iterator twice: make a new one at each call, "
+                "for example by writing it with yield."
+            )
+        first = next(frames, None)
+        if first is None:
+            raise TravError(
+                "edges is a function that gives no frames: let it give at least one, or one without rows."
+            )
+        proxied, first = proxies.is_proxy(first), proxies.opened(first, proxies.wanted_on_gpu(engine))
+        self.library = library(_library_of(first), proxied)
+        self.columns = list(first.columns)
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        for made in self._frames():
+            frame = proxies.opened(made, on_gpu=self.library.name == "cudf")
+            if _library_of(frame) != self.library.name:
+                raise TravError(MIXED_LIBRARIES)
+            check_columns(frame, self.columns)
+            yield self.library.native(frame)
+
+    def count_rows(self) -> int | None:
+        return None  # it takes as long as making them
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+    def _frames(self) -> Iterator[Frame]:
+        made = self._make()
+        if library_of(made) or not isinstance(made, Iterable):
+            raise TravError(
+                f"edges is a function that gives an object of type {type_name(made)}: "
+                f"let it give an iterable of frames, for example by writing it with yield."
+            )
+        return iter(made)
+
+
+def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
+    """Refuse a frame that lacks a column of the first one."""
+    if missing := [name for name in columns if name not in frame.columns]:
+        raise UnknownColumnError(
+            f"Column {missing[0]!r} is in the first edge frame but not in a later one: "
+            f"give all of them the same columns."
+        )
+
+
+def _library_of(frame: Any) -> str:
+    kind = library_of(frame)
+    if kind not in ("pandas", "cudf"):
+        raise TravError(
+            f"edges is a function whose frames hold an object of type {type_name(frame)}: "
+            f"let it give pandas or cuDF frames."
+        )
+    return kind

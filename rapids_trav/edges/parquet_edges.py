@@ -1,0 +1,134 @@
+"""Edges in Parquet files, read a few row groups at a time, each file in its own types as frames are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.libraries import library
+from rapids_trav.utilities.locations import reachable
+
+ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
+_INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
+
+
+class ParquetEdges:
+    """Parquet files, or folders of them, read a few row groups at a time; rows are indexed from 0 on."""
+
+    def __init__(self, paths: Sequence[str | PathLike], engine: str) -> None:
+        import pyarrow.dataset
+
+        self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
+        names = [fspath(path) for path in paths]
+        for name in names:
+            reachable(Path(name))
+        try:
+            self._dataset = pyarrow.dataset.dataset(
+                names[0] if len(names) == 1 else names, format="parquet", partitioning="hive"
+            )
+        except FileNotFoundError as error:
+            raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
+        except (OSError, ValueError) as error:
+            raise _unreadable(", ".join(names), error) from error
+        self.columns = _columns(self._dataset.schema)
+        self._stamps = self._current_stamps()
+
+    def _current_stamps(self) -> list[tuple]:
+        """What tells of each file whether it is still the same."""
+        infos = self._dataset.filesystem.get_file_info(self._dataset.files)
+        return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
+
+    def count_rows(self) -> int | None:
+        return sum(group.num_rows for part in self._fragments() for group in part.row_groups)
+
+    def _fragments(self) -> Iterator[Any]:
+        """The files, each known to be Parquet."""
+        for fragment in self._dataset.get_fragments():
+            try:
+                fragment.ensure_complete_metadata()
+            except (OSError, ValueError) as error:
+                raise _unreadable(fragment.path, error) from error
+            self._check_columns(fragment)
+            yield fragment
+
+    def _check_columns(self, fragment: Any) -> None:
+        """Refuse a file with other columns than the first."""
+        own, first = _columns(self._schema(fragment)), self._dataset.files[0]
+        for name in sorted(set(own).symmetric_difference(self.columns)):
+            there, missing = (fragment.path, first) if name in own else (first, fragment.path)
+            raise UnknownColumnError(
+                f"Column {name!r} is in {there} but not in {missing}: give all of them the same columns."
+            )
+
+    def _schema(self, fragment: Any) -> Any:
+        """The columns of a file in its own types, with those that its path tells."""
+        import pyarrow.dataset
+
+        schema = fragment.physical_schema
+        for name in pyarrow.dataset.get_partition_keys(fragment.partition_expression):
+            if name not in schema.names:
+                schema = schema.append(self._dataset.schema.field(name))
+        return schema
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        if self._current_stamps() != self._stamps:
+            raise TravError(EDGES_CHANGED)
+        columns = list(columns or self.columns)
+        start = 0
+        for fragment in self._fragments():
+            for groups in _batches(fragment, rows or ROWS_PER_READ):
+                try:
+                    frame = self._read(fragment.subset(row_group_ids=groups), groups, columns)
+                except (OSError, ValueError) as error:
+                    raise _unreadable(fragment.path, error) from error
+                frame.index = range(start, start + len(frame))
+                start += len(frame)
+                yield frame
+        if start == 0:  # of files without rows the columns and their types still count
+            table = self._dataset.schema.empty_table().select(columns)
+            yield self.library.from_arrow(table)
+
+    def _read(self, fragment: Any, groups: list[int], columns: list[Hashable]) -> Frame:
+        if self.library.name == "pandas":
+            return self.library.from_arrow(fragment.to_table(schema=self._schema(fragment), columns=columns))
+        import cudf
+        import pyarrow.dataset
+
+        keys = pyarrow.dataset.get_partition_keys(fragment.partition_expression)
+        stored = [name for name in columns if name not in keys]
+        frame = cudf.read_parquet(fragment.path, columns=stored, row_groups=[groups])
+        for name in set(columns) - set(stored):
+            frame[name] = keys[name]
+        return frame[columns]
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+
+def _columns(schema: Any) -> list[Any]:
+    """Names of the columns of the edges, of which an index is none."""
+    return [name for name in schema.names if not _INDEX.fullmatch(name)]
+
+
+def _unreadable(name: str, error: Exception) -> TravError:
+    return TravError(f"Edges {name} cannot be read as Parquet: {first_line(error)}.")
+
+
+def _batches(fragment: Any, most_rows: int) -> Iterator[list[int]]:
+    """Row groups of a file, together while they are few rows."""
+    batch: list[int] = []
+    rows = 0
+    for group in fragment.row_groups:
+        if batch and rows + group.num_rows > most_rows:
+            yield batch
+            batch, rows = [], 0
+        batch.append(group.id)
+        rows += group.num_rows
+    if batch:
+        yield batch

@@ -1,0 +1,32 @@
+"""Edges read a bounded number of rows at a time, however large their frames are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from rapids_trav.edges.sources import EdgeSource
+from rapids_trav.frames.columns import Frame
+
+
+class SlicedEdges:
+    """An `EdgeSource` whose frames are handed on in slices of up to `rows` rows."""
+
+    def __init__(self, source: EdgeSource, rows: int) -> None:
+        self.library = source.library
+        self.columns = source.columns
+        self._source = source
+        self._rows = rows
+
+    def count_rows(self) -> int | None:
+        return self._source.count_rows()
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        rows = min(rows or self._rows, self._rows)
+        for frame in self._source.chunks(columns, rows):
+            if len(frame) <= rows:
+                yield frame
+            else:
+                yield from (frame.iloc[first : first + rows] for first in range(0, len(frame), rows))
+
+    def deliver(self, frame: Frame) -> Frame:
+        return self._source.deliver(frame)

@@ -1,0 +1,208 @@
+"""Where edges come from: frames, functions, Parquet and Dask, all read as frames, again and again.
+
+The graph goes back to the edges for their columns (`where`, `khop`).  Of frames it keeps shallow copies,
+which share the values: columns that the caller replaces, renames, adds or drops later do not reach the graph,
+nor do values changed in place where the library copies on write (pandas from 3 on).  Where values are shared
+all the same (pandas 2, a NumPy array behind a frame made with ``copy=False``, cuDF without copy-on-write),
+they must not be changed while the graph is in use.  What is read again is checked against the graph, in
+`storage.edge_rows`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any, Protocol
+
+import pandas as pd
+
+from rapids_trav.edges.generated_edges import MIXED_LIBRARIES, GeneratedEdges, check_columns
+from rapids_trav.edges.parquet_edges import ParquetEdges
+from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
+
+DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
+Ends = Hashable | Sequence[Hashable] | None
+
+
+class EdgeSource(Protocol):
+    """Edges that can be read more than once."""
+
+    library: PandasFrames | CudfFrames
+    columns: list[Hashable]
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        """The edges as successive frames, with at least these columns, or with all.
+
+        With `rows`, frames that are made for it have no more rows, as far as files allow.
+        """
+
+    def count_rows(self) -> int | None:
+        """How many edges there are, if that can be told without reading them."""
+
+    def deliver(self, frame: Frame) -> Frame:
+        """A result in the kind of frame that came in."""
+
+
+def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
+    """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
+    or a Dask frame.
+    """
+    if isinstance(edges, (str, PathLike)):
+        return ParquetEdges([edges], engine)
+    kind = library_of(edges)
+    if kind == "dask":
+        return DaskEdges(edges)
+    if kind:
+        return FrameEdges([edges], engine)
+    if callable(edges) and not isinstance(edges, Iterable):
+        return GeneratedEdges(edges, engine)
+    if type(edges).__module__.startswith("scipy.sparse"):
+        raise TravError(
+            f"edges is a {type(edges).__name__} of SciPy: make a frame of its entries first, with "
+            f"entries = matrix.tocoo() and pandas.DataFrame({{'src': entries.row, 'dst': entries.col}})."
+        )
+    if isinstance(edges, Mapping):
+        raise TravError(
+            f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
+        )
+    if isinstance(edges, Iterable) and not hasattr(edges, "columns") and getattr(edges, "ndim", 1) != 0:
+        parts = list(edges)
+        if parts and all(isinstance(part, (str, PathLike)) for part in parts):
+            return ParquetEdges(parts, engine)
+        if parts and all(library_of(part) in ("pandas", "cudf") for part in parts):
+            return FrameEdges(parts, engine)
+        if not parts:
+            raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
+        edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
+    raise TravError(
+        f"edges holds an object of type {type_name(edges)}: give pandas, cuDF or Dask frames, or paths of "
+        f"Parquet files."
+    )
+
+
+class FrameEdges:
+    """Frames in memory."""
+
+    def __init__(self, frames: Sequence[Frame], engine: Any = "auto") -> None:
+        proxied = proxies.is_proxy(frames[0])
+        frames = _opened(frames, engine)
+        kind = library_of(frames[0]) or "pandas"
+        if any(library_of(frame) != kind for frame in frames):
+            raise TravError(MIXED_LIBRARIES)
+        self.library = library(kind, proxied)
+        self.columns = list(frames[0].columns)
+        for frame in frames[1:]:
+            check_columns(frame, self.columns)
+        self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        yield from self._frames  # whole: to select columns would copy them
+
+    def count_rows(self) -> int | None:
+        return sum(map(len, self._frames))
+
+    def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
+        """Bytes of these columns; Python's objects, which they share with the graph, are not counted."""
+        return sum(int(frame[name].memory_usage(index=False)) for frame in self._frames for name in columns)
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+
+class DaskEdges:
+    """A Dask frame, whose partitions are computed one by one, at each reading: persist slow ones."""
+
+    def __init__(self, frame: Any) -> None:
+        self.library = library(library_of(frame._meta) or "pandas")
+        self.columns = list(frame.columns)
+        self._frame = frame
+
+    def count_rows(self) -> int | None:
+        return None  # it may take as long as reading them
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        frame = self._frame[list(columns or self.columns)]
+        for i in range(frame.npartitions):
+            yield self.library.native(proxies.opened(frame.get_partition(i).compute(), on_gpu=False))
+
+    def deliver(self, frame: Frame) -> Frame:
+        import dask.dataframe
+
+        return dask.dataframe.from_pandas(frame, npartitions=self._frame.npartitions, sort=False)
+
+
+def _opened(frames: Sequence[Frame], engine: Any) -> Sequence[Frame]:
+    """What proxies hold, all on the GPU or, if that takes not each of them or is not wanted, on the CPU."""
+    found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
+    if len({library_of(frame) for frame in found}) == 1:
+        return found
+    return [proxies.opened(frame, on_gpu=False) for frame in frames]
+
+
+def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:
+    """The columns that hold sources and destinations: those named, else the default pair that exists."""
+    if src is None and dst is None:
+        for pair in DEFAULT_COLUMNS:
+            if all(name in source.columns for name in pair):
+                src, dst = pair
+                break
+        else:
+            raise EdgeColumnsError(
+                f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
+                f"name them with src= and dst=; there are {listed(source.columns)}."
+            )
+    if src is None or dst is None:
+        missing = "dst" if dst is None else "src"
+        raise TravError(f"Only one end of the edges is named: give {missing}= as well.")
+    sides = [_side(source, end, side) for end, side in (("src", src), ("dst", dst))]
+    if len(sides[0]) != len(sides[1]) or not sides[0]:
+        raise TravError(
+            f"src names {len(sides[0])} columns and dst {len(sides[1])}: "
+            f"give both ends the same number, at least one."
+        )
+    for name in (*sides[0], *sides[1]):
+        require_column(source, name)
+    if sides[0] == sides[1]:
+        raise TravError(f"src and dst both name {listed(sides[0])}: give each end its own column.")
+    return sides[0], sides[1]
+
+
+def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
+    """One end's columns as a list; a tuple may be the label of one column."""
+    if isinstance(columns, (list, pd.Index)) or (
+        isinstance(columns, tuple) and columns not in source.columns
+    ):
+        names = list(columns)
+    else:
+        names = [columns]
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TravError(
+                f"{end} holds a {type(name).__name__}, not the name of a column: "
+                f"give the name of a column of the edges, or a list of names."
+            ) from None
+    return names
+
+
+def require_column(source: EdgeSource, name: Hashable) -> None:
+    """Refuse a column that the edges do not have, or have twice."""
+    try:
+        count = Counter(source.columns)[
+            name
+        ]  # by hash: not all labels have a truth value where they are equal
+    except TypeError:
+        raise TravError(
+            f"{written(name)} is not the name of a column: there are {listed(source.columns)}."
+        ) from None
+    if count == 0:
+        raise UnknownColumnError(
+            f"Column {written(name)} is not in the edges: there are {listed(source.columns)}."
+        )
+    if count > 1:
+        raise TravError(f"Column {written(name)} is in the edges {count} times: rename the others.")

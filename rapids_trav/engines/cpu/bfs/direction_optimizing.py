@@ -1,0 +1,129 @@
+"""Direction-optimising breadth-first search.
+
+Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search", SC 2012; the policy "gap" is that
+of the GAP Benchmark Suite (Beamer, Asanovic and Patterson, 2015).
+
+A narrow frontier is pushed: its vertices claim their unvisited neighbours.  When its edges are a large part
+of those left, most of them lead to visited vertices, so the level is pulled: each unvisited vertex looks for
+a neighbour in the frontier and stops at the first.
+
+1. `push_levels` pushes level after level on one thread, for as long as they are narrow.
+2. `push` pushes one wide level on all threads; a vertex goes to the thread whose compare-and-swap sets its
+   distance, so it enters the queue once.
+3. `mark` turns distances into two bitmaps, the frontier and the unvisited; `pull` walks the unvisited one,
+   a thread owning whole words; `enqueue` turns the last frontier back into a queue.
+
+The queue holds every pushed vertex once, in order of distance: a frontier is a slice of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.bfs.pull import count_edges, enqueue, mark, pull
+from rapids_trav.engines.cpu.bfs.push import PULL_NEXT, WIDE_NEXT, push, push_levels
+from rapids_trav.engines.cpu.bfs.state import SearchState, TurningRule, policy_of, start
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.engines.launches import launched
+
+
+@dataclass
+class Frontier:
+    """The slice `queue[head:tail]`, its edges, and the edges not yet pushed (its own among them)."""
+
+    queue: Array
+    head: int
+    tail: int
+    edges: int
+    edges_left: int
+
+
+def search(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Distances and predecessors from all `sources` at once."""
+    policy = policy_of(options)
+    state = start(view, sources, options)
+    out = view.out
+    queue = np.empty(view.n_vertices, out.column_indices.dtype)
+    queue[: len(state.sources)] = state.sources
+    edges = int((out.row_offsets[state.sources + 1] - out.row_offsets[state.sources]).sum())
+    front = Frontier(queue, 0, len(state.sources), edges, out.n_edges)
+    returned = False  # "beamer" pushes at least one level after it stops pulling
+
+    with Team() as team:
+        while not state.ended and front.head < front.tail:
+            status = _push_narrow(team, view, state, front, policy, returned)
+            returned = False
+            if status == WIDE_NEXT:
+                _push_wide(team, view, state, front)
+            elif status == PULL_NEXT:
+                _pull_while_wide(team, view, state, front, policy)
+                returned = policy.beamer
+    return state.result()
+
+
+def _push_narrow(
+    team: Team, view: View, state: SearchState, front: Frontier, policy: TurningRule, returned: bool
+) -> int:
+    """Push until the search ends or a level asks to be pulled or to be shared; with a trace, one level."""
+    before, level = front.tail - front.head, state.level
+    launched(push_levels.__name__)
+    status, examined, state.level, front.head, front.tail, front.edges, front.edges_left = push_levels(
+        view.out.row_offsets, view.out.column_indices, state.distance, state.predecessor, state.keep,
+        front.queue, front.head, front.tail, front.edges, front.edges_left,
+        level, level + 1 if state.tracing else state.limit, state.targets, state.has_targets,
+        policy.beamer, policy.alpha, returned, team.size > 1,
+    )  # fmt: skip
+    if state.level > level:
+        state.record_push(before, examined)
+    return status
+
+
+def _push_wide(team: Team, view: View, state: SearchState, front: Frontier) -> None:
+    """Push one level on all threads."""
+    state.level += 1
+    before = front.tail - front.head
+    tail = np.array([front.tail])
+    counts = team.run(
+        push, before,
+        view.out.row_offsets, view.out.column_indices, state.distance, state.predecessor, state.keep,
+        state.level, front.queue[front.head : front.tail], front.queue, tail, grain=64,
+    )  # fmt: skip
+    front.edges_left -= front.edges
+    examined, front.edges = (sum(column) for column in zip(*counts, strict=True))
+    front.head, front.tail = front.tail, int(tail[0])
+    state.record_push(before, examined)
+
+
+def _pull_while_wide(
+    team: Team, view: View, state: SearchState, front: Frontier, policy: TurningRule
+) -> None:
+    """Pull level after level until the policy returns to pushing or the search ends."""
+    n_words = (view.n_vertices + 63) // 64
+    frontier, found, unvisited = (np.empty(n_words, np.int64) for _ in range(3))
+    linked = view.into.linked
+    team.run(mark, n_words, state.distance, state.level, linked, frontier, unvisited, grain=64)
+    n_frontier = front.tail - front.head
+    while True:
+        state.level += 1
+        counts = team.run(
+            pull, n_words, view.into.row_offsets, view.into.column_indices,
+            state.distance, state.predecessor, state.keep, state.level, frontier, found, unvisited, grain=64,
+        )  # fmt: skip
+        n_found, checked, looked = (sum(column) for column in zip(*counts, strict=True))
+        state.record_pull(n_frontier, checked, looked)
+        frontier, found = found, frontier
+        if policy.beamer:
+            front.edges_left -= front.edges
+            front.edges = sum(team.run(count_edges, n_words, view.out.row_offsets, frontier, grain=64))
+        before, n_frontier = n_frontier, n_found
+        if n_found == 0 or state.ended or not policy.keeps_pulling(n_found, before, view.n_vertices):
+            break
+    if not policy.beamer:
+        front.edges = 1
+    front.head = front.tail
+    front.tail = front.head + n_frontier
+    enqueue(frontier, front.queue, front.head)

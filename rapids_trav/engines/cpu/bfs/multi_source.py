@@ -1,0 +1,223 @@
+"""Many independent breadth-first searches at once, a bit for each.
+
+Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann and Vo, "The More the Merrier: Efficient
+Multi-Source Graph Traversal", PVLDB 8(4), 2014.
+
+Up to 64 sources make a group.  Each vertex has a word `seen` of the group's sources that reached it and a
+word `frontier` of those that did in the last level; one look at an edge serves all sources in the word.
+
+- push: a frontier vertex passes its word on; a neighbour takes the bits that it has not seen.
+- pull: a vertex that some source has yet to reach collects words from its neighbours until none is missing.
+
+A level is pulled when its frontier has a large part of the edges of the vertices not yet complete.  Groups
+are independent and each runs on one thread; sources are dealt out to at least as many groups as threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.bfs.state import CpuRecorder, limit_of, targets_of
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import trailing_zeros
+from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
+
+GROUP = 64
+PULL_ABOVE = 4  # pull when the frontier has more than a quarter of the edges of incomplete vertices
+
+
+def search(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Distances and predecessors from each of `sources`, in rows.
+
+    A row ends where its own targets or the depth limit end it.  Rows may lie further apart than their
+    length.  With a trace, each group of sources gives its own rows of it, one group after the other.
+    """
+    n_sources, n_vertices = len(sources), view.n_vertices
+    dtype = view.out.column_indices.dtype
+    distance = _spaced_rows(n_sources, n_vertices, np.dtype(np.int32))
+    predecessor = _spaced_rows(n_sources if options.predecessors else 0, n_vertices, dtype)
+    sources = np.asarray(sources, np.int64)
+    traces: dict[int, list[LevelTrace]] = {}
+
+    with Team() as team:
+        n_groups = max(-(-n_sources // GROUP), min(team.size, n_sources))
+        bounds = [n_sources * i // max(n_groups, 1) for i in range(n_groups + 1)]
+
+        def search_groups(begin: int, end: int) -> None:
+            for group in range(begin, end):
+                rows = slice(bounds[group], bounds[group + 1])
+                traces[group] = _search_group(view, sources[rows], options, distance[rows], predecessor[rows])
+
+        if n_groups:
+            team.run(search_groups, n_groups, grain=1)
+    return Search(
+        distance[:, :n_vertices],
+        predecessor[:, :n_vertices] if options.predecessors else None,
+        [row for group in range(n_groups) for row in traces[group]],
+    )
+
+
+def _spaced_rows(n_rows: int, length: int, dtype: np.dtype) -> Array:
+    """Rows an odd number of cache lines apart, so that writing a column of them uses all cache sets."""
+    per_line = 64 // dtype.itemsize
+    return np.empty((n_rows, per_line * (-(-length // per_line) | 1)), dtype)
+
+
+def _search_group(
+    view: View, sources: Array, options: BfsOptions, distance: Array, predecessor: Array
+) -> list[LevelTrace]:
+    """All levels of one group; the rows of its trace."""
+    n_vertices, out, into = view.n_vertices, view.out, view.into
+    seen = np.zeros(n_vertices, np.int64)
+    frontiers = np.zeros((2, n_vertices), np.int64)  # level i reads row i % 2 and writes the other
+    queues = np.empty((2, n_vertices), out.column_indices.dtype)  # the vertices of each frontier
+    bits = np.left_shift(1, np.arange(len(sources)), dtype=np.int64)
+    distance.fill(-1)
+    predecessor.fill(-1)
+    distance[np.arange(len(sources)), sources] = 0
+    seen[sources] = bits
+    frontiers[0, sources] = bits
+    queues[0, : len(sources)] = sources
+    limit, targets, has_targets = limit_of(options), targets_of(options), options.targets is not None
+
+    recorder = CpuRecorder(options.trace, out.column_indices.itemsize)
+    edges = int((out.row_offsets[sources + 1] - out.row_offsets[sources]).sum())
+    progress = (0, len(sources), edges, out.n_edges, np.bitwise_or.reduce(bits))
+    while True:
+        level, before = progress[:2]
+        pulled, checked, *progress = _levels(
+            out.row_offsets, out.column_indices, into.row_offsets, into.column_indices, into.n_linked,
+            seen, frontiers, queues, distance, predecessor, options.predecessors, targets, has_targets,
+            min(limit, level + 1) if options.trace else limit, *progress,
+        )  # fmt: skip
+        if progress[0] > level:
+            if pulled:
+                recorder.pull(progress[0], before, checked, n_vertices)
+            else:
+                recorder.push(progress[0], before, checked)
+        if not options.trace or progress[0] == level:
+            return recorder.rows
+
+
+@kernel
+def _levels(
+    out_offsets, out_columns, in_offsets, in_columns, n_linked, seen, frontiers, queues, distance,
+    predecessor, keep, targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
+):  # fmt: skip
+    """Levels up to `limit`; whether the last was pulled, edges it examined, and the arguments to go on with.
+
+    `edges` leave the frontier, `edges_left` enter vertices that a source alive, one with a frontier, has yet
+    to reach.
+    """
+    pulls = False
+    checked = 0
+    while level < limit and n_frontier > 0:
+        if has_targets:
+            done = alive
+            for i in range(len(targets)):
+                done &= seen[targets[i]]
+            alive &= ~done
+        if alive == 0:
+            break
+        frontier = frontiers[level & 1]
+        found = frontiers[~level & 1]
+        queue = queues[level & 1]
+        found_queue = queues[~level & 1]
+        level += 1
+        pulls = PULL_ABOVE * edges > edges_left
+        if pulls:
+            n_frontier, edges, edges_left, alive, checked = _pull(
+                in_offsets, in_columns, n_linked, out_offsets, seen, frontier, found, found_queue,
+                distance, predecessor, keep, level, alive,
+            )  # fmt: skip
+            frontier[:] = 0
+        else:
+            n_frontier, edges, completed, alive, checked = _push(
+                out_offsets, out_columns, in_offsets, seen, frontier, queue, n_frontier, found, found_queue,
+                distance, predecessor, keep, level, alive,
+            )  # fmt: skip
+            edges_left -= completed
+    return pulls, checked, level, n_frontier, edges, edges_left, alive
+
+
+@kernel
+def _push(
+    row_offsets, column_indices, in_offsets, seen, frontier, queue, n_frontier, found, found_queue,
+    distance, predecessor, keep, level, alive,
+):  # fmt: skip
+    n_found = 0
+    edges = 0
+    completed = 0
+    checked = 0
+    reached = 0
+    for i in range(n_frontier):
+        u = queue[i]
+        word = frontier[u] & alive
+        frontier[u] = 0
+        if word == 0:
+            continue
+        checked += row_offsets[u + 1] - row_offsets[u]
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            v = column_indices[e]
+            new = word & ~seen[v]
+            if new != 0:
+                if found[v] == 0:
+                    found_queue[n_found] = v
+                    n_found += 1
+                    edges += row_offsets[v + 1] - row_offsets[v]
+                found[v] |= new
+                seen[v] |= new
+                reached |= new
+                if alive & ~seen[v] == 0:
+                    completed += in_offsets[v + 1] - in_offsets[v]
+                _label(new, v, u, level, distance, predecessor, keep)
+    return n_found, edges, completed, reached, checked
+
+
+@kernel
+def _pull(
+    row_offsets, column_indices, n_linked, out_offsets, seen, frontier, found, found_queue,
+    distance, predecessor, keep, level, alive,
+):  # fmt: skip
+    """Each of the first `n_linked` vertices that lacks a source looks for it; those after have no row."""
+    n_found = 0
+    edges = 0
+    edges_left = 0
+    checked = 0
+    reached = 0
+    for v in range(n_linked):
+        missing = alive & ~seen[v]
+        new = 0
+        if missing != 0:
+            degree = row_offsets[v + 1] - row_offsets[v]
+            for e in range(row_offsets[v], row_offsets[v + 1]):
+                u = column_indices[e]
+                checked += 1
+                word = frontier[u] & missing
+                if word != 0:
+                    _label(word, v, u, level, distance, predecessor, keep)
+                    new |= word
+                    missing &= ~word
+                    if missing == 0:
+                        break
+            if missing != 0:
+                edges_left += degree
+            if new != 0:
+                seen[v] |= new
+                reached |= new
+                found_queue[n_found] = v
+                n_found += 1
+                edges += out_offsets[v + 1] - out_offsets[v]
+        found[v] = new
+    return n_found, edges, edges_left, reached, checked
+
+
+@kernel
+def _label(sources, v, u, level, distance, predecessor, keep):
+    while sources != 0:
+        source = trailing_zeros(sources)
+        distance[source, v] = level
+        if keep:
+            predecessor[source, v] = u
+        sources &= sources - 1

@@ -1,0 +1,144 @@
+"""Pulled levels of the direction-optimising search.
+
+Sets of vertices are bitmaps, 64 vertices a word.  A thread owns whole words and the distances of their
+vertices, and only reads the frontier, so nothing here needs an atomic operation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import prefetch, trailing_zeros
+
+BATCH = 192  # vertices whose rows are asked for before the first is looked at
+ROUNDS = 4  # neighbours looked at without branches
+
+
+@kernel
+def mark(distance, level, linked, frontier, unvisited, begin, end):
+    """Bitmaps of the frontier and of the unvisited vertices that have a row to look at.
+
+    The others can never be reached (SYSTEMS V5); only a source among them is in a frontier, the first.
+    """
+    pruned = len(linked) > 0
+    for word in range(begin, end):
+        if pruned and level > 0 and linked[word] == 0:
+            frontier[word] = 0
+            unvisited[word] = 0
+            continue
+        in_frontier = 0
+        not_visited = 0
+        first = word << 6
+        for bit in range(min(64, len(distance) - first)):
+            d = distance[first + bit]
+            in_frontier |= np.int64(d == level) << bit
+            not_visited |= np.int64(d < 0) << bit
+        frontier[word] = in_frontier
+        unvisited[word] = not_visited & linked[word] if pruned else not_visited
+
+
+@kernel
+def pull(
+    row_offsets, column_indices, distance, predecessor, keep, level, frontier, found, unvisited, begin, end
+):  # fmt: skip
+    """Gather unvisited vertices, asking for their rows, and look at those rows a batch later.
+
+    Every unvisited vertex has a row that is not empty, as `mark` leaves them.
+    """
+    n_found = 0
+    checked = 0
+    looked = 0
+    vertices = np.empty(BATCH, np.int64)
+    starts = np.empty(BATCH, np.int64)
+    stops = np.empty(BATCH, np.int64)
+    n_batch = 0
+    for word in range(begin, end):
+        found[word] = 0
+        left = unvisited[word]
+        while left != 0:
+            v = (word << 6) + trailing_zeros(left)
+            left &= left - 1
+            vertices[n_batch] = v
+            starts[n_batch] = row_offsets[v]
+            stops[n_batch] = row_offsets[v + 1]
+            prefetch(column_indices, row_offsets[v])
+            n_batch += 1
+            looked += 1
+        if n_batch > BATCH - 64 or word == end - 1:
+            counts = _look_up(
+                column_indices, distance, predecessor, keep, level, frontier, found,
+                vertices, starts, stops, n_batch,
+            )  # fmt: skip
+            n_found += counts[0]
+            checked += counts[1]
+            n_batch = 0
+    for word in range(begin, end):
+        unvisited[word] &= ~found[word]
+    return n_found, checked, looked
+
+
+@kernel
+def _look_up(
+    column_indices, distance, predecessor, keep, level, frontier, found, vertices, starts, stops, n_batch
+):  # fmt: skip
+    """Find each vertex of a batch a neighbour in the frontier.
+
+    Most find one within a few neighbours, but which is a coin toss that a branch predictor loses.  So the
+    first neighbours are looked at without branches, one of each vertex in a round.
+    """
+    n_found = 0
+    checked = 0
+    for _ in range(ROUNDS):
+        checked += n_batch
+        n_left = 0
+        for i in range(n_batch):
+            v = vertices[i]
+            e = starts[i]
+            u = column_indices[e]
+            hit = (frontier[u >> 6] >> (u & 63)) & 1
+            n_found += hit
+            found[v >> 6] |= hit << (v & 63)
+            distance[v] = level if hit else -1
+            if keep:
+                predecessor[v] = u if hit else -1
+            vertices[n_left] = v
+            starts[n_left] = e + 1
+            stops[n_left] = stops[i]
+            n_left += (1 - hit) & np.int64(e + 1 < stops[i])
+        n_batch = n_left
+    for i in range(n_batch):
+        v = vertices[i]
+        for e in range(starts[i], stops[i]):
+            u = column_indices[e]
+            checked += 1
+            if (frontier[u >> 6] >> (u & 63)) & 1:
+                n_found += 1
+                found[v >> 6] |= 1 << (v & 63)
+                distance[v] = level
+                if keep:
+                    predecessor[v] = u
+                break
+    return n_found, checked
+
+
+@kernel
+def count_edges(row_offsets, frontier, begin, end):
+    edges = 0
+    for word in range(begin, end):
+        left = frontier[word]
+        while left != 0:
+            v = (word << 6) + trailing_zeros(left)
+            edges += row_offsets[v + 1] - row_offsets[v]
+            left &= left - 1
+    return edges
+
+
+@kernel
+def enqueue(frontier, queue, tail):
+    for word in range(len(frontier)):
+        left = frontier[word]
+        while left != 0:
+            queue[tail] = (word << 6) + trailing_zeros(left)
+            tail += 1
+            left &= left - 1

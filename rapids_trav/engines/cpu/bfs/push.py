@@ -1,0 +1,113 @@
+"""Pushed levels of the direction-optimising search, narrow on one thread and wide on several.
+
+The queue holds every pushed vertex once, in order of distance; a frontier is a slice of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, fetch_and_add, prefetch
+
+WIDE = 1 << 15  # edges of a frontier from which several threads beat one: about 0.1 ms of work
+WIDE_VERTICES = WIDE // 8  # counts too, as a policy may know no better than 1 edge after a pull
+BUFFER = 1024  # claimed vertices that a thread gathers before it enters them in the queue
+AHEAD = 16  # edges between asking for a distance and reading it
+DONE, PULL_NEXT, WIDE_NEXT = range(3)
+
+
+@kernel
+def push_levels(
+    row_offsets, column_indices, distance, predecessor, keep, queue, head, tail, edges, edges_left,
+    level, limit, targets, has_targets, beamer, alpha, must_push, may_share,
+):  # fmt: skip
+    """Push on one thread until the search ends (DONE) or the next level is better pulled or shared.
+
+    `edges` leave the frontier; `edges_left` counts them and those of vertices not yet reached.
+    """
+    found_targets = 0
+    status = DONE
+    examined = 0
+    while head < tail and level < limit:
+        if not must_push and _should_pull(beamer, alpha, edges, edges_left):
+            status = PULL_NEXT
+            break
+        if may_share and (edges > WIDE or tail - head > WIDE_VERTICES):
+            status = WIDE_NEXT
+            break
+        must_push = False
+        edges_left -= edges
+        edges = 0
+        level += 1
+        end = tail
+        for i in range(head, end):
+            u = queue[i]
+            examined += row_offsets[u + 1] - row_offsets[u]
+            for e in range(row_offsets[u], row_offsets[u + 1]):
+                v = column_indices[e]
+                if distance[v] < 0:
+                    distance[v] = level
+                    if keep:
+                        predecessor[v] = u
+                    queue[tail] = v
+                    tail += 1
+        head = end
+        for i in range(head, tail):  # apart from the loop above, where each would wait for its own cache miss
+            v = queue[i]
+            edges += row_offsets[v + 1] - row_offsets[v]
+        if has_targets:
+            while found_targets < len(targets) and distance[targets[found_targets]] >= 0:
+                found_targets += 1
+            if found_targets == len(targets):
+                break
+    return status, examined, level, head, tail, edges, edges_left
+
+
+@kernel
+def _should_pull(beamer, alpha, edges, edges_left):
+    if beamer:
+        return alpha * edges > edges_left - edges
+    return alpha * edges > max(edges_left, 0)  # for integers the same as edges > edges_left // alpha
+
+
+@kernel
+def push(
+    row_offsets, column_indices, distance, predecessor, keep, level, frontier, queue, tail, begin, end
+):  # fmt: skip
+    """Push `frontier[begin:end]`; edges examined, and edges of the vertices found."""
+    children = np.empty(BUFFER, queue.dtype)
+    parents = np.empty(BUFFER, queue.dtype)
+    n_found = 0
+    examined = 0
+    edges = 0
+    for i in range(begin, end):
+        u = frontier[i]
+        examined += row_offsets[u + 1] - row_offsets[u]
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            prefetch(distance, column_indices[min(e + AHEAD, len(column_indices) - 1)])
+            v = column_indices[e]
+            # a stale distance costs a failed swap, never a second claim
+            if distance[v] < 0 and compare_and_swap(distance, v, -1, level) < 0:
+                children[n_found] = v
+                parents[n_found] = u
+                n_found += 1
+                if n_found == BUFFER:
+                    edges += _hand_in(row_offsets, predecessor, keep, queue, tail, children, parents, n_found)
+                    n_found = 0
+    edges += _hand_in(row_offsets, predecessor, keep, queue, tail, children, parents, n_found)
+    return examined, edges
+
+
+@kernel
+def _hand_in(row_offsets, predecessor, keep, queue, tail, children, parents, n_found):
+    """Enter claimed vertices in the queue, away from the swaps, which wait for every store before them."""
+    place = fetch_and_add(tail, 0, n_found)
+    edges = 0
+    for i in range(n_found):
+        v = children[i]
+        queue[place + i] = v
+        if keep:
+            predecessor[v] = parents[i]
+        edges += row_offsets[v + 1] - row_offsets[v]
+    return edges

@@ -1,0 +1,131 @@
+"""What every search starts from, and the policies that choose its direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
+from rapids_trav.errors import TravError
+
+NO_LIMIT = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class TurningRule:
+    """When to turn from push to pull and back.
+
+    "beamer" (SC 2012) pulls when the frontier's edges exceed 1/alpha of the unvisited vertices' edges, and
+    pushes again when the frontier falls below 1/beta of all vertices.  "gap" (GAP Benchmark Suite) counts the
+    frontier's edges among those left, takes none off for pulled levels, keeps pulling while the frontier
+    grows, and divides integers.
+    """
+
+    beamer: bool
+    alpha: int
+    beta: int
+
+    def keeps_pulling(self, frontier: int, previous: int, n_vertices: int) -> bool:
+        if self.beamer:
+            return frontier * self.beta >= n_vertices
+        return frontier >= previous or frontier > n_vertices // self.beta
+
+
+def policy_of(options: BfsOptions) -> TurningRule:
+    policies = {"gap": TurningRule(False, 15, 18), "beamer": TurningRule(True, 14, 24)}
+    if options.policy not in policies:
+        raise TravError(f"policy {options.policy!r} is unknown; choose one of {', '.join(policies)}")
+    return policies[options.policy]
+
+
+class CpuRecorder:
+    """Turns what levels did into the rows of a trace; does nothing unless asked."""
+
+    def __init__(self, wanted: bool, id_bytes: int) -> None:
+        self.rows: list[LevelTrace] = []
+        self._wanted = wanted
+        self._id_bytes = id_bytes
+        self._clock = perf_counter()
+
+    def push(self, level: int, frontier: int, edges: int) -> None:
+        """An edge reads a column and the state of a vertex; a frontier vertex its id and two offsets."""
+        n_bytes = edges * (self._id_bytes + 4) + frontier * (self._id_bytes + 16)
+        self._add(level, "push", frontier, edges, n_bytes)
+
+    def pull(self, level: int, frontier: int, edges: int, looked: int) -> None:
+        """An edge reads a column and a word of the frontier; each of the vertices looked at two offsets."""
+        n_bytes = edges * (self._id_bytes + 8) + looked * 16
+        self._add(level, "pull", frontier, edges, n_bytes)
+
+    def _add(self, level: int, direction: str, frontier: int, edges: int, n_bytes: int) -> None:
+        if self._wanted:
+            now = perf_counter()
+            spent = 1e3 * (now - self._clock)
+            self.rows.append(LevelTrace(level, direction, int(frontier), int(edges), int(n_bytes), spent))
+            self._clock = now
+
+
+@dataclass
+class SearchState:
+    """A search from a joint frontier, under way."""
+
+    distance: Array
+    predecessor: Array  # of length 0 if not asked for
+    keep: bool  # whether predecessors were asked for
+    sources: Array
+    limit: int
+    targets: Array
+    has_targets: bool
+    recorder: CpuRecorder
+    tracing: bool
+    level: int = 0
+    looked: int = 0  # unvisited vertices that pulled levels looked at
+
+    @property
+    def ended(self) -> bool:
+        """Whether depth limit or targets forbid another level."""
+        if self.level >= self.limit:
+            return True
+        return self.has_targets and bool((self.distance[self.targets] >= 0).all())
+
+    def record_push(self, frontier: int, edges: int) -> None:
+        self.recorder.push(self.level, frontier, edges)
+
+    def record_pull(self, frontier: int, edges: int, looked: int) -> None:
+        self.looked += int(looked)
+        self.recorder.pull(self.level, frontier, edges, looked)
+
+    def result(self) -> Search:
+        counters = {"looked": self.looked} if self.tracing else {}
+        predecessor = self.predecessor if self.keep else None
+        return Search(self.distance, predecessor, self.recorder.rows, counters=counters)
+
+
+def start(view: View, sources: Array, options: BfsOptions) -> SearchState:
+    """Distance 0 at the sources, -1 elsewhere."""
+    dtype = view.out.column_indices.dtype
+    distance = np.full(view.n_vertices, -1, np.int32)
+    sources = np.asarray(sources, dtype)
+    distance[sources] = 0
+    return SearchState(
+        distance=distance,
+        predecessor=np.full(view.n_vertices if options.predecessors else 0, -1, dtype),
+        keep=options.predecessors,
+        sources=sources,
+        limit=limit_of(options),
+        targets=targets_of(options),
+        has_targets=options.targets is not None,
+        recorder=CpuRecorder(options.trace, dtype.itemsize),
+        tracing=options.trace,
+    )
+
+
+def limit_of(options: BfsOptions) -> int:
+    return NO_LIMIT if options.depth_limit is None else options.depth_limit
+
+
+def targets_of(options: BfsOptions) -> Array:
+    return np.require([] if options.targets is None else options.targets, np.int64, ["C", "W"])

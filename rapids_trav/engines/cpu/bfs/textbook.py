@@ -1,0 +1,166 @@
+"""The plain searches: each level-synchronous BFS variant as a textbook writes it.
+
+Kirk and Hwu, "Programming Massively Parallel Processors", chapter on graph traversal.  They are what the
+direction-optimising search is compared with, and every level costs them a pass over all vertices ("push",
+"pull") or all edges ("edge").  Threads write without claiming: what they may write twice is the same level,
+and a predecessor of that level.
+
+"frontier" is the queue on one thread, the reference for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.bfs.state import SearchState, start
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.engines.launches import launched
+from rapids_trav.errors import TravError
+
+
+def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:
+    """Distances and predecessors by the plain variant that `options` names."""
+    steps = {"push": _push_level, "pull": _pull_level, "edge": _edge_level}
+    if options.variant not in known:
+        raise TravError(
+            f"variant {options.variant!r} is not one of the cpu engine's; choose one of {', '.join(known)}"
+        )
+    state = start(view, sources, options)
+    if options.variant == "frontier":
+        return _frontier(view, state)
+    n_frontier = len(state.sources)
+    with Team() as team:
+        while n_frontier > 0 and not state.ended:
+            state.level += 1
+            n_frontier = steps[options.variant](team, view, state, n_frontier)
+    return state.result()
+
+
+def search_each(bfs: Callable, view: View, sources: Array, options: BfsOptions) -> Search:
+    """One search after another, for variants that know only joint frontiers."""
+    searches = [bfs(view, sources[i : i + 1], options) for i in range(len(sources))]
+    shape, dtype = (len(sources), view.n_vertices), view.out.column_indices.dtype
+    distance = np.array([search.distance for search in searches], np.int32).reshape(shape)
+    predecessor = None
+    if options.predecessors:
+        predecessor = np.array([search.predecessor for search in searches], dtype).reshape(shape)
+    return Search(distance, predecessor, [row for search in searches for row in search.trace])
+
+
+def _push_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
+    """Each vertex of the last level labels its unvisited neighbours."""
+    adjacency = view.out
+    edges = sum(team.run(
+        _push, view.n_vertices, adjacency.row_offsets, adjacency.column_indices,
+        state.distance, state.predecessor, state.keep, state.level, grain=4096,
+    ))  # fmt: skip
+    state.record_push(n_frontier, edges)
+    return int(np.count_nonzero(state.distance == state.level))
+
+
+@kernel
+def _push(row_offsets, column_indices, distance, predecessor, keep, level, begin, end):
+    edges = 0
+    for u in range(begin, end):
+        if distance[u] == level - 1:
+            edges += row_offsets[u + 1] - row_offsets[u]
+            for e in range(row_offsets[u], row_offsets[u + 1]):
+                v = column_indices[e]
+                if distance[v] < 0:
+                    distance[v] = level
+                    if keep:
+                        predecessor[v] = u
+    return edges
+
+
+def _pull_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
+    """Each unvisited vertex looks for a neighbour of the last level and stops at the first."""
+    adjacency = view.into
+    counts = team.run(
+        _pull, adjacency.n_linked, adjacency.row_offsets, adjacency.column_indices,
+        state.distance, state.predecessor, state.keep, state.level, grain=4096,
+    )  # fmt: skip
+    found, checked, looked = (sum(column) for column in zip(*counts, strict=True))
+    state.record_pull(n_frontier, checked, looked)
+    return found
+
+
+@kernel
+def _pull(row_offsets, column_indices, distance, predecessor, keep, level, begin, end):
+    found = 0
+    checked = 0
+    looked = 0
+    for v in range(begin, end):
+        if distance[v] < 0:
+            looked += 1
+            for e in range(row_offsets[v], row_offsets[v + 1]):
+                u = column_indices[e]
+                checked += 1
+                if distance[u] == level - 1:
+                    distance[v] = level
+                    if keep:
+                        predecessor[v] = u
+                    found += 1
+                    break
+    return found, checked, looked
+
+
+def _edge_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
+    """Each edge that leaves the last level labels its head, if unvisited."""
+    coo = view.coo
+    team.run(
+        _edge, len(coo.src), coo.src, coo.dst,
+        state.distance, state.predecessor, state.keep, state.level, grain=16384,
+    )  # fmt: skip
+    state.record_push(n_frontier, len(coo.src))
+    return int(np.count_nonzero(state.distance == state.level))
+
+
+@kernel
+def _edge(src, dst, distance, predecessor, keep, level, begin, end):
+    for e in range(begin, end):
+        u = src[e]
+        v = dst[e]
+        if distance[u] == level - 1 and distance[v] < 0:
+            distance[v] = level
+            if keep:
+                predecessor[v] = u
+
+
+def _frontier(view: View, state: SearchState) -> Search:
+    """A queue, level by level: it holds each reached vertex once, in order of distance."""
+    queue = np.empty(view.n_vertices, view.out.column_indices.dtype)
+    head, tail = 0, len(state.sources)
+    queue[:tail] = state.sources
+    while head < tail and not state.ended:
+        state.level += 1
+        launched(_expand.__name__)
+        end, edges = _expand(
+            view.out.row_offsets, view.out.column_indices,
+            state.distance, state.predecessor, state.keep, state.level, queue, head, tail,
+        )  # fmt: skip
+        state.record_push(tail - head, edges)
+        head, tail = tail, end
+    return state.result()
+
+
+@kernel
+def _expand(row_offsets, column_indices, distance, predecessor, keep, level, queue, head, tail):
+    edges = 0
+    end = tail
+    for i in range(head, tail):
+        u = queue[i]
+        edges += row_offsets[u + 1] - row_offsets[u]
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            v = column_indices[e]
+            if distance[v] < 0:
+                distance[v] = level
+                if keep:
+                    predecessor[v] = u
+                queue[end] = v
+                end += 1
+    return end, edges

@@ -1,0 +1,149 @@
+"""What is read off a finished search: the smallest predecessors, and the way from the root to a vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.programs.definition import Scalar
+
+
+def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+    """The smallest `u` with an edge u -> v and `distance[u] == distance[v] - 1`.
+
+    Parameters
+    ----------
+    into : Adjacency
+        Row `v` holds, in ascending order, the vertices that lead to `v`.
+    distance : int32 array, (n,) or (k, n)
+    order : vertex array, (n,), optional
+        What the vertices are compared by; themselves if None.
+
+    Returns
+    -------
+    vertex array of the same shape
+        -1 where `distance <= 0`.
+    """
+    predecessor = np.empty(distance.shape, into.column_indices.dtype)
+    with Team() as team:
+        for row, out in zip(np.atleast_2d(distance), np.atleast_2d(predecessor), strict=True):
+            rows = (into.row_offsets, into.column_indices, row, out)
+            if order is None:
+                team.run(_smallest, into.n_vertices, *rows, grain=4096)
+            else:
+                team.run(_first_in_order, into.n_vertices, *rows, order, grain=4096)
+    return predecessor
+
+
+@kernel
+def _smallest(row_offsets, column_indices, distance, predecessor, begin, end):
+    for v in range(begin, end):
+        predecessor[v] = -1
+        if distance[v] > 0:
+            for e in range(row_offsets[v], row_offsets[v + 1]):
+                u = column_indices[e]
+                if distance[u] == distance[v] - 1:
+                    predecessor[v] = u
+                    break
+
+
+@kernel
+def _first_in_order(row_offsets, column_indices, distance, predecessor, order, begin, end):
+    for v in range(begin, end):
+        predecessor[v] = -1
+        if distance[v] > 0:
+            for e in range(row_offsets[v], row_offsets[v + 1]):
+                u = column_indices[e]
+                better = predecessor[v] < 0 or order[u] < order[predecessor[v]]
+                if better and distance[u] == distance[v] - 1:
+                    predecessor[v] = u
+
+
+def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreached: Scalar) -> Array:
+    """For each vertex `v` the smallest `u` that is nearer and explains `distance[v]`, over an edge u -> v.
+
+    Parameters
+    ----------
+    into : Adjacency
+        Row `v` holds the vertices that lead to `v`.
+    weights : array
+        One for each of its columns.
+    distance : array, (n,)
+    unreached : scalar
+        The distance of what was not reached.
+
+    Returns
+    -------
+    vertex array, (n,)
+        -1 where unreached, and where `distance[u] < distance[v]` and `distance[u] + weight == distance[v]`
+        for none.
+    """
+    predecessor = np.empty(distance.shape, into.column_indices.dtype)
+    with Team() as team:
+        team.run(
+            _tight, into.n_vertices, into.row_offsets, into.column_indices, weights, distance, unreached,
+            predecessor, grain=4096,
+        )  # fmt: skip
+    return predecessor
+
+
+@kernel
+def _tight(row_offsets, column_indices, weights, distance, unreached, predecessor, begin, end):
+    for v in range(begin, end):
+        predecessor[v] = -1
+        if distance[v] == unreached:
+            continue
+        for e in range(row_offsets[v], row_offsets[v + 1]):
+            u = column_indices[e]
+            if distance[u] < distance[v] and distance[u] + weights[e] == distance[v]:
+                predecessor[v] = u
+                break
+
+
+def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
+    """The vertices from the root of each target to the target, one path after another.
+
+    Parameters
+    ----------
+    predecessor : vertex array, (n,)
+        -1 ends a path: an unreached vertex is therefore a path of itself alone.
+    targets : int array, (t,)
+        A negative target (one that the caller knows to be unreached) gives an empty path.
+
+    Returns
+    -------
+    lengths : int64 array, (t,)
+        Vertices in each path.
+    vertices : vertex array, (lengths.sum(),)
+    """
+    targets = np.require(targets, np.int64, ["C", "W"])
+    lengths = np.empty(len(targets), np.int64)
+    with Team() as team:
+        team.run(_measure, len(targets), predecessor, targets, lengths, grain=1024)
+        ends = np.cumsum(lengths)
+        vertices = np.empty(int(ends[-1]) if len(ends) else 0, predecessor.dtype)
+        team.run(_write, len(targets), predecessor, targets, ends, vertices, grain=1024)
+    return lengths, vertices
+
+
+@kernel
+def _measure(predecessor, targets, lengths, begin, end):
+    for i in range(begin, end):
+        length = 0
+        v = targets[i]
+        while v >= 0:
+            length += 1
+            v = np.int64(predecessor[v])
+        lengths[i] = length
+
+
+@kernel
+def _write(predecessor, targets, ends, vertices, begin, end):
+    for i in range(begin, end):
+        v = targets[i]
+        position = ends[i]
+        while v >= 0:
+            position -= 1
+            vertices[position] = v
+            v = np.int64(predecessor[v])

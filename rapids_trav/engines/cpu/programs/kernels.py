@@ -1,0 +1,210 @@
+"""The loops of a vertex program, with its functions compiled into them.
+
+The edges that a step gathers over are cut into parts of equal length (SYSTEMS G12), so that no hub keeps one
+thread at work while the others wait.  A vertex whose edges reach over a cut is replicated: each part reduces
+its own share, and one thread merges the shares backwards, from the last part to the first, and applies the
+merged vertices.  Of n parts at most n - 1 vertices are replicated.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
+from rapids_trav.programs.definition import ARGUMENTS, Program
+from rapids_trav.programs.digest import ProgramKey
+
+CHANGED, EDGES, RESIDUAL, TOTAL, N_STATS = 0, 1, 2, 3, 8  # columns of what parts count; 8 fill a cache line
+
+
+class ProgramKernels(NamedTuple):
+    """What the engine calls for one program."""
+
+    offer: Callable
+    gather: Callable
+    merge: Callable
+
+
+class Functions(NamedTuple):
+    """The functions of a program, all given and of full width, for other compiled functions to call; and
+    `cast`, which brings what `apply` gives to its dtype.  `scatter` and `gather` give that dtype, and pass on
+    the identity of min and max as it is."""
+
+    scatter: Callable
+    gather: Callable
+    reduce: Callable
+    apply: Callable
+    active: Callable
+    total: Callable
+    cast: Callable
+
+
+kept = functools.lru_cache(maxsize=128)  # compiled programs in a process
+
+
+def kernels(program: Program) -> ProgramKernels:
+    """The kernels of a program, compiled at their first call for each type of graph."""
+    return _kernels(ProgramKey(program))
+
+
+def functions(program: Program, compiler: ProgramCompiler) -> Functions:
+    """The program's functions with the defaults filled in."""
+
+    def smaller(one, other):
+        return other if other < one else one
+
+    def larger(one, other):
+        return other if other > one else one
+
+    def added(one, other):
+        return one + other
+
+    reduce = compiler.inlined({"min": smaller, "max": larger, "sum": added}[program.reducer])
+    default = {
+        "scatter": lambda value, degree: value,
+        "gather": lambda message, weight: message,
+        "apply": lambda value, gathered, total, parameters: gathered,
+        "active": lambda value, new: new != value,
+        "total": lambda value, degree: 0.0,
+    }
+    if program.reducer != "sum":
+        default["apply"] = lambda value, gathered, total, parameters: reduce(value, gathered)
+    own = {
+        name: compiler.widened(getattr(program, name) or default[name], len(arguments))
+        for name, arguments in ARGUMENTS.items()
+    }
+    is_active, to_dtype = own["active"], getattr(np, program.dtype)
+    # These operators are for integers and truth values alone: of others the compiler says that it is none.
+    own["active"] = compiler.inlined(lambda value, new: bool(is_active(value, new) | False))
+    cast = to_dtype
+    if program.dtype.startswith("int"):
+        cast = compiler.inlined(lambda given: to_dtype(given | 0))
+    for name in ("scatter", "gather"):
+        own[name] = compiler.inlined(_offering(program, name, own[name], cast))
+    return Functions(reduce=reduce, cast=cast, **own)
+
+
+def _offering(program: Program, name: str, function: Callable, cast: Callable) -> Callable:
+    """`scatter` or `gather` in the program's dtype, not called with what says nothing."""
+    if getattr(program, name) is None:
+        return lambda given, other: given
+    if program.reducer == "sum":
+        return lambda given, other: cast(function(given, other))
+    nothing = program.identity
+    return lambda given, other: nothing if given == nothing else cast(function(given, other))
+
+
+@kept
+def _kernels(source: ProgramKey) -> ProgramKernels:
+    program = source.program
+    compiler = ProgramCompiler(source.digest)
+    scatter, gather, reduce, apply, active, total, cast = functions(program, compiler)
+    has_scatter = program.scatter is not None
+    has_tolerance = program.tolerance is not None
+    has_total = program.total is not None
+
+    @compiler.kernel
+    def offer(values, degrees, messages, sums, begin, end):
+        """Messages of all vertices, and the sum of their `total` for each part of them."""
+        parts = len(sums)
+        for part in range(begin, end):
+            in_total = 0.0
+            for v in range(len(values) * part // parts, len(values) * (part + 1) // parts):
+                if has_scatter:
+                    messages[v] = scatter(values[v], degrees[v])
+                if has_total:
+                    in_total += total(values[v], degrees[v])
+            sums[part] = in_total
+
+    @compiler.inlined
+    def gathered_over(columns, weights, messages, first, length, identity):
+        reduced = identity
+        for e in range(first, first + length):
+            message = messages[np.uintp(columns[e])]
+            weight = cast(1) if weights is None else weights[e]
+            reduced = reduce(reduced, gather(message, weight))
+        return reduced
+
+    @compiler.inlined
+    def settle(v, gathered, sum_of_totals, parameters, values, degrees, new_values, new_messages, changed):
+        value = values[v]
+        new = cast(apply(value, gathered, sum_of_totals, parameters))
+        has_changed = active(value, new)
+        new_values[v] = new
+        changed[v] = has_changed
+        if has_scatter:
+            new_messages[v] = scatter(new, degrees[v])
+        residual = abs(np.float64(new) - np.float64(value)) if has_tolerance else 0.0
+        return has_changed, residual, (total(new, degrees[v]) if has_total else 0.0)
+
+    @compiler.kernel
+    def gather_parts(
+        rows, listed, row, starts, edges, shift, columns, weights, cuts, firsts, identity, sum_of_totals,
+        parameters, values, messages, degrees, out_degrees, new_values, new_messages, changed,
+        replicas, tails, stats, begin, end,
+    ):  # fmt: skip
+        """Gather and apply the parts `begin` to `end`.
+
+        Item `i` is vertex `rows[i]` if `listed`, else `row + i`; its edges take the places `starts[i]` to
+        `starts[i + 1]` of what is cut, and begin at `edges[i] - shift` of `columns`.  Part `p` has the places
+        `cuts[p]` to `cuts[p + 1]`, and the items that begin there are `firsts[p]` to `firsts[p + 1]`.
+        """
+        for part in range(begin, end):
+            left, right = cuts[part], cuts[part + 1]
+            stop = min(starts[firsts[part]], right)
+            if left < stop:
+                i = firsts[part] - 1
+                first = edges[i] - shift + left - starts[i]
+                replicas[part] = gathered_over(columns, weights, messages, first, stop - left, identity)
+            n_changed = 0
+            n_edges = 0
+            residual = 0.0
+            in_total = 0.0
+            for i in range(firsts[part], firsts[part + 1]):
+                v = np.int64(rows[i]) if listed else row + i
+                length = min(starts[i + 1], right) - starts[i]
+                gathered = gathered_over(columns, weights, messages, edges[i] - shift, length, identity)
+                if starts[i + 1] > right:
+                    tails[part] = gathered
+                else:
+                    has_changed, change, its_total = settle(
+                        v, gathered, sum_of_totals, parameters, values, degrees,
+                        new_values, new_messages, changed,
+                    )  # fmt: skip
+                    n_changed += has_changed
+                    n_edges += out_degrees[v] if has_changed else 0
+                    residual += change
+                    in_total += its_total
+            stats[part, CHANGED] = n_changed
+            stats[part, EDGES] = n_edges
+            stats[part, RESIDUAL] = residual
+            stats[part, TOTAL] = in_total
+
+    @compiler.kernel
+    def merge(
+        rows, listed, row, starts, cuts, firsts, sum_of_totals, parameters, values, degrees, out_degrees,
+        new_values, new_messages, changed, replicas, tails, stats,
+    ):  # fmt: skip
+        """Merge the replicas backwards, and apply the vertices that they belong to."""
+        for part in range(len(firsts) - 2, 0, -1):
+            if starts[firsts[part]] <= cuts[part]:
+                continue
+            if firsts[part - 1] == firsts[part]:  # the part before holds nothing but a share of the same
+                replicas[part - 1] = reduce(replicas[part - 1], replicas[part])
+                continue
+            i = firsts[part] - 1
+            v = np.int64(rows[i]) if listed else row + i
+            has_changed, change, its_total = settle(
+                v, reduce(tails[part - 1], replicas[part]), sum_of_totals, parameters, values, degrees,
+                new_values, new_messages, changed,
+            )  # fmt: skip
+            stats[part, CHANGED] += has_changed
+            stats[part, EDGES] += out_degrees[v] if has_changed else 0
+            stats[part, RESIDUAL] += change
+            stats[part, TOTAL] += its_total
+
+    return ProgramKernels(offer, gather_parts, merge)

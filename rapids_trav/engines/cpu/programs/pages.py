@@ -1,0 +1,140 @@
+"""The edges that an iteration gathers over: all in memory, or page by page through one buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.programs.memory import LEAST_PAGE, listed_at_once
+from rapids_trav.engines.runs import GatherView
+
+PAGE_SHARE = 4  # of what is free a page takes one part: the rest is for pushing, and other threads
+NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Vertices that gather, with their edges in memory; see `gather_parts` of `kernels`.
+
+    Attributes
+    ----------
+    rows : int64 array
+        The vertices; empty: all from `row` on.
+    starts : int64 array, (items + 1,)
+        Where the edges of each begin in what is cut into parts.
+    edges : int64 array
+        Where they begin in the whole adjacency.
+    shift : int
+        Where `columns` begin in it.
+    n_bytes : int
+        Bytes that were read for it.
+    """
+
+    rows: Array
+    row: int
+    starts: Array
+    edges: Array
+    shift: int
+    columns: Array
+    weights: Array | None
+    n_bytes: int = 0
+
+    @property
+    def listed(self) -> bool:
+        return len(self.rows) > 0
+
+
+class ResidentEdges:
+    """Edges that are all there: one piece."""
+
+    def __init__(self, view: GatherView) -> None:
+        self._into, self._weights = view.into, view.weights
+
+    def pieces(self, rows: Array | None) -> Iterator[Piece]:
+        """What `rows` gather over; None stands for all vertices."""
+        into, weights = self._into, self._weights
+        if rows is None:
+            yield Piece(NO_ROWS, 0, into.row_offsets, into.row_offsets, 0, into.column_indices, weights)
+        else:
+            for some in _some(rows, into.n_vertices):
+                starts, edges = _listed(some, into.row_offsets)
+                yield Piece(some, 0, starts, edges, 0, into.column_indices, weights)
+
+    def page(self, row: int, end: int) -> Piece:
+        """What the vertices from `row` to `end` - 1 gather over."""
+        into = self._into
+        offsets = into.row_offsets[row : end + 1]
+        return Piece(NO_ROWS, row, offsets, offsets, 0, into.column_indices, self._weights)
+
+
+class StreamedEdges:
+    """Edges on the host or in files, of which one page at a time is in memory."""
+
+    def __init__(self, view: GatherView, firsts: Array, longest: int, most_rows: int) -> None:
+        self._into, self._weights, self._firsts = view.into, view.weights, firsts
+        self._offsets = np.empty(most_rows + 1, np.int64)
+        self._columns = np.empty(longest, self._into.column_indices.dtype)
+        self._page_weights = None if self._weights is None else np.empty(longest, self._weights.dtype)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, view: GatherView) -> Iterator[StreamedEdges]:
+        """With its buffer charged to the budget of the pages, which are cut to what that has left."""
+        assert view.pages is not None
+        firsts, budget = view.pages.firsts, view.pages.budget
+        if view.pages.cut is not None:
+            free = budget.free  # of which one page may take the columns, and another the offsets
+            firsts, _ = view.pages.cut(0, 1, max(free // PAGE_SHARE, min(free // 2, LEAST_PAGE)))
+        rows = int(np.diff(firsts).max(initial=0))
+        bounds = np.asarray(view.into.row_offsets[firsts], np.int64)
+        edges = int(np.diff(bounds).max(initial=0))
+        per_edge = view.into.column_indices.dtype.itemsize
+        per_edge += 0 if view.weights is None else view.weights.dtype.itemsize
+        with budget.hold(edges * per_edge + 8 * (rows + 1), "a page of edges"):
+            yield cls(view, firsts, edges, rows)
+
+    def pieces(self, rows: Array | None) -> Iterator[Piece]:
+        """The pages that hold edges of `rows` (None: of all vertices), each valid until the next."""
+        bounds = None if rows is None else np.searchsorted(rows, self._firsts)
+        for page in range(len(self._firsts) - 1):
+            inside = None if rows is None else rows[bounds[page] : bounds[page + 1]]
+            if inside is None or len(inside):
+                yield from self._read(int(self._firsts[page]), int(self._firsts[page + 1]), inside)
+
+    def _read(self, row: int, end: int, rows: Array | None) -> Iterator[Piece]:
+        offsets = self._offsets[: end + 1 - row]
+        offsets[:] = self._into.row_offsets[row : end + 1]
+        first, last = int(offsets[0]), int(offsets[-1])
+        columns = self._columns[: last - first]
+        columns[:] = self._into.column_indices[first:last]
+        n_bytes = offsets.nbytes + columns.nbytes
+        weights = None
+        if self._weights is not None:
+            weights = self._page_weights[: last - first]
+            weights[:] = self._weights[first:last]
+            n_bytes += weights.nbytes
+        if rows is None:
+            yield Piece(NO_ROWS, row, offsets, offsets, first, columns, weights, n_bytes)
+            return
+        for some in _some(rows, self._into.n_vertices):
+            starts, edges = _listed(some - row, offsets)
+            yield Piece(some, row, starts, edges, first, columns, weights, n_bytes)
+            n_bytes = 0  # it has been read once
+
+
+def _some(rows: Array, n_vertices: int) -> Iterator[Array]:
+    """The rows, as many at a time as are listed at once."""
+    step = listed_at_once(n_vertices)
+    return (rows[first : first + step] for first in range(0, len(rows), step))
+
+
+def _listed(rows: Array, offsets: Array) -> tuple[Array, Array]:
+    """Where the edges of these rows begin, put one after another and in the adjacency."""
+    edges = offsets[rows]
+    starts = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(offsets[rows + 1] - edges, out=starts[1:])
+    return starts, edges

@@ -1,0 +1,174 @@
+"""Vertex programs on the CPU: gather, apply and scatter, iteration by iteration.
+
+L. Ma et al., "Garaph", USENIX ATC 2017, sections 4 and 5.
+
+1. Each vertex's message is computed once, when its value changes, and read over all its out-edges.
+2. An iteration pulls (all vertices gather), notifies (those that an active vertex leads to gather) or,
+   where the program allows it and there is room, pushes (`push`).
+3. What gathers is cut into parts of as many edges each, which threads take one after another
+   (`kernels`).  Streamed edges are read page by page into one buffer (`pages`).
+4. A synchronous run writes new values beside the old ones: every vertex sees its neighbours as they were
+   before the iteration, as in Jacobi's method.  An asynchronous one writes in place, and a vertex may see
+   some of them already new.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.programs import push
+from rapids_trav.engines.cpu.programs.errors import explained
+from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
+from rapids_trav.engines.cpu.programs.memory import working_bytes
+from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
+from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
+from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team, kernel
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.errors import TravError
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.gather_mode import gather_mode
+from rapids_trav.programs.run_state import RunState
+
+EDGES_PER_PART = 1 << 13  # a shorter part is not worth its handling
+
+
+def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+    """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
+    with (
+        explained(program, view, options),
+        Team() as team,
+        view.charged(working_bytes(view, program, options), "the vertices' values"),
+        _edges_of(view) as edges,
+        push.room(view, program, options) as may_push,
+    ):
+        work = ProgramWork(view, program, state, options, team, may_push)
+        progress = RunProgress(state.iteration, options.trace)
+        progress.converged = program.has_converged(state.residual)
+        while work.n_active and not progress.converged:
+            if options.max_iterations is not None and progress.iteration >= options.max_iterations:
+                break
+            mode = choose(work)
+            if mode == "push":
+                push.iterate(work, progress)
+            else:
+                push.marked(work)
+                iterate(work, progress, edges, mode)
+            progress.converged = program.has_converged(work.residual)
+            goes_on = work.n_active and not progress.converged
+            if options.checkpoint is not None:
+                counted = (progress.iteration, work.used_total, work.residual)
+                now = RunState(work.values, push.marked(work), *counted)
+                options.checkpoint(now, not goes_on or progress.iteration == options.max_iterations)
+            if options.between is not None and goes_on and progress.iteration >= options.between_from:
+                active = push.marked(work)
+                work.restart(options.between(RunState(work.values, active, progress.iteration)))
+    converged = progress.converged or not work.n_active
+    return Run(work.values, progress.iteration, converged, work.residual, progress.trace)
+
+
+def _edges_of(view: GatherView) -> AbstractContextManager:
+    return nullcontext(ResidentEdges(view)) if view.pages is None else StreamedEdges.opened(view)
+
+
+def choose(work: ProgramWork) -> str:
+    """How the next iteration goes: as asked, or by what is active."""
+    program, asked, paged = work.program, work.options.mode, work.view.pages is not None
+    if asked == "push" and not work.may_push:
+        raise TravError(
+            f"mode='push' is for min and max without apply and total, where there is room, which program "
+            f"{program.name!r} is not here: use mode='auto'."
+        )
+    if not program.may_notify:
+        return "pull"
+    if asked != "auto":
+        return asked
+    if push.pays(work):
+        return "push"
+    return gather_mode(work.active_edges, work.n_edges, paged)
+
+
+def iterate(
+    work: ProgramWork, progress: RunProgress, edges: ResidentEdges | StreamedEdges, mode: str
+) -> None:
+    """One iteration in which all vertices, or the notified ones, gather."""
+    active, rows = work.n_active, None
+    if mode == "notify":
+        rows = notified(work)
+        work.active[:] = False
+    _gather_all(work, progress, edges, mode, active, rows)
+
+
+def _gather_all(
+    work: ProgramWork,
+    progress: RunProgress,
+    edges: ResidentEdges | StreamedEdges,
+    mode: str,
+    active: int,
+    rows: Array | None,
+) -> None:
+    """Gather for all vertices or for `rows`, and record the iteration."""
+    work.used_total = work.next_total
+    stats = np.zeros(N_STATS)
+    n_pages = n_bytes = n_edges = 0
+    for piece in edges.pieces(rows):
+        stats += gather(work, piece)
+        n_edges += int(piece.starts[-1] - piece.starts[0])
+        if piece.n_bytes:
+            n_pages, n_bytes = n_pages + 1, n_bytes + piece.n_bytes
+            if work.options.on_page is not None:
+                work.options.on_page(1, piece.n_bytes)
+    if rows is None:
+        work.swap()
+    else:
+        work.take_over(rows)
+    work.n_active, work.active_edges = int(stats[CHANGED]), int(stats[EDGES])
+    work.next_total = float(stats[TOTAL])
+    if work.program.tolerance is not None:
+        work.residual = float(stats[RESIDUAL])
+    progress.record(mode, active, n_edges, work.residual, n_pages, n_bytes)
+
+
+def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array:
+    """Gather over the edges of a piece, cut into `n_parts`, and apply; the sums of what the parts counted."""
+    starts = piece.starts
+    n_items, first, last = len(starts) - 1, int(starts[0]), int(starts[-1])
+    if n_parts is None:
+        n_parts = min(PIECES_PER_THREAD * work.team.size, 1 + (last - first + n_items) // EDGES_PER_PART)
+    cuts = first + (last - first) * np.arange(n_parts + 1) // n_parts
+    firsts = np.searchsorted(starts[:-1], cuts)
+    firsts[-1] = n_items
+    replicas = np.full(n_parts, work.identity)
+    tails = np.full(n_parts, work.identity)
+    stats = np.zeros((n_parts, N_STATS))
+    before = (piece.rows, piece.listed, piece.row, starts)
+    vertices = (work.values, work.messages, work.degrees, work.out_degrees)
+    after = (work.new_values, work.new_messages, work.active, replicas, tails, stats)
+    work.team.run(
+        work.kernels.gather, n_parts, *before, piece.edges, piece.shift, piece.columns, piece.weights, cuts,
+        firsts, work.identity, work.used_total, work.parameters, *vertices, *after, grain=1,
+    )  # fmt: skip
+    if n_parts > 1:
+        work.kernels.merge(
+            *before, cuts, firsts, work.used_total, work.parameters,
+            work.values, work.degrees, work.out_degrees, *after,
+        )  # fmt: skip
+    return stats.sum(axis=0)
+
+
+def notified(work: ProgramWork) -> Array:
+    """The vertices that gather: those that active ones lead to and, with an `apply`, the active ones too."""
+    marks = work.active.copy() if work.program.apply is not None else np.zeros_like(work.active)
+    out, active = work.view.out, np.flatnonzero(work.active)
+    work.team.run(notify_along, len(active), active, out.row_offsets, out.column_indices, marks, grain=1024)
+    return np.flatnonzero(marks)
+
+
+@kernel
+def notify_along(active, row_offsets, column_indices, marks, begin, end):
+    for i in range(begin, end):
+        u = active[i]
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            marks[np.uintp(column_indices[e])] = True

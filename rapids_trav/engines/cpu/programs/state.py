@@ -1,0 +1,143 @@
+"""What a vertex program has in memory while it runs, and the record of what it did."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.programs.kernels import kernels
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.runs import GatherView, IterationTrace, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+VERTICES_PER_PART = 1 << 14
+
+
+class ProgramWork:
+    """Values, messages and active vertices of a run.
+
+    `values` and `messages` are what an iteration reads, `new_values` and `new_messages` what it writes: the
+    same arrays in an asynchronous run, and messages are the values themselves without `scatter`.
+
+    Attributes
+    ----------
+    active : bool array, (n,)
+        The active vertices, unless `lists` has them; `n_active` of them with `active_edges` out-edges.
+    out_weights : array or None
+        Weights beside `view.out.column_indices`.
+    used_total, next_total : float
+        Sum of the program's `total`, as the last iteration used it and as the next will.
+    residual : float
+        Sum of the absolute changes in the last iteration; NaN without a tolerance.
+    """
+
+    def __init__(
+        self,
+        view: GatherView,
+        program: Program,
+        state: RunState,
+        options: RunOptions,
+        team: Team,
+        has_room_to_push: bool = True,
+    ) -> None:
+        self.view, self.program, self.options, self.team = view, program, options, team
+        self.kernels = kernels(program)
+        self.n_edges = view.into.n_edges
+        self.parameters = tuple(float(number) for number in options.parameters)
+        self.identity = program.identity
+        self.degrees = _writable(view.degrees)
+        offsets = view.out.row_offsets
+        self.out_degrees = self.degrees if self.degrees.dtype.kind == "i" else np.diff(offsets)
+
+        self.values = np.array(state.values, program.dtype)
+        self.active = np.array(state.active, bool)
+        self.new_values = self.values if options.asynchronous else np.empty_like(self.values)
+        self.messages, self.new_messages = self.values, self.new_values
+        if program.scatter is not None:
+            self.messages = np.empty_like(self.values)
+            self.new_messages = self.messages if options.asynchronous else np.empty_like(self.values)
+
+        symmetric = view.out is view.into
+        self.out_weights = view.weights if symmetric else view.out_weights
+        self.lists: Any = None  # those of `push`, once it has been used
+        self.has_room_to_push = has_room_to_push
+
+        self.used_total, self.residual = state.total, state.residual
+        self._begin()
+
+    def restart(self, state: RunState) -> None:
+        """Go on from other values and active vertices, and choose anew how."""
+        self.values[:] = state.values
+        self.active[:] = state.active
+        self.lists = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.n_active = int(np.count_nonzero(self.active))
+        self.active_edges = int(self.out_degrees.sum(where=self.active))
+        self.next_total = self._offer()
+
+    def _offer(self) -> float:
+        """Fill in the messages of all vertices; the sum of their `total`."""
+        if self.program.scatter is None and self.program.total is None:
+            return 0.0
+        sums = np.zeros(1 + len(self.values) // VERTICES_PER_PART)
+        self.team.run(self.kernels.offer, len(sums), self.values, self.degrees, self.messages, sums, grain=1)
+        return float(sums.sum())
+
+    @property
+    def may_push(self) -> bool:
+        weights_are_there = self.view.weights is None or self.out_weights is not None
+        return self.program.may_push and self.has_room_to_push and weights_are_there
+
+    def swap(self) -> None:
+        """After every vertex has been applied: the new values are the values."""
+        self.values, self.new_values = self.new_values, self.values
+        self.messages, self.new_messages = self.new_messages, self.messages
+
+    def take_over(self, rows: Array) -> None:
+        """After these vertices have been applied: likewise."""
+        if self.new_values is not self.values:
+            self.values[rows] = self.new_values[rows]
+        if self.new_messages is not self.messages and self.messages is not self.values:
+            self.messages[rows] = self.new_messages[rows]
+
+
+def _writable(array: Array) -> Array:
+    """Kernels are compiled for arrays that may be written; one mapped from a file may not be."""
+    return array if array.flags.writeable else np.array(array)
+
+
+class RunProgress:
+    """Iterations done, and what each did if a trace is wanted."""
+
+    def __init__(self, iteration: int, trace: bool) -> None:
+        self.iteration = iteration
+        self.converged = False
+        self.trace: list[IterationTrace] = []
+        self._wanted = trace
+        self._clock = perf_counter()
+
+    def record(
+        self,
+        mode: str,
+        active: int,
+        edges: int,
+        residual: float,
+        pages: int = 0,
+        n_bytes: int = 0,
+        n_iterations: int = 1,
+    ) -> None:
+        """Count an iteration that has just ended, or several if there is no trace."""
+        self.iteration += n_iterations
+        if self._wanted:
+            now = perf_counter()
+            spent = 1e3 * (now - self._clock)
+            self.trace.append(
+                IterationTrace(self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
+            )
+            self._clock = now

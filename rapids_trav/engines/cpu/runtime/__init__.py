@@ -1,0 +1,1 @@
+"""How the CPU engine compiles and runs its kernels."""

@@ -1,0 +1,155 @@
+"""Independent searches from many sources, run together 64 to the word (bfs_each).
+
+M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014;
+H. Liu, H. Huang, Y. Hu, "iBFS: Concurrent Breadth-First Search on GPUs", SIGMOD 2016.
+
+Searches that are at the same vertex on the same level share the reading of its row.  Sources are taken in
+batches of a few words; each level of a batch: 1. push or pull the frontier's bits; 2. settle them: write
+distances, count; 3. one read by the host, which chooses the next direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cuda.bfs.levels import Counters, Counts, CudaRecorder, levels
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.interface import BfsOptions, Search, View
+
+WORD = 64
+WORDS = 4  # words of a batch: rows are read once for 256 sources
+HEAVY_DEGREE = loader.TUNABLES["bfs_batch.cu"]["HEAVY_DEGREE"]
+# Pull once the frontier has more than 1/ALPHA of the edges of vertices that some search has yet to reach.
+ALPHA = 4
+
+
+def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Distances (k, n) and predecessors (k, n) of k searches."""
+    shape, vertex_type = (len(sources), view.n_vertices), view.out.column_indices.dtype
+    sources = cupy.ascontiguousarray(sources, vertex_type)
+    distance = cupy.full(shape, -1, np.int32)
+    predecessor = cupy.full(shape, -1, vertex_type) if options.predecessors else None
+    recorder = CudaRecorder(view.out, options.trace)
+    kernels = loader.load_for("bfs_batch.cu", view.out)
+    for begin in range(0, len(sources), WORD * WORDS):
+        part = slice(begin, begin + WORD * WORDS)
+        batch = _Batch(
+            kernels, view, sources[part], distance[part], None if predecessor is None else predecessor[part]
+        )
+        _run(batch, options, recorder)
+    return Search(distance, predecessor, recorder.rows)
+
+
+def one_by_one(
+    search: Callable[[View, Array, BfsOptions], Search], view: View, sources: Array, options: BfsOptions
+) -> Search:
+    """The same by a search that knows only joint frontiers."""
+    shape = (len(sources), view.n_vertices)
+    distance = cupy.empty(shape, np.int32)
+    predecessor = cupy.empty(shape, view.out.column_indices.dtype) if options.predecessors else None
+    trace = []
+    for row in range(len(sources)):
+        found = search(view, sources[row : row + 1], options)
+        distance[row] = found.distance
+        if predecessor is not None:
+            predecessor[row] = found.predecessor
+        trace += found.trace
+    return Search(distance, predecessor, trace)
+
+
+def _run(batch: _Batch, options: BfsOptions, recorder: CudaRecorder) -> None:
+    counts = batch.begin()
+    recorder.start()
+    for level in levels(options, batch.distance):
+        frontier = counts.found
+        pulled = counts.scout * ALPHA > counts.remaining
+        counts = batch.pull(level) if pulled else batch.push(level)
+        if pulled:
+            recorder.pull(level, frontier, counts.edges, scanned=batch.state_bytes, state_bytes=8)
+        else:
+            recorder.push(level, frontier, counts.edges, scanned=batch.state_bytes)
+        if not counts.found:
+            break
+
+
+class _Batch:
+    """The bits of one batch: frontier, next and visited, (n, words) each."""
+
+    def __init__(
+        self, kernels: loader.Kernels, view: View, sources: Array, distance: Array, predecessor: Array | None
+    ) -> None:
+        self.distance = distance
+        self._kernels = kernels
+        self._view = view
+        self._sources = sources
+        self._predecessor = predecessor
+        self._n = view.n_vertices
+        self._words = -(-len(sources) // WORD)
+        self._frontier, self._next, self._visited = cupy.zeros((3, self._n * self._words), np.uint64)
+        self._wanted = cupy.asarray(_mask(len(sources)))
+        self._heavy_out = _heavy_rows(view.out)
+        self._heavy_in: Array | None = None
+        self._counters = Counters()
+
+    @property
+    def state_bytes(self) -> int:
+        """What a level reads and writes besides the edges: frontier, next and visited."""
+        return 3 * self._frontier.nbytes
+
+    def begin(self) -> Counts:
+        """Puts every search at its source."""
+        self._kernels.launch(
+            "batch_seed", len(self._sources), self._sources, len(self._sources), self._words, self._next
+        )
+        return self._settle(0, self._counters.fresh())
+
+    def push(self, level: int) -> Counts:
+        state = (self._frontier, self._visited, self._next, self._predecessor)
+        return self._step("batch_push", self._view.out, self._heavy_out, state, level)
+
+    def pull(self, level: int) -> Counts:
+        into = self._view.into
+        if self._heavy_in is None:
+            self._heavy_in = self._heavy_out if into is self._view.out else _heavy_rows(into)
+        state = (self._wanted, self._frontier, self._visited, self._next, self._predecessor)
+        return self._step("batch_pull", into, self._heavy_in, state, level)
+
+    def _step(self, kernel: str, rows: Adjacency, heavy: Array, state: tuple, level: int) -> Counts:
+        shape = (rows.row_offsets, rows.column_indices, self._n, self._words)
+        row = self._counters.fresh()
+        self._kernels.launch(kernel, self._n * self._words, *shape, *state, row)
+        if len(heavy):
+            grid = loader.column_blocks(len(heavy) * self._words)
+            self._kernels.launch_grid(f"{kernel}_heavy", grid, *shape, heavy, len(heavy), *state, row)
+        return self._settle(level, row)
+
+    def _settle(self, level: int, row: Array) -> Counts:
+        self._kernels.launch(
+            "batch_settle",
+            self._n * self._words,
+            self._view.out.row_offsets,
+            self._n,
+            self._words,
+            self._wanted,
+            np.int32(level),
+            self._frontier,
+            self._visited,
+            self._next,
+            self.distance,
+            row,
+        )
+        return self._counters.read()
+
+
+def _mask(n_sources: int) -> np.ndarray:
+    """A set bit for each source."""
+    return np.array([(1 << min(left, WORD)) - 1 for left in range(n_sources, 0, -WORD)], np.uint64)
+
+
+def _heavy_rows(adjacency: Adjacency) -> Array:
+    degrees = cupy.diff(adjacency.row_offsets)
+    return cupy.flatnonzero(degrees >= HEAVY_DEGREE).astype(adjacency.column_indices.dtype)

@@ -1,0 +1,267 @@
+"""The fused search: a whole BFS in one cooperative launch of `kernels/bfs_fused.cu`.
+
+S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012;
+D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
+
+The idea: a level of a small frontier costs less than telling the host about it, so the host is not told.  The
+device chooses each level's direction and stops by itself; the host launches once and gets arrays back.
+
+Steps: take the working memory, in one allocation that stays if it is small; launch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, WORKING
+from rapids_trav.engines.cuda.build.host_rows import lies_outside
+from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
+from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
+from rapids_trav.engines.cuda.runtime.memory import aligned, together
+from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, LevelTrace, Search, View
+from rapids_trav.errors import TravError
+
+FILE = "bfs_fused.cu"
+# Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
+TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
+CONTROL_BYTES = 512  # no less than the kernel's `Control`
+WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of them in a queue
+ANY = 2**63 - 1  # edges of a frontier
+KEPT_BYTES = 1 << 26  # most working memory that stays between searches
+MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
+TRACE_ROW = 7
+PUSHED, PULLED, PUSHED_ALONE = range(3)  # how a level was made
+HUB_WORDS = 1024  # most words of the frontier in shared memory
+TRACE_LEVELS = 1 << 22
+# Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
+# it has fewer vertices than the unvisited part over beta.  Few edges are pushed anyway (see `CudaEngine`).
+ALPHA, BETA = 20.0, 24.0
+
+# Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer
+# meet sooner at the end of a level: so it goes by what a level has to do.
+SMALL_BLOCK, LARGE_BLOCK = 512, 1024
+SMALL_DEGREE = 16
+
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
+    (
+        FILE,
+        defines_of(
+            FILE, vertex, edge, BLOCK_SIZE=block, PREDECESSORS=parents, TRACE=trace, PAGED=paged, **TUNED
+        ),
+    )
+    for vertex, edge, block, paged in (
+        (32, 32, SMALL_BLOCK, 0),
+        (32, 32, LARGE_BLOCK, 0),
+        (32, 32, LARGE_BLOCK, 1),
+        (32, 64, SMALL_BLOCK, 0),
+        (32, 64, LARGE_BLOCK, 0),
+        (64, 64, SMALL_BLOCK, 0),
+        (32, 64, SMALL_BLOCK, 1),
+        (32, 64, LARGE_BLOCK, 1),
+        (64, 64, SMALL_BLOCK, 1),
+    )
+    for parents in (0, 1)
+    for trace in (0, 1)
+)
+
+
+def _block_size(out: Adjacency) -> int:
+    # With 64-bit ids a thread needs more registers than a full block leaves it.
+    wide = out.column_indices.dtype.itemsize == 8
+    return SMALL_BLOCK if wide or out.n_edges < SMALL_DEGREE * out.n_vertices else LARGE_BLOCK
+
+
+class Workspace:
+    """What the searches on one stream count, meet and work in, one after another."""
+
+    def __init__(self, keeps: bool = True) -> None:
+        self.control = cupy.zeros(CONTROL_BYTES, np.uint8)
+        self._keeps = keeps
+        self._memory: Any = None
+
+    def memory(self, n_bytes: int, keep: bool) -> Any:
+        """So many bytes at least: those kept, if they suffice, as an allocation takes its time."""
+        memory = self._memory
+        if memory is None or memory.mem.size < n_bytes:
+            keep = keep and self._keeps and n_bytes <= KEPT_BYTES
+            if keep:
+                self._memory = None  # in time to make room
+            memory = cupy.cuda.alloc(n_bytes)
+            if keep:
+                self._memory = memory
+        return memory
+
+
+def bfs_fused(
+    view: View,
+    sources: Any,
+    options: BfsOptions,
+    workspace: Workspace,
+    *,
+    hub_degree: int | None,
+    least_pull: int,
+) -> Search:
+    """Search from `sources` (unique internal ids, one joint frontier) in one launch.
+
+    A source of -1 counts as none.  `workspace` is used by the searches of one stream alone; for the others
+    see `CudaEngine`.
+    """
+    out, into = view.out, view.into
+    n_vertices, vertex = view.n_vertices, out.column_indices.dtype
+    n_predecessors = n_vertices if options.predecessors else 0
+    distance, led, n_unreached = together((n_vertices, np.int32), (n_predecessors, vertex), (1, np.uint64))
+    predecessor = led if options.predecessors else None
+    if n_vertices == 0:
+        return Search(distance, predecessor)
+    sources = sources.astype(vertex, copy=False)
+    targets, n_targets = _bitmap(options.targets, n_vertices)
+    trace = cupy.empty((min(n_vertices + 1, TRACE_LEVELS), TRACE_ROW), np.int64) if options.trace else None
+    sides = (out,) if into is out else (out, into)
+    outside = any(lies_outside(side.column_indices) for side in sides)
+    begins, n_bytes, capacity = _layout(
+        n_vertices,
+        max(_n_hubs(side) for side in sides),
+        vertex.itemsize,
+        out.row_offsets.itemsize,
+        len(sources),
+        whole=n_vertices <= WHOLE_QUEUE and not outside,
+    )
+    # What stays would count in no budget.
+    memory = workspace.memory(n_bytes, keep=not outside and not getattr(view, "limited", False))
+
+    block_size = _block_size(out)
+    kernels = load_for(
+        FILE,
+        out,
+        cooperative=True,
+        BLOCK_SIZE=block_size,
+        PREDECESSORS=int(options.predecessors),
+        TRACE=int(options.trace),
+        # Edges are in two places; or all in the host's memory, and are to be counted.
+        PAGED=int(any(side.resident is not None for side in sides) or (options.trace and outside)),
+        **TUNED,
+    )
+    arguments = ARGUMENTS[vertex.itemsize](
+        **_rows("out", out),
+        **_rows("in", into),
+        first_neighbors=_pointer(into.first_neighbors),
+        sources=_pointer(sources),
+        targets=_pointer(targets),
+        n_targets=n_targets,
+        queue_capacity=capacity,
+        least_pull=least_pull,
+        distance=_pointer(distance),
+        predecessor=_pointer(predecessor),
+        n_unreached=_pointer(n_unreached),
+        **{name: memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
+        control=_pointer(workspace.control),
+        trace_rows=_pointer(trace),
+        n_vertices=n_vertices,
+        n_linked=max(side.n_linked for side in sides),
+        n_sources=len(sources),
+        # In a symmetric graph the only edge of a leaf leads back to where the search came from.
+        leaf_degree=1 if into is out else 0,
+        hub_words=0 if hub_degree is None else _hub_words(sides, hub_degree),
+        depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
+        alpha=ALPHA,
+        beta=BETA,
+        neighbor_degree=float(out.neighbor_degree),
+        trace_capacity=0 if trace is None else len(trace),
+    )
+    # CuPy passes a NumPy array of one entry by its value.
+    by_value = np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
+    blocks = multiprocessors(cupy.cuda.runtime.getDevice())
+    kernels.run("bfs_fused", (blocks,), block_size, (by_value,))
+    rows, counters = ([], {}) if trace is None else _levels(trace, out)
+    return Search(distance, predecessor, rows, n_unreached, counters)
+
+
+def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
+    """The kernel's arguments for an adjacency, of which a part may be resident (see `Adjacency`)."""
+    offsets = adjacency.row_offsets
+    # The kernel compares in the type of offsets: in a narrow one, 2^63 - 1 would be -1.
+    begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
+    return {
+        f"{side}_offsets": _pointer(offsets),
+        f"{side}_indices": _pointer(adjacency.column_indices),
+        f"{side}_resident": _pointer(resident),
+        f"{side}_resident_begin": int(begin),
+    }
+
+
+def _n_hubs(adjacency: Adjacency) -> int:
+    return adjacency.n_edges // (HUB_DEGREE + 1) if adjacency.n_hubs is None else adjacency.n_hubs
+
+
+@functools.lru_cache(maxsize=64)
+def _layout(
+    n_vertices: int, n_hubs: int, vertex_bytes: int, edge_bytes: int, n_sources: int, whole: bool
+) -> tuple[tuple[int, ...], int, int]:
+    """Where the parts of the working memory begin, the bytes of it, and the edges of a frontier for which the
+    queues suffice: any, if they are `whole`.
+    """
+    bitmap = 4 * -(-n_vertices // 32)
+    # What a pull step hands back to push, twice over, and what one block leaves.
+    capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
+    whole = whole or n_vertices <= capacity  # a vertex is queued once
+    narrow = (n_vertices if whole else capacity) * ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes])
+    hubs = 16 * (n_hubs + 1)
+    begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
+    return tuple(begins), total, ANY if whole else capacity
+
+
+def _bitmap(vertices: Any, n_vertices: int) -> tuple[Any, int]:
+    if vertices is None:
+        return None, 0
+    marks = cupy.zeros(-(-n_vertices // 32) * 32, np.bool_)
+    marks[vertices] = True
+    return cupy.packbits(marks, bitorder="little"), int(marks.sum())
+
+
+def _pointer(array: Any) -> int | None:
+    return None if array is None else array.data.ptr
+
+
+def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
+    """Words of the frontier, from the first on, that hold the hubs: vertices of `least_degree` edges or more.
+
+    They stand first where the vertices are sorted by degree; hubs behind the first vertex with fewer edges
+    are left out.  Looked up once for each adjacency: the host waits for it.
+    """
+    known = sides[0].hub_words
+    if least_degree not in known:
+        degrees = sum(cupy.diff(side.row_offsets[: 32 * HUB_WORDS + 1]) for side in sides)
+        fewer = cupy.append(degrees < least_degree, True)
+        known[least_degree] = -(-int(fewer.argmax()) // 32)
+    return known[least_degree]
+
+
+def _levels(trace: Any, out: Adjacency) -> tuple[list[LevelTrace], dict[str, int]]:
+    """The rows of a trace, and the sums of its counters."""
+    n_levels = int(trace[0, 1])
+    if n_levels >= TRACE_LEVELS:
+        raise TravError(
+            f"The search has {n_levels} levels and a trace holds {TRACE_LEVELS - 1}: use trace=False."
+        )
+    rows = trace[: n_levels + 1].get()
+    vertex, edge = out.column_indices.dtype.itemsize, out.row_offsets.dtype.itemsize
+    bitmaps = 3 * out.n_vertices // 8
+    found = []
+    for level in range(1, n_levels + 1):
+        step, frontier, _, _, edges, from_host, end = (int(value) for value in rows[level])
+        pull = step == PULLED
+        moved = edges * (vertex + 4) + (bitmaps if pull else frontier * (vertex + 2 * edge))
+        milliseconds = (end - int(rows[level - 1][-1])) / 1e6
+        direction = "pull" if pull else "push"
+        host_bytes = from_host * vertex
+        found.append(LevelTrace(level, direction, frontier, edges, moved, milliseconds, host_bytes))
+    steps, _, hub_hits, looked, *_ = rows[1:].T
+    n_alone = (steps == PUSHED_ALONE).sum()
+    counters = {"hub_hits": hub_hits.sum(), "looked": looked.sum(), "levels_alone": n_alone}
+    return found, {name: int(count) for name, count in counters.items()}

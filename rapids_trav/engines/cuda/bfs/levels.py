@@ -1,0 +1,129 @@
+"""What every search that is driven from the host, level by level, has in common.
+
+A level is a launch or two and one small read: the row of counters that the kernels filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import NamedTuple
+
+import cupy
+import cupyx
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cuda.build.host_rows import lies_outside
+from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
+
+_DISTANCE_BYTES = 4
+
+
+class Counts(NamedTuple):
+    """A level's counters, in the order of `enum Counter` in `kernels/level.cuh`."""
+
+    found: int
+    frontier: int
+    edges: int
+    scout: int
+    light: int
+    heavy: int
+    remaining: int
+
+
+class Counters:
+    """Device counters with a fresh row for each level, cleared many rows at a time."""
+
+    _ROWS = 512
+
+    def __init__(self) -> None:
+        self._rows = cupy.zeros((self._ROWS, len(Counts._fields)), np.uint64)
+        self._host = cupyx.empty_pinned(len(Counts._fields), np.uint64)
+        self._row = -1
+
+    def fresh(self) -> Array:
+        """A row of zeros, for the kernels of one level."""
+        self._row += 1
+        if self._row == self._ROWS:
+            self._rows.fill(0)
+            self._row = 0
+        return self._rows[self._row]
+
+    def read(self) -> Counts:
+        """The current row; waits for the kernels."""
+        self._rows[self._row].get(out=self._host)
+        return Counts(*self._host.tolist())
+
+
+class SearchProgress:
+    """Distances and predecessors of a search under way, where it must stop, and its trace."""
+
+    def __init__(self, view: View, sources: Array, options: BfsOptions) -> None:
+        vertex_type = view.out.column_indices.dtype
+        self.sources = cupy.ascontiguousarray(sources, vertex_type)
+        self.distance = cupy.full(view.n_vertices, -1, np.int32)
+        self.distance[self.sources] = 0
+        self.predecessor = cupy.full(view.n_vertices, -1, vertex_type) if options.predecessors else None
+        self.recorder = CudaRecorder(view.out, options.trace)
+        self._options = options
+
+    def levels(self) -> Iterator[int]:
+        """1, 2, ... up to the depth limit, or until no target is left to find."""
+        self.recorder.start()
+        return levels(self._options, self.distance)
+
+    def result(self) -> Search:
+        return Search(self.distance, self.predecessor, self.recorder.rows)
+
+
+def levels(options: BfsOptions, distance: Array) -> Iterator[int]:
+    """The levels that a search may give out; `distance` is (n,) or (k, n), with the sources at 0."""
+    level = 1
+    while options.depth_limit is None or level <= options.depth_limit:
+        if options.targets is not None and not bool((distance[..., options.targets] < 0).any()):
+            return
+        yield level
+        level += 1
+
+
+class CudaRecorder:
+    """The trace: one row a level, timed by the host from the end of the level before."""
+
+    def __init__(self, out: Adjacency, active: bool) -> None:
+        self.rows: list[LevelTrace] = []
+        self.active = active
+        self._vertex_bytes = out.column_indices.dtype.itemsize
+        self._offset_bytes = out.row_offsets.dtype.itemsize
+        self._outside = active and lies_outside(out.column_indices)
+        self._last = perf_counter()
+
+    def start(self) -> None:
+        """Leave the time up to now out of the next row."""
+        self._last = perf_counter()
+
+    def push(self, level: int, frontier: int, edges: int, scanned: int = 0) -> None:
+        """A level that read the frontier's rows, after `scanned` bytes of state to find the frontier."""
+        rows = frontier * (self._vertex_bytes + 2 * self._offset_bytes)
+        self._add(level, "push", frontier, edges, scanned + rows + edges * self._edge_bytes)
+
+    def edge(self, level: int, frontier: int, edges: int) -> None:
+        """A level that read every edge with both its ends."""
+        self._add(level, "push", frontier, edges, edges * (self._vertex_bytes + self._edge_bytes))
+
+    def pull(self, level: int, frontier: int, edges: int, scanned: int, state_bytes: float = 4) -> None:
+        """A level that read `edges` in-edges with `state_bytes` of their other end, and `scanned` bytes."""
+        self._add(level, "pull", frontier, edges, scanned + int(edges * (self._vertex_bytes + state_bytes)))
+
+    @property
+    def _edge_bytes(self) -> int:
+        return self._vertex_bytes + _DISTANCE_BYTES
+
+    def _add(self, level: int, direction: str, frontier: int, edges: int, n_bytes: int) -> None:
+        if self.active:
+            now = perf_counter()
+            milliseconds = 1e3 * (now - self._last)
+            host_bytes = self._vertex_bytes * edges if self._outside else 0
+            row = LevelTrace(level, direction, frontier, edges, n_bytes, milliseconds, host_bytes)
+            self.rows.append(row)
+            self._last = now

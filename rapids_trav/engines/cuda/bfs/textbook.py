@@ -1,0 +1,149 @@
+"""The plain searches, one launch a level (variants push, pull, edge, frontier, private).
+
+W. Hwu, D. Kirk, I. El Hajj, "Programming Massively Parallel Processors", 4th edition, chapter 15.
+
+Each level: 1. launch over all vertices, all edges or the frontier; 2. read the counters; 3. stop when
+nothing was found.  The faster searches must agree with these; they run only when asked for by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.bfs.levels import Counters, SearchProgress
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.interface import BfsOptions, Search, View
+
+QUEUE_COUNTERS = ("kept", "overflowed", "reserved")  # in the order of `QueueCounter` in bfs_frontier.cu
+
+
+def push(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Thread for each vertex, over out-edges; no atomics."""
+    adjacency = view.out
+    kernels = loader.load_for("bfs_push.cu", adjacency)
+    progress, counters = SearchProgress(view, sources, options), Counters()
+    for level in progress.levels():
+        kernels.launch(
+            "bfs_push",
+            view.n_vertices,
+            adjacency.row_offsets,
+            adjacency.column_indices,
+            view.n_vertices,
+            np.int32(level),
+            progress.distance,
+            progress.predecessor,
+            counters.fresh(),
+        )
+        counts = counters.read()
+        progress.recorder.push(level, counts.frontier, counts.edges, scanned=progress.distance.nbytes)
+        if not counts.found:
+            break
+    return progress.result()
+
+
+def pull(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Thread for each unreached vertex, over in-edges up to the first parent."""
+    adjacency = view.into
+    kernels = loader.load_for("bfs_pull.cu", adjacency)
+    progress, counters = SearchProgress(view, sources, options), Counters()
+    frontier = len(progress.sources)
+    for level in progress.levels():
+        kernels.launch(
+            "bfs_pull",
+            adjacency.n_linked,
+            adjacency.row_offsets,
+            adjacency.column_indices,
+            adjacency.n_linked,
+            np.int32(level),
+            progress.distance,
+            progress.predecessor,
+            counters.fresh(),
+        )
+        counts = counters.read()
+        progress.recorder.pull(level, frontier, counts.edges, scanned=progress.distance.nbytes)
+        frontier = counts.found
+        if not frontier:
+            break
+    return progress.result()
+
+
+def edge(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Thread for each edge, all of them on every level."""
+    edges = view.coo
+    n_edges = len(edges.src)
+    kernels = loader.load("bfs_edge.cu", vertex_bits=8 * edges.src.dtype.itemsize)
+    progress, counters = SearchProgress(view, sources, options), Counters()
+    for level in progress.levels():
+        kernels.launch(
+            "bfs_edge",
+            n_edges,
+            edges.src,
+            edges.dst,
+            n_edges,
+            np.int32(level),
+            progress.distance,
+            progress.predecessor,
+            counters.fresh(),
+        )
+        counts = counters.read()
+        if options.trace:
+            progress.recorder.edge(level, int(cupy.count_nonzero(progress.distance == level - 1)), n_edges)
+        if not counts.found:
+            break
+    return progress.result()
+
+
+def frontier(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Thread for each vertex of a queue, each new vertex appended by whoever claimed it."""
+    return _queue(view, sources, options, "bfs_frontier")
+
+
+def private(view: View, sources: Array, options: BfsOptions, capacity: int) -> Search:
+    """As `frontier`, with `capacity` vertices of each block's queue in shared memory.
+
+    With a trace, what the blocks' queues did is counted (see `Search.counters`).
+    """
+    counts = cupy.zeros(len(QUEUE_COUNTERS), np.uint64) if options.trace else None
+    tunables = {"PRIVATE_CAPACITY": capacity, "COUNTS": int(options.trace)}
+    found = _queue(view, sources, options, "bfs_private", counts, **tunables)
+    if counts is None:
+        return found
+    return replace(found, counters=dict(zip(QUEUE_COUNTERS, counts.tolist(), strict=True)))
+
+
+def _queue(
+    view: View, sources: Array, options: BfsOptions, kernel: str, *more: Array | None, **tunables: int
+) -> Search:
+    """Level by level with a kernel over the queue, which takes `more` behind its counters."""
+    adjacency = view.out
+    kernels = loader.load_for("bfs_frontier.cu", adjacency, cooperative=False, **tunables)
+    progress, counters = SearchProgress(view, sources, options), Counters()
+    queue, following = cupy.empty((2, view.n_vertices), progress.sources.dtype)
+    size = len(progress.sources)
+    queue[:size] = progress.sources
+    for level in progress.levels():
+        if not size:
+            break
+        kernels.launch(
+            kernel,
+            size,
+            adjacency.row_offsets,
+            adjacency.column_indices,
+            queue,
+            size,
+            np.int32(level),
+            progress.distance,
+            progress.predecessor,
+            following,
+            counters.fresh(),
+            *more,
+        )
+        counts = counters.read()
+        progress.recorder.push(level, size, counts.edges)
+        size = counts.found
+        queue, following = following, queue
+    return progress.result()

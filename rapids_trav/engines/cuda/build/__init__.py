@@ -1,0 +1,1 @@
+"""Compressed rows from edges on a GPU."""

@@ -1,0 +1,104 @@
+"""Host memory that the GPU reaches, and the rows of an adjacency there as its kernels read them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.utilities.sizes import readable
+
+_OF_HOST = 1  # cudaMemoryTypeHost
+
+
+def place_edges(
+    rows: Array,
+    columns: Array,
+    weights: Array | None,
+    both: bool,
+    first: int,
+    after: int,
+    begin: int,
+    free: Array,
+    placed: Array,
+    placed_weights: Array | None,
+) -> None:
+    """As `places.place_plainly`, on the GPU and with nothing beside the arrays."""
+    import cupy
+
+    from rapids_trav.engines.cuda.runtime import loader
+
+    ends = (cupy.ascontiguousarray(end, placed.dtype) for end in (rows, columns))
+    weight_bytes = 0
+    if weights is not None and placed_weights is not None:
+        weights = cupy.ascontiguousarray(weights, placed_weights.dtype)
+        weight_bytes = weights.dtype.itemsize
+    loader.load("external.cu", vertex_bits=8 * placed.dtype.itemsize).launch(
+        "place_edges", len(rows), *ends, weights, np.int32(weight_bytes), len(rows), np.int32(both),
+        first, after, begin, len(placed), free, placed, placed_weights,
+    )  # fmt: skip
+
+
+def over_host(array: np.ndarray) -> Array | None:
+    """The GPU's array over the memory of one from `empty_pinned`, or a slice of one; None for any other."""
+    import cupy
+
+    if array.nbytes == 0:
+        return cupy.empty(0, array.dtype)
+    pointer, runtime = array.ctypes.data, cupy.cuda.runtime
+    if runtime.pointerGetAttributes(pointer).type != _OF_HOST:
+        return None
+    memory = cupy.cuda.UnownedMemory(pointer, array.nbytes, array, runtime.getDevice())
+    return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def lies_outside(array: Array) -> bool:
+    """Whether an array that the GPU reaches is in host memory."""
+    import cupy
+
+    return array.size > 0 and cupy.cuda.runtime.pointerGetAttributes(array.data.ptr).type == _OF_HOST
+
+
+def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
+    """An adjacency of host arrays as kernels read it.
+
+    Offsets and first neighbours are on the device, columns stay where they are; of the edges from
+    `first_resident` on the device has a copy as well.
+    """
+    import cupy
+
+    from rapids_trav.engines.cuda.build import in_memory
+
+    columns = over_host(adjacency.column_indices)
+    if columns is None:
+        raise TravMemoryError(
+            f"The edges, {readable(adjacency.column_indices.nbytes)}, lie in a file, where searches on a GPU "
+            f"do not reach them, since so much host memory was not left: free some and build the graph "
+            f"again, or search with engine='cpu'."
+        )
+    found = in_memory.with_first_neighbors(_offsets(adjacency), columns)
+    kept = cupy.asarray(adjacency.column_indices[first_resident:])
+    return replace(found, resident=(first_resident, kept) if len(kept) else None)
+
+
+def on_device(adjacency: Adjacency) -> Adjacency:
+    """An adjacency of host arrays with everything on the device."""
+    import cupy
+
+    from rapids_trav.engines.cuda.build import in_memory
+
+    found = in_memory.with_first_neighbors(_offsets(adjacency), cupy.asarray(adjacency.column_indices))
+    weights = None if adjacency.weights is None else cupy.asarray(adjacency.weights)
+    return replace(found, weights=weights)
+
+
+def _offsets(adjacency: Adjacency) -> Array:
+    """The row offsets on the device, in the type that kernels take."""
+    import cupy
+
+    from rapids_trav.engines.cuda.build import in_memory
+
+    edge = np.int32 if adjacency.n_edges < in_memory.NARROW_OFFSETS else np.int64
+    return cupy.asarray(adjacency.row_offsets.astype(edge, copy=False))

@@ -1,0 +1,238 @@
+"""Compressed rows from edges: pack, sort, unpack.
+
+1. Pack each edge into a 64-bit key, row in the high half and column in the low, straight into one array for
+   all chunks.  2. Sort the keys in place (a radix sort).  3. Row r starts at the first key that is not below
+   r * 2^32; the columns are the low halves.
+
+Peak memory, with M entries (twice the edges if symmetric): 16 M bytes during the sort, that is the keys and
+the sort's other buffer, and the chunk in hand.  Where M is large, the rows are built in a few ranges, one
+after another, so that the sort takes a part of that: 10 M bytes with the edges and the columns.  With 2^31
+vertices or more a key does not fit into 64 bits; rows and columns are then sorted through an index, at about
+48 M bytes.
+
+Edges with weights are sorted through an index as well, and the weights follow it: about 48 M bytes and two
+weights an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.memory import saying_what_is_needed
+
+Chunks = Callable[[], Iterable[tuple[Array, ...]]]
+Parts = list[tuple[Array, ...]]
+
+_WIDE = 2**31
+NARROW_OFFSETS = 2**31 - 2**16  # kernels look a few thousand entries past the end of a row
+_KEY_SHIFT = 32
+RANGES = 8  # of the rows of a large adjacency
+LARGE = 1 << 26  # entries from which it is: smaller ones fit, and are sorted in one go
+_ROW_BLOCKS = 4096  # that ranges are put together of
+HUB_DEGREE = 128  # most entries of a row that is no hub's
+
+
+def build_adjacency(
+    chunks: Chunks,
+    n_vertices: int,
+    *,
+    symmetric: bool = False,
+    transpose: bool = False,
+    large: int = LARGE,
+) -> Adjacency:
+    """Adjacency of the edges u -> v in `chunks()`, with weights if these are triples, as the engine
+    interface has it.
+    """
+
+    # All chunks are held while they are packed, which takes less than the sort that follows.
+    parts = [(v, u, *w) if transpose else (u, v, *w) for u, v, *w in chunks()]
+    n_edges = sum(len(part[0]) for part in parts)
+    n_entries = 2 * n_edges if symmetric else n_edges
+    if n_vertices >= _WIDE:
+        with saying_what_is_needed("building the adjacency", 48 * n_entries + 8 * n_vertices):
+            return wide_adjacency(parts, n_vertices, symmetric)
+    if parts and len(parts[0]) == 3:
+        n_bytes = (48 + 2 * parts[0][2].dtype.itemsize) * n_entries + 8 * n_vertices
+        with saying_what_is_needed("building the adjacency with weights", n_bytes):
+            return _weighted_adjacency(parts, n_vertices, n_entries, symmetric)
+    if n_entries >= large:
+        with saying_what_is_needed("building the adjacency", 10 * n_entries + 8 * n_vertices):
+            return _adjacency_by_ranges(parts, n_vertices, n_entries, symmetric)
+    with saying_what_is_needed("building the adjacency", 16 * n_entries + 8 * n_vertices):
+        return _narrow_adjacency(parts, n_vertices, n_entries, symmetric)
+
+
+def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+    keys = _packed(parts, n_entries, symmetric)
+    if n_entries:
+        keys.sort()
+    return _unpacked(keys, n_vertices)
+
+
+def _adjacency_by_ranges(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+    """The same, of one range of rows after another; empties `parts`."""
+    kernels = loader.load("build.cu")
+    parts[:] = [tuple(cupy.ascontiguousarray(end, np.int32) for end in part[:2]) for part in parts]
+    both = np.int32(symmetric)
+    ranges = _row_ranges(parts, n_vertices, both)
+    row_offsets = cupy.empty(n_vertices + 1, _edge_type(n_entries))
+    column_indices = cupy.empty(sum(size for _, _, size in ranges), np.int32)
+    filled = 0
+    for first, after, size in ranges:
+        keys, taken = cupy.empty(size, np.uint64), cupy.zeros(1, np.uint64)
+        for part in parts:
+            kernels.launch("select_rows", len(part[0]), *part, len(part[0]), both, first, after, taken, keys)
+        if after == n_vertices:  # nobody needs the edges any more
+            part = ()
+            parts.clear()
+        if size:
+            keys.sort()
+        _row_starts(keys, row_offsets, first, after, filled)
+        kernels.launch("unpack_columns", size, keys, size, column_indices[filled : filled + size])
+        filled += size
+        del keys  # before the next ones are made
+    row_offsets[n_vertices] = filled
+    return with_first_neighbors(row_offsets, column_indices)
+
+
+def _row_ranges(parts: Parts, n_vertices: int, both: np.int32) -> list[tuple[int, int, int]]:
+    """First rows of about `RANGES` ranges, the rows after their last, and their entries, near to equal."""
+    shift = max((n_vertices - 1).bit_length() - (_ROW_BLOCKS - 1).bit_length(), 0)
+    n_blocks = ((n_vertices - 1) >> shift) + 1
+    count = cupy.zeros(n_blocks, np.uint64)
+    kernels = loader.load("build.cu")
+    for u, v in parts:
+        kernels.launch_grid(
+            "count_row_blocks", (loader.column_blocks(1)[1],), u, v, len(u), both, np.int32(shift),
+            np.int32(n_blocks), count, shared_bytes=4 * n_blocks,
+        )  # fmt: skip
+    ends = np.cumsum(count.get().astype(np.int64))
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, RANGES) // RANGES) + 1
+    cuts = np.unique([0, *cuts, n_blocks])
+    before = np.concatenate([[0], ends])
+    return [
+        (int(first) << shift, min(int(after) << shift, n_vertices), int(before[after] - before[first]))
+        for first, after in pairwise(cuts)
+    ]
+
+
+def _weighted_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
+    # The keys are packed from the last part to the first.
+    weights = [part[2] for part in reversed(parts) for _ in range(2 if symmetric else 1)]
+    weights = cupy.concatenate(weights)
+    keys = _packed(parts, n_entries, symmetric)
+    if n_entries:
+        order = cupy.argsort(keys)
+        keys = keys[order]
+        weights = weights[order]
+        del order
+    adjacency = _unpacked(keys, n_vertices)
+    return replace(adjacency, weights=weights[: adjacency.n_edges])
+
+
+def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
+    """The keys of the edges, and of their mirror images behind those of each part; empties `parts`."""
+    packing = loader.load("build.cu")
+    keys = cupy.empty(n_entries, np.uint64)
+    filled = 0
+    while parts:  # each is freed when packed
+        u, v = parts.pop()[:2]
+        taken = 2 * len(u) if symmetric else len(u)
+        packing.launch(
+            "pack_both" if symmetric else "pack_edges",
+            len(u),
+            cupy.ascontiguousarray(u, np.int32),
+            cupy.ascontiguousarray(v, np.int32),
+            len(u),
+            keys[filled : filled + taken],
+        )
+        filled += taken
+        del u, v
+    return keys
+
+
+def _unpacked(keys: Array, n_vertices: int) -> Adjacency:
+    """The rows of sorted keys."""
+    row_offsets = cupy.empty(n_vertices + 1, _edge_type(len(keys)))
+    _row_starts(keys, row_offsets, 0, n_vertices + 1)
+    n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
+    column_indices = cupy.empty(n_kept, np.int32)
+    loader.load("build.cu").launch("unpack_columns", n_kept, keys, n_kept, column_indices)
+    del keys
+    return with_first_neighbors(row_offsets, column_indices)
+
+
+def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
+    """The same with 64-bit columns, for 2^31 vertices or more."""
+    rows, columns, weights = [], [], []
+    for u, v, *w in parts:
+        rows.append(u.astype(np.int64, copy=False))
+        columns.append(v.astype(np.int64, copy=False))
+        weights += w
+        if symmetric:
+            once = u != v
+            rows.append(columns[-1][once])
+            columns.append(rows[-2][once])
+            weights += [part[once] for part in w]
+    ends = cupy.empty((2, sum(len(part) for part in rows)), np.int64)
+    if ends.size:
+        cupy.concatenate(columns, out=ends[0])
+        cupy.concatenate(rows, out=ends[1])
+    del rows, columns
+    order = cupy.lexsort(ends) if ends.size else cupy.empty(0, np.int64)
+    row_offsets = cupy.empty(n_vertices + 1, np.int64)
+    _row_starts(ends[1][order].view(np.uint64), row_offsets, 0, n_vertices + 1, shift=0)
+    adjacency = with_first_neighbors(row_offsets, ends[0][order])
+    return replace(adjacency, weights=cupy.concatenate(weights)[order]) if weights else adjacency
+
+
+def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
+    """The adjacency of these rows, with their first neighbours apart, and what the searches ask of it."""
+    n_rows = len(row_offsets) - 1
+    rows = Adjacency(row_offsets, column_indices)
+    first = cupy.empty(n_rows, column_indices.dtype)
+    kernels = loader.load_for("build.cu", rows)
+    kernels.launch("first_neighbors", n_rows, row_offsets, column_indices, n_rows, first)
+    degrees = cupy.diff(row_offsets)
+    n_hubs = int((degrees > HUB_DEGREE).sum())
+    squares = cupy.square(degrees, dtype=np.float64)
+    mean = float(squares.sum()) / max(rows.n_edges, 1)
+    return replace(rows, first_neighbors=first, neighbor_degree=mean, n_hubs=n_hubs)
+
+
+def _edge_type(n_entries: int) -> np.dtype:
+    return np.dtype(np.int32 if n_entries < NARROW_OFFSETS else np.int64)
+
+
+def _row_starts(
+    keys: Array, row_offsets: Array, first: int, after: int, before: int = 0, shift: int = _KEY_SHIFT
+) -> None:
+    """Where the rows from `first` on begin, to `row_offsets`; `before` entries stand before these keys."""
+    kernels = loader.load("build.cu", edge_bits=8 * row_offsets.dtype.itemsize)
+    kernels.launch(
+        "row_starts", after - first, keys, len(keys), first, after, before, np.int32(shift), row_offsets
+    )
+
+
+def count_ids(ids: Array, count: Array) -> None:
+    """Add to `count`, int64, how often each id stands in `ids`.
+
+    CuPy's bincount takes gigabytes for a million bins: CUB's histogram, beneath it, has one for each block.
+    """
+    kernels = loader.load("build.cu", vertex_bits=8 * ids.dtype.itemsize)
+    kernels.launch("count_ids", len(ids), cupy.ascontiguousarray(ids), len(ids), count)
+
+
+def expand_rows(adjacency: Adjacency) -> EdgeList:
+    """The edges one by one in row order; shares `column_indices` with the adjacency."""
+    rows = cupy.empty_like(adjacency.column_indices)
+    kernels = loader.load_for("build.cu", adjacency)
+    kernels.launch("expand_rows", len(rows), adjacency.row_offsets, adjacency.n_vertices, len(rows), rows)
+    return EdgeList(rows, adjacency.column_indices)

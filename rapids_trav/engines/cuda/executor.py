@@ -1,0 +1,19 @@
+"""Choose where a vertex program runs: over edges in the GPU's memory, or streamed past it."""
+
+from __future__ import annotations
+
+from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.cuda.programs.run import iterate
+from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+
+def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+    """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
+    if view.pages is None:
+        return iterate(ResidentWork(view, program, state, options), program, state, options)
+    from rapids_trav.engines.cuda.stream.streamed import Stream
+
+    with Stream(view, program, state, options) as work:
+        return iterate(work, program, state, options)

@@ -1,0 +1,1 @@
+"""Vertex programs whose pages the CPU and the GPU share."""

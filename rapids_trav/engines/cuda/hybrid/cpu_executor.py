@@ -1,0 +1,90 @@
+"""The CPU's side of a run that it shares with the GPU: the same vertices in host memory, and its pages.
+
+The arrays are pinned, so that what either side has written can be copied to the other on a stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cupy
+import numpy as np
+
+from rapids_trav.engines.cpu.programs import run
+from rapids_trav.engines.cpu.programs.pages import ResidentEdges
+from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+_WRITTEN = ("values", "new_values", "messages", "new_messages", "active")
+
+
+class HostSide:
+    """A run of the CPU engine over the pages where they lie; to be closed.
+
+    Attributes
+    ----------
+    work : ProgramWork
+        Its values and messages are the ones that an iteration reads, the new ones those that it writes.
+    """
+
+    def __init__(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> None:
+        self._team = Team(max(Team().size - 1, 1)).__enter__()  # a core is left to launch the GPU's pages
+        view = replace(view, pages=None)
+        on_host = RunState(
+            cupy.asnumpy(state.values), cupy.asnumpy(state.active), state.iteration, state.total
+        )
+        self.work = ProgramWork(view, program, on_host, options, self._team)
+        self._pieces = ResidentEdges(view)
+        made = {name: getattr(self.work, name) for name in _WRITTEN}
+        pinned = {id(array): _pinned(array) for array in made.values()}  # several names may be of one
+        for name, array in made.items():
+            setattr(self.work, name, pinned[id(array)])
+        run.gather(self.work, self._pieces.page(0, 0), n_parts=2)  # compiles, and is not to be timed
+
+    def close(self) -> None:
+        self._team.__exit__()
+
+    def begin(self) -> None:
+        """An iteration begins that is shared."""
+        self.work.used_total = self.work.next_total
+
+    def gather(self, first: int, after: int) -> tuple[np.ndarray, int]:
+        """Gather and apply the rows from `first` on; what the CPU engine counts, and the edges.
+
+        A part for each thread, no more: to begin one takes the interpreter lock, for which the thread that
+        launches the GPU's pages would wait.
+        """
+        piece = self._pieces.page(first, after)
+        n_edges = int(piece.starts[-1] - piece.starts[0])
+        n_parts = min(self._team.size, 1 + n_edges // run.EDGES_PER_PART)
+        return run.gather(self.work, piece, n_parts), n_edges
+
+    def alone(self, mode: str) -> int:
+        """A whole iteration, "pull" or "notify"; its edges."""
+        progress = RunProgress(0, trace=True)
+        run.iterate(self.work, progress, self._pieces, mode)
+        return progress.trace[-1].edges
+
+    def written(self, first: int, after: int) -> list[tuple[str, np.ndarray]]:
+        """What an iteration writes of these vertices: values, messages and flags."""
+        work = self.work
+        return [
+            ("values", work.new_values[first:after]),
+            ("messages", work.new_messages[first:after]),
+            ("flags", work.active[first:after]),
+        ]
+
+    def stands(self) -> list[tuple[str, np.ndarray]]:
+        """What stands after an iteration."""
+        work = self.work
+        return [("values", work.values), ("messages", work.messages), ("flags", work.active)]
+
+
+def _pinned(array: np.ndarray) -> np.ndarray:
+    copy = empty_pinned(len(array), array.dtype)
+    copy[:] = array
+    return copy

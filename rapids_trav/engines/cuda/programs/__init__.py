@@ -1,0 +1,1 @@
+"""Vertex programs over edges in the GPU's memory."""

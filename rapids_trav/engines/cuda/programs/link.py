@@ -1,0 +1,233 @@
+"""A vertex program's Python functions, compiled into our kernels.
+
+1. Numba types each function that the program has and compiles it to LTO-IR, as a C function of the name that
+   `kernels/gas.cuh` declares.
+2. NVRTC compiles the kernels to LTO-IR as well, with the program's types and reducer in the preamble.
+3. nvJitLink makes machine code of all of it together: the calls are inlined.
+
+None of it needs a GPU, only loading does.  It takes up to a second for each file of kernels, and a second
+more for the first function of a process, so what was linked is kept on disk (`cubins.py`); a process keeps
+what it has loaded.  Products and sums are not contracted (`-fma=0`): every engine gives the same
+floating-point minima and maxima.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from rapids_trav.engines.cuda.programs.cubins import kept
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
+from rapids_trav.errors import TravError
+from rapids_trav.programs.definition import ARGUMENTS, REDUCERS, Program, n_arguments
+from rapids_trav.programs.digest import ProgramKey
+
+FILES = ("gas_rows.cu", "gas_shards.cu", "gas_state.cu", "gas_push.cu")
+_ALL = {f"{name.upper()}_ARGUMENTS": len(arguments) for name, arguments in ARGUMENTS.items()}
+TYPES = ("int32", "int64", "float32", "float64")
+_RESULTS = {"active": "int32", "total": "float64"}  # of the functions; the others give a value
+
+
+def _counts(file: str) -> tuple[dict[str, int], ...]:
+    """Settings of a file without counters, and with them if it has any."""
+    return ({}, {"COUNTS": 1}) if "COUNTS" in PROGRAM_TUNABLES[file] else ({},)
+
+
+# For `ci/compile_kernels.py`: minima of int32 without functions, and sums of float64 with all of them.
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
+    (file, defines_of(file, vertex_bits, edge_bits, **settings, **counts))
+    for file in FILES
+    for vertex_bits, edge_bits in ((32, 32), (32, 64), (64, 64))
+    for settings in (
+        {"VALUE": 1, "WEIGHT": 0, "REDUCER": 0, "RESIDUAL": 0} | dict.fromkeys(_ALL, 0),
+        {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1} | _ALL,
+    )
+    for counts in _counts(file)
+)
+
+
+def defines_of_program(
+    program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
+) -> Defines:
+    """The preamble of `file` for a program over a graph of these types; `weight` is None if unweighted."""
+    settings = {
+        "VALUE": 1 + TYPES.index(program.dtype),
+        "WEIGHT": 0 if weight is None else 1 + TYPES.index(weight),
+        "REDUCER": REDUCERS.index(program.reducer),
+        "RESIDUAL": int(program.tolerance is not None),
+    }
+    for name in ARGUMENTS:
+        function = getattr(program, name)
+        settings[f"{name.upper()}_ARGUMENTS"] = 0 if function is None else n_arguments(function)
+    return defines_of(file, vertex_bits, edge_bits, **settings, **tunables)
+
+
+def function_to_ir(program: Program, name: str, weight: str | None, architecture: int) -> bytes:
+    """LTO-IR of one of the program's functions, called `trav_` and its name."""
+    from numba import cuda, types
+    from numba.core.errors import NumbaError
+
+    from rapids_trav.programs.result_types import wrong_result
+
+    value = getattr(types, program.dtype)
+    kinds = {
+        "degree": types.int64 if weight is None else types.float64,
+        "weight": getattr(types, weight or program.dtype),
+        "total": types.float64,
+        "parameters": types.CPointer(types.float64),
+    }
+    function = getattr(program, name)
+    taken = [kinds.get(argument, value) for argument in ARGUMENTS[name][: n_arguments(function)]]
+    result = getattr(types, _RESULTS.get(name, program.dtype))
+    how = {"device": True, "abi": "c", "abi_info": {"abi_name": f"trav_{name}"}, "output": "ltoir"}
+    how["cc"] = divmod(architecture, 10)
+    try:
+        code, given = cuda.compile(function, tuple(taken), **how)
+        wrong = wrong_result(program, name, given)
+        if given != result and wrong is None:  # compiled to be converted
+            code, _ = cuda.compile(function, result(*taken), **how)
+    except (NumbaError, NotImplementedError, TypeError, ValueError) as error:
+        raise TravError(
+            f"{name} of program {program.name!r} cannot be compiled for the GPU ({_reason(error)}): "
+            f"use arithmetic, comparisons, conditions and math over its arguments, or choose engine='cpu'."
+        ) from error
+    if wrong is not None:
+        raise TravError(wrong)
+    return bytes(code)
+
+
+def _reason(error: Exception) -> str:
+    """The line of a Numba error that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
+    return (telling or [type(error).__name__])[0]
+
+
+def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:
+    """LTO-IR of kernels."""
+    from cuda.bindings import nvrtc
+
+    def checked(result: tuple) -> Any:
+        status, *values = result
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise RuntimeError(f"NVRTC says {status} of {name}: {_log()}")
+        return values[0] if values else None
+
+    def _log() -> str:
+        _, size = nvrtc.nvrtcGetProgramLogSize(program)
+        log = b" " * size
+        nvrtc.nvrtcGetProgramLog(program, log)
+        return log.decode().rstrip("\0 \n")
+
+    program = checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
+    options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"-dlto", b"-rdc=true"]
+    checked(nvrtc.nvrtcCompileProgram(program, len(options), options))
+    code = b" " * checked(nvrtc.nvrtcGetLTOIRSize(program))
+    checked(nvrtc.nvrtcGetLTOIR(program, code))
+    checked(nvrtc.nvrtcDestroyProgram(program))
+    return code
+
+
+def link(parts: list[tuple[str, bytes]], architecture: int, ptx: bool = False) -> bytes:
+    """Machine code, or PTX, of named pieces of LTO-IR."""
+    from cuda.bindings import nvjitlink
+
+    options = [f"-arch=sm_{architecture}", "-lto", "-fma=0", *(["-ptx"] if ptx else [])]
+    handle = nvjitlink.create(len(options), options)
+    try:
+        for name, code in parts:
+            nvjitlink.add_data(handle, nvjitlink.InputType.LTOIR, code, len(code), name)
+        nvjitlink.complete(handle)
+        if ptx:
+            linked = bytearray(nvjitlink.get_linked_ptx_size(handle))
+            nvjitlink.get_linked_ptx(handle, linked)
+        else:
+            linked = bytearray(nvjitlink.get_linked_cubin_size(handle))
+            nvjitlink.get_linked_cubin(handle, linked)
+    except nvjitlink.nvJitLinkError as error:
+        log = bytearray(nvjitlink.get_error_log_size(handle))
+        nvjitlink.get_error_log(handle, log)
+        raise RuntimeError(f"nvJitLink says {error}: {log.decode().rstrip(chr(0))}") from error
+    finally:
+        nvjitlink.destroy(handle)
+    return bytes(linked)
+
+
+def compile_program(
+    program: Program,
+    file: str,
+    weight: str | None,
+    vertex_bits: int,
+    edge_bits: int,
+    architecture: int,
+    ptx: bool = False,
+    **tunables: int,
+) -> bytes:
+    """Machine code of the kernels of `file` with the program's functions in them; needs no GPU.
+
+    Parameters
+    ----------
+    weight : str or None
+        Type of the edges' weights.
+    architecture : int
+        Compute capability, such as 90.
+    **tunables
+        Of the file, where they are not the defaults.
+    """
+    text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits, **tunables))
+    parts = [(file, kernels_to_ir(text, file, architecture))]
+    for name in ARGUMENTS:
+        if getattr(program, name) is not None:
+            parts.append((name, function_to_ir(program, name, weight, architecture)))
+    return link(parts, architecture, ptx)
+
+
+def load_program(
+    program: ProgramKey, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
+) -> Kernels:
+    """The kernels of `file` for a program, on CuPy's current device."""
+    import cupy
+
+    device = cupy.cuda.Device()
+    architecture = int(device.compute_capability)
+    return _load(program, file, weight, vertex_bits, edge_bits, architecture, device.id, **tunables)
+
+
+@functools.lru_cache(maxsize=128)
+def _load(
+    program: ProgramKey,
+    file: str,
+    weight: str | None,
+    vertex_bits: int,
+    edge_bits: int,
+    architecture: int,
+    device: int,  # a module is loaded into one
+    **tunables: int,
+) -> Kernels:
+    from cupy.cuda.function import Module
+
+    module = Module()
+    module.load(_compiled(program, file, weight, vertex_bits, edge_bits, architecture, **tunables))
+    return Kernels(module)
+
+
+def _compiled(
+    program: ProgramKey,
+    file: str,
+    weight: str | None,
+    vertex_bits: int,
+    edge_bits: int,
+    architecture: int,
+    **tunables: int,
+) -> bytes:
+    """As `compile_program`, from disk if possible."""
+
+    def compiled() -> bytes:
+        return compile_program(
+            program.program, file, weight, vertex_bits, edge_bits, architecture, ptx=False, **tunables
+        )
+
+    if program.digest is None:
+        return compiled()
+    text = source(file, defines_of_program(program.program, file, weight, vertex_bits, edge_bits, **tunables))
+    return kept((program.digest, text, str(weight), str(architecture)), compiled)

@@ -1,0 +1,168 @@
+"""Launches `gather_rows` of `kernels/gas_rows.cu`.
+
+Where all rows gather, a block for each place on the card keeps the messages of the first vertices in shared
+memory; where some do, or messages change meanwhile, there are as many blocks as rows ask for, and no copies.
+
+Rows are sorted by length into bins, and a bin is reduced by as many threads to a row as suit it.  Rows of
+hubs are cut into pieces, so that one row never keeps the card waiting for a block.  The lists of all rows are
+made once; those of the notified rows anew in every iteration that has some, without telling the host how many
+there are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
+from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
+
+GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
+RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]
+MOST_BYTES = 96 << 10  # of messages in a block: the rest of the memory is the first level of cache
+
+
+class RowGather:
+    """`gather_rows` for a run over `n` vertices with values of one type.
+
+    Parameters
+    ----------
+    kernels : Kernels
+        Those of `gas_rows.cu`.
+    """
+
+    def __init__(self, kernels: Kernels, dtype: np.dtype, n: int) -> None:
+        self._kernels = kernels
+        self._itemsize = dtype.itemsize
+        n_bytes = min(shared_bytes(kernels, "gather_rows", RESIDENT), MOST_BYTES)
+        self._n_near = min(n, n_bytes // dtype.itemsize)
+        self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
+
+    def launch(self, n_threads: int, near: bool, edges: tuple, messages: object, *arguments: object) -> None:
+        """Rows that are worth `n_threads` gather `messages` over `edges`; with copies if `near`."""
+        if n_threads == 0:
+            return
+        most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
+        n_near = self._n_near if near else 0
+        self._kernels.launch_grid(
+            "gather_rows", (min(-(-n_threads // GATHER_BLOCK), most),), *edges, messages, n_near, *arguments,
+            block=GATHER_BLOCK, shared_bytes=n_near * self._itemsize,
+        )  # fmt: skip
+
+
+PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
+
+
+N_BINS = 5  # by a thread, by eight, by a warp, by a block, in pieces
+
+
+THREADS = (1, 8, 32, GATHER_BLOCK)  # to a row of each bin but the last
+
+
+PIECES = N_BINS - 1
+
+
+class Lists(NamedTuple):
+    """Rows in the order of their bins: bin b holds `sizes[b]` rows from `begins[b]` on."""
+
+    rows: Array
+    begins: Array
+    sizes: Array
+
+
+class Hubs(NamedTuple):
+    """The rows that are cut: piece p is of hub `piece_hubs[p]`, whose first piece is `first_pieces[hub]`."""
+
+    rows: Array
+    first_pieces: Array
+    piece_hubs: Array
+    results: Array
+    tickets: Array
+
+    @property
+    def n_pieces(self) -> int:
+        return len(self.piece_hubs)
+
+
+class RowLists:
+    """The lists of the rows `first` to `first + n_rows - 1` of an adjacency.
+
+    Parameters
+    ----------
+    kernels : Kernels
+        Those of `gas_rows.cu`.
+    row_offsets : array
+        Of which entry `v` is that of vertex `v`.
+    dtype : numpy.dtype
+        Of the values that pieces hand on.
+    """
+
+    def __init__(
+        self, kernels: Kernels, row_offsets: Array, vertex: np.dtype, dtype: np.dtype, first: int, n_rows: int
+    ) -> None:
+        self._kernels = kernels
+        self._row_offsets = row_offsets
+        self._first = first
+        self.n_rows = n_rows
+        sizes = cupy.zeros(N_BINS, np.uint64)
+        self._list(None, None, None, None, sizes)
+        self.counts = [int(size) for size in sizes.get()]
+        self._begins = cupy.asarray(np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64))
+        sizes.fill(0)
+        self.all = Lists(cupy.empty(n_rows, vertex), self._begins, sizes)
+        self._list(None, None, self.all.rows, self._begins, sizes)
+        self.hubs = cut(row_offsets, self.all.rows[n_rows - self.counts[PIECES] :], dtype)
+        self._marked: Array = None
+
+    @property
+    def n_threads(self) -> int:
+        """Threads that have work if every row gathers."""
+        by_row = sum(count * threads for count, threads in zip(self.counts, THREADS, strict=False))
+        return by_row + GATHER_BLOCK * self.hubs.n_pieces
+
+    def marked(self, marks: Array, active: Array | None, sizes: Array) -> Lists:
+        """Lists of the rows that are marked, or active if that is given; `sizes` are 0 before.
+
+        Clears the marks, but for hubs.
+        """
+        if self._marked is None:
+            self._marked = cupy.empty_like(self.all.rows)
+        self._list(marks, active, self._marked, self._begins, sizes)
+        return Lists(self._marked, self._begins, sizes)
+
+    def _list(self, marks: Array, active: Array, rows: Array, begins: Array, sizes: Array) -> None:
+        self._kernels.launch(
+            "list_rows",
+            self.n_rows,
+            self._row_offsets,
+            self._first,
+            self.n_rows,
+            marks,
+            active,
+            rows,
+            begins,
+            sizes,
+        )
+
+
+def cut(row_offsets: Array, hubs: Array, dtype: np.dtype) -> Hubs:
+    """The pieces of the hubs' rows."""
+    first_pieces, piece_hubs = cupy.zeros(len(hubs) + 1, np.int32), cupy.empty(0, np.int32)
+    if len(hubs):
+        hubs = cupy.sort(hubs)
+        degrees = row_offsets[hubs + 1] - row_offsets[hubs]
+        first_pieces[1:] = cupy.cumsum(-(-degrees // PIECE_EDGES))
+        every = cupy.arange(int(first_pieces[-1]), dtype=np.int32)
+        piece_hubs = (cupy.searchsorted(first_pieces, every, side="right") - 1).astype(np.int32)
+    results, tickets = cupy.empty(len(piece_hubs), dtype), cupy.zeros(len(hubs), np.uint32)
+    return Hubs(hubs, first_pieces, piece_hubs, results, tickets)
+
+
+def expansion_blocks(n_light: int, n_heavy: int) -> tuple[tuple[int] | None, tuple[int, int] | None]:
+    """Grids for the two parts of a queue; None for nothing to do."""
+    light = (min(-(-n_light // BLOCK), loader.most_blocks()),) if n_light else None
+    return light, loader.column_blocks(n_heavy) if n_heavy else None

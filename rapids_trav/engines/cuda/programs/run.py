@@ -1,0 +1,78 @@
+"""Vertex programs on the GPU: gather, apply and scatter, iteration by iteration.
+
+L. Ma et al., "Garaph: Efficient GPU-accelerated Graph Processing on a Single Machine with Balanced
+Replication", USENIX ATC 2017.
+
+1. The program's functions are compiled into the kernels (`link.py`).
+2. In each iteration all vertices gather (pull), or those that an active one leads to (notify), or the active
+   ones hand out what they have (push); the share of the edges that lead out of active vertices decides.
+3. One small read tells the host how many vertices are active, and how much the values changed.
+
+Minima, maxima and integers are exact and the same in every step as on the CPU.  A float sum is reduced in an
+order of its own for each vertex, the same in every run, but for gather="replicas" (`shard_gather.py`), whose
+atomics have none; `total` and the residual are summed in no fixed one.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.runs import IterationTrace, Run, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.gather_mode import gather_mode
+from rapids_trav.programs.run_state import RunState
+
+# A pushed edge costs as much as so many gathered ones: it is an atomic in no order.
+PUSH_COST = 8
+
+
+def choose_mode(
+    asked: str, program: Program, may_push: bool, scout: int, n_edges: int, penalty: int | None = None
+) -> str:
+    """How the next iteration runs, when `scout` of the edges lead out of active vertices.
+
+    `penalty` is what reading scattered edges costs; None where they are in memory.
+    """
+    if asked == "pull" or not program.may_notify:
+        return "pull"
+    if asked == "push" and may_push:
+        return "push"
+    if asked in ("notify", "push"):
+        return "notify"
+    if may_push:
+        return "push" if PUSH_COST * scout <= n_edges else "pull"
+    return gather_mode(scout, n_edges) if penalty is None else gather_mode(scout, n_edges, True, penalty)
+
+
+def iterate(work: ResidentWork, program: Program, state: RunState, options: RunOptions) -> Run:
+    """The same with what is under way, begun from `state`."""
+    iteration, residual = state.iteration, state.residual
+    converged = program.has_converged(residual)
+    trace: list[IterationTrace] = []
+    while not converged and work.n_active:
+        if options.max_iterations is not None and iteration >= options.max_iterations:
+            break
+        begin = perf_counter()
+        iteration += 1
+        n_active, total = work.n_active, work.tally.total
+        scout, n_edges = work.tally.scout, work.n_edges
+        mode = work.step(choose_mode(options.mode, program, work.may_push, scout, n_edges, work.penalty))
+        if program.tolerance is not None:
+            residual = work.tally.residual
+            converged = program.has_converged(residual)
+        if options.trace:
+            milliseconds = 1e3 * (perf_counter() - begin)
+            pages, n_bytes, overlap, spans = work.moved
+            moved = (work.tally.edges, pages, n_bytes, milliseconds, overlap)
+            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual, spans))
+        goes_on = work.n_active and not converged
+        if options.checkpoint is not None:
+            work.settle()
+            now = RunState(work.values, work.active, iteration, total, residual)
+            options.checkpoint(now, not goes_on or iteration == options.max_iterations)
+        if options.between is not None and goes_on and iteration >= options.between_from:
+            work.settle()
+            work.restart(options.between(RunState(work.values, work.active, iteration, total)))
+    work.settle()
+    return Run(work.values, iteration, converged or not work.n_active, residual, trace, work.counters)

@@ -1,0 +1,92 @@
+"""Gathering by shards: `kernels/gas_shards.cu` holds them in shared memory, in several copies of each vertex.
+
+What a shard is and how often it is copied, `shards.py` says.
+"""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cuda.programs.shards import capacity, cut_shards, edges_to_a_piece
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
+from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
+
+REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in gas_shards.cu
+
+
+class ShardGather:
+    """The shards of the in-edges on the device: 2 bytes for each edge.
+
+    Parameters
+    ----------
+    kernels : Kernels
+        Those of `gas_shards.cu`.
+    dtype : numpy.dtype
+        Of the values.
+    replication : {"auto", "formula"} or int
+        See `shards.cut_shards`.
+    counted : bool
+        Whether the kernels are those that count (COUNTS).
+
+    Attributes
+    ----------
+    shards : Shards
+    cycles : int64 array or None
+        If set, one for each piece: the clock cycles that it takes.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        into: Adjacency,
+        dtype: np.dtype,
+        replication: int | str,
+        counted: bool = False,
+    ) -> None:
+        self._kernels, self._into = kernels, into
+        tunables = PROGRAM_TUNABLES["gas_shards.cu"]
+        self._block = tunables["BLOCK_SIZE"]
+        resident = tunables["RESIDENT_BLOCKS"]
+        room = capacity(shared_bytes(kernels, "gather_shards", resident), dtype.itemsize)
+        n_blocks = resident * loader.multiprocessors(cupy.cuda.runtime.getDevice())
+        piece_edges = edges_to_a_piece(into.n_edges, n_blocks)
+        self.shards = shards = cut_shards(cupy.asnumpy(into.row_offsets), room, piece_edges, replication)
+        self._grid = (max(1, min(shards.n_pieces, n_blocks)),)
+        self._n_bytes = shards.most_copies * dtype.itemsize
+        on_device = map(
+            cupy.asarray, (shards.firsts, shards.factors, shards.first_pieces, shards.piece_shards)
+        )
+        self._table = (*on_device, shards.n_pieces, shards.piece_edges)
+        self._results = cupy.empty(shards.n_pieces, dtype)
+        self._tickets = cupy.zeros(len(shards.factors), np.uint32)
+        self._local_ids = cupy.empty(into.n_edges, np.uint16)
+        self.cycles: Array = None
+        self._counts: Array = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
+        kernels.launch_grid(
+            "name_rows", self._grid, into.row_offsets, *self._table, self._local_ids, block=self._block
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Device memory that is held."""
+        arrays = (*self._table[:4], self._results, self._tickets, self._local_ids)
+        return sum(array.nbytes for array in arrays)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the copies were used for up to now, if that is counted; see `Run.counters`."""
+        if self._counts is None:
+            return {}
+        return dict(zip(REPLICA_COUNTERS, self._counts.tolist(), strict=True))
+
+    def gather(self, weights: Array | None, messages: Array, *vertices: Array) -> None:
+        """Every vertex gathers `messages` and is applied; `vertices` are the kernel's, from `values` on."""
+        into = self._into
+        self._kernels.launch_grid(
+            "gather_shards", self._grid, into.row_offsets, into.column_indices, weights, messages,
+            *self._table, self._local_ids, self._results, self._tickets, *vertices, self.cycles, self._counts,
+            block=self._block, shared_bytes=self._n_bytes,
+        )  # fmt: skip

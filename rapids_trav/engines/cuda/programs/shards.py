@@ -1,0 +1,153 @@
+"""Shards: runs of vertices whose in-edges one block gathers in shared memory, and how often it holds them.
+
+L. Ma et al., "Garaph", USENIX ATC 2017, sections 3 and 4 (SYSTEMS G1 to G3, G8 to G10).
+
+1. A shard is a run of consecutive vertices with all edges into them; an edge names its vertex by 16 bits,
+   counted from the shard's first.
+2. The block keeps R copies of each vertex, and thread t adds to copy t mod R: the lanes of a warp that meet
+   at one vertex meet at different addresses.  More copies cost time to merge, and room.
+3. So R grows with the shard's edges to a vertex, e / v, up to the 32 lanes of a warp.
+
+Unlike Garaph's, a shard is also bounded by its edges, that no block works much longer than the others.  Only
+a vertex that exceeds the bound by itself, a shard of its own, is cut into pieces for several blocks.
+
+Nothing here needs a GPU.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.errors import TravError
+
+LOCAL_VERTICES = 1 << 16  # that 16 bits tell apart
+MOST_REPLICAS = 32  # lanes of a warp
+FACTORS = (1, 2, 4, 8, 16, 32)
+# What replication="auto" stands for.
+MEASURED_BEST = "formula"
+# A piece has as many edges that every block gets some pieces, within bounds.
+PIECES_PER_BLOCK = 8
+FEWEST_EDGES, MOST_EDGES = 1 << 12, 1 << 16
+
+
+@dataclass(frozen=True)
+class Shards:
+    """The shards of an adjacency, in ascending order of their vertices.
+
+    Attributes
+    ----------
+    firsts : int64 array, (k + 1,)
+        Shard `s` is the vertices `firsts[s]` to `firsts[s + 1] - 1`.
+    factors : int32 array, (k,)
+        Copies of each vertex.
+    first_pieces : int64 array, (k + 1,)
+        Piece `first_pieces[s]` is the shard's first; all but a vertex with a very long row have one.
+    piece_edges : int
+        Edges of a piece, at most.
+    """
+
+    firsts: np.ndarray
+    factors: np.ndarray
+    first_pieces: np.ndarray
+    piece_edges: int
+
+    @property
+    def n_pieces(self) -> int:
+        return int(self.first_pieces[-1])
+
+    @property
+    def most_copies(self) -> int:
+        """Of vertices that a block holds at once."""
+        return int((np.diff(self.firsts) * self.factors).max(initial=0))
+
+    @property
+    def piece_shards(self) -> np.ndarray:
+        """The shard of each piece, int32."""
+        return np.repeat(np.arange(len(self.factors), dtype=np.int32), np.diff(self.first_pieces))
+
+
+def capacity(n_bytes: int, value_bytes: int) -> int:
+    """Copies of vertices that a block of `n_bytes` holds (G2), as many as 16 bits can name (G3)."""
+    return min(n_bytes // value_bytes, LOCAL_VERTICES)
+
+
+def replication_factor(n_edges: int, n_vertices: int) -> int:
+    """Copies of each vertex of a shard (G9): ``2 ** min(ceil(log2(e / v) - 0.5), 5)``, and at least 1."""
+    if n_edges <= 0 or n_vertices <= 0:
+        return 1
+    exponent = math.ceil(math.log2(n_edges / n_vertices) - 0.5)
+    return 1 << max(0, min(exponent, 5))
+
+
+def gather_cost(
+    factor: int, n_edges: int, n_vertices: int, local_time: float = 1.0, atomic_time: float = 1.0
+) -> float:
+    """Time that a shard takes by Garaph's model (G10).
+
+    Clearing the copies, reading the edges, waiting for each other at a vertex, and merging the copies.
+    """
+    clearing = factor * n_vertices * local_time
+    reading = n_edges * local_time
+    waiting = n_edges**2 * atomic_time / (n_vertices * factor)
+    merging = n_vertices * atomic_time * math.log2(factor)
+    return clearing + reading + waiting + merging
+
+
+def best_factor(n_edges: int, n_vertices: int, local_time: float = 1.0, atomic_time: float = 1.0) -> float:
+    """Where the model is least, merging aside: ``(e / v) * sqrt(atomic_time / local_time)``."""
+    return n_edges / n_vertices * math.sqrt(atomic_time / local_time)
+
+
+def edges_to_a_piece(n_edges: int, n_blocks: int) -> int:
+    """Bound on a piece's edges when `n_blocks` run at once."""
+    return max(FEWEST_EDGES, min(MOST_EDGES, -(-n_edges // (PIECES_PER_BLOCK * n_blocks))))
+
+
+def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int | str) -> Shards:
+    """The longest shards, from the first vertex on, that fit.
+
+    Parameters
+    ----------
+    row_offsets : integer array on the host, (n + 1,)
+        Of the in-edges.
+    room : int
+        Copies of vertices that a block holds, by `capacity`.
+    piece_edges : int
+        Edges of a shard of several vertices, at most.
+    replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
+        The factor, or "formula" for that of each shard.
+    """
+    if replication == "auto":
+        replication = MEASURED_BEST
+    if replication != "formula" and replication not in FACTORS:
+        raise TravError(
+            f"replication={replication!r} is not known: choose 'auto', 'formula' or one of {FACTORS}."
+        )
+    if room < MOST_REPLICAS:
+        raise TravError(f"A block has room for {room} values: a vertex may need {MOST_REPLICAS}.")
+    n = len(row_offsets) - 1
+    firsts, factors, pieces = [0], [], []
+    while (first := firsts[-1]) < n:
+        begin = int(row_offsets[first])
+        last = bisect_right(row_offsets, begin + piece_edges, first, n + 1) - 1
+        longest = max(1, last - first)
+        for most in FACTORS if replication == "formula" else (int(replication),):
+            n_vertices = min(longest, room // most)
+            n_edges = int(row_offsets[first + n_vertices]) - begin
+            factor = replication_factor(n_edges, n_vertices) if replication == "formula" else most
+            if factor <= most:
+                break
+        firsts.append(first + n_vertices)
+        factors.append(factor)
+        pieces.append(max(1, -(-n_edges // piece_edges)))
+    return Shards(
+        np.array(firsts, np.int64),
+        np.array(factors, np.int32),
+        np.concatenate([[0], np.cumsum(pieces, dtype=np.int64)]).astype(np.int64),
+        piece_edges,
+    )

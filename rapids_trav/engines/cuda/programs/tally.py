@@ -1,0 +1,58 @@
+"""What an iteration of a vertex program reports: a row of counters on the device, read once by the host."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cupy
+import cupyx
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+
+
+class Tally(NamedTuple):
+    """The counters that `kernels/gas_*.cu` fill, and two sums in float64."""
+
+    active: int
+    scout: int
+    edges: int
+    light: int
+    heavy: int
+    residual: float
+    total: float
+
+
+# Words of a row: the counters of kernels/level.cuh, then the sums of kernels/gas_vertex.cuh.
+_FOUND, _EDGES, _SCOUT, _LIGHT, _HEAVY, _RESIDUAL, _TOTAL = 0, 2, 3, 4, 5, 7, 8
+WORDS = 9
+
+
+class Tallies:
+    """Rows of zeros, cleared `n_rows` at a time; each lives as long as somebody holds it."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._host = cupyx.empty_pinned(WORDS, np.uint64)
+        self._rows: Array = None
+        self._n_rows = self._used = n_rows
+
+    def fresh(self) -> Array:
+        if self._used == self._n_rows:
+            self._rows = cupy.zeros((self._n_rows, WORDS), np.uint64)
+            self._used = 0
+        self._used += 1
+        return self._rows[self._used - 1]
+
+    def read(self, row: Array) -> Tally:
+        """A row's numbers; waits for the kernels."""
+        row.get(out=self._host)
+        words, sums = self._host, self._host.view(np.float64)
+        return Tally(
+            *(int(words[i]) for i in (_FOUND, _SCOUT, _EDGES, _LIGHT, _HEAVY)),
+            *(float(sums[i]) for i in (_RESIDUAL, _TOTAL)),
+        )
+
+
+def write_total(row: Array, total: float) -> None:
+    """Sets a row's sum of the program's total."""
+    row[_TOTAL : _TOTAL + 1].view(np.float64).fill(total)

@@ -1,0 +1,1 @@
+"""Columns, predecessors and paths from finished searches."""

@@ -1,0 +1,78 @@
+"""The columns of a whole answer, and the look-up of one source, in one launch each, where ids are integers.
+
+Array expressions take half a dozen launches for each, and most searches are over sooner.
+"""
+
+from __future__ import annotations
+
+import cupy
+import cupyx
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.memory import together
+from rapids_trav.engines.interface import Search
+from rapids_trav.frames.columns import BitMasked
+from rapids_trav.ids.maps import IntegerTable, vertex_dtype
+
+_MASK_WORDS = 16  # Arrow wants masks in multiples of 64 bytes
+
+
+def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
+    """`vertex`, `distance` and, if there is one, `predecessor`, in ascending order of the caller's ids.
+
+    The host does not wait for them: the frame is put together while they are written.  How many values are
+    null the search tells, for which `null_count` waits.
+    """
+    distance, predecessor = found.distance, found.predecessor
+    n, dtype = len(distance), table.dtype
+    n_unreached = found.n_unreached
+    if n_unreached is None:
+        n_unreached = cupy.count_nonzero(distance < 0).astype(np.uint64).reshape(1)
+    count = cupyx.empty_pinned(1, np.uint64)
+    n_unreached.get(out=count, blocking=False)
+    counted = cupy.cuda.Event(disable_timing=True)
+    counted.record()
+
+    words = -(-n // (32 * _MASK_WORDS)) * _MASK_WORDS
+    column, mask = (n, dtype), (words, np.uint32)
+    led = led_bits = None
+    if predecessor is None:
+        vertex, out, bits = together(column, (n, np.int32), mask)
+    else:
+        vertex, out, bits, led, led_bits = together(column, (n, np.int32), mask, column, mask)
+    _kernels(table, n).launch(
+        "answer", n, table.rank, table.order, table.ids, table.names, _first(table), n, distance, predecessor,
+        vertex, out, bits, led, led_bits,
+    )  # fmt: skip
+    if cupy.cuda.get_current_stream().ptr:
+        counted.record()  # cuDF works on the default stream, and would not wait for this one
+
+    def n_null() -> int:
+        counted.synchronize()
+        return int(count[0])
+
+    answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n_null)}
+    if led is not None:
+        # A source has none; there is none of those if nobody was reached.
+        answer["predecessor"] = BitMasked(led, led_bits, lambda: min(n_null() + n_sources, n))
+    return answer
+
+
+def locate(label: int, table: IntegerTable, n: int) -> Array:
+    """The internal id of one vertex, (1,), on the device; -1 if the graph does not have it."""
+    found = cupy.empty(1, vertex_dtype(n))
+    label = table.dtype.type(label)
+    _kernels(table, n).launch("locate", 1, label, table.rank, table.ids, _first(table), n, found)
+    return found
+
+
+def _kernels(table: IntegerTable, n: int) -> loader.Kernels:
+    return loader.load(
+        "answer.cu", vertex_bits=8 * vertex_dtype(n).itemsize, LABEL_BITS=8 * table.dtype.itemsize
+    )
+
+
+def _first(table: IntegerTable) -> np.int64:
+    return np.uint64(table.first % 2**64).view(np.int64)  # unsigned ids keep their bits

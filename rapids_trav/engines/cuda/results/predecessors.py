@@ -1,0 +1,51 @@
+"""Trees and paths from finished searches."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cuda.runtime import loader
+
+_MOST_SEARCHES = 65535  # of gridDim.y
+
+
+def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+    """The smallest u with an edge u -> v and distance[u] == distance[v] - 1.
+
+    `distance` is (n,) or (k, n); `order`, (n,), is what vertices are compared by if it is given.
+    """
+    distance = cupy.ascontiguousarray(distance, np.int32)
+    predecessor = cupy.empty(distance.shape, into.column_indices.dtype)
+    if predecessor.size:
+        n_searches = predecessor.size // into.n_vertices
+        blocks = min(-(-into.n_vertices // loader.BLOCK), loader.most_blocks())
+        loader.load_for("tree.cu", into).launch_grid(
+            "smallest_predecessors" if order is None else "first_predecessors",
+            (blocks, min(n_searches, _MOST_SEARCHES)),
+            into.row_offsets,
+            into.column_indices,
+            into.n_vertices,
+            n_searches,
+            distance,
+            *([] if order is None else [order]),
+            predecessor,
+        )
+    return predecessor
+
+
+def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
+    """Root-to-target vertex lists, concatenated: lengths int64 (t,), vertices (sum of lengths,).
+
+    A negative target has an empty path; an unreached vertex, which has no predecessor, is its own.
+    """
+    kernels = loader.load("tree.cu", vertex_bits=8 * predecessor.dtype.itemsize)
+    predecessor = cupy.ascontiguousarray(predecessor)
+    targets = cupy.ascontiguousarray(targets, predecessor.dtype)
+    lengths = cupy.empty(len(targets), np.int64)
+    kernels.launch("walk_lengths", len(targets), predecessor, targets, len(targets), lengths)
+    ends = cupy.cumsum(lengths)
+    vertices = cupy.empty(int(ends[-1]) if len(ends) else 0, predecessor.dtype)
+    kernels.launch("walk_vertices", len(targets), predecessor, targets, len(targets), ends, vertices)
+    return lengths, vertices

@@ -1,0 +1,1 @@
+"""Kernels, memory and limits of one GPU."""

@@ -1,0 +1,189 @@
+"""From `kernels/*.cu` to functions that can be launched.
+
+The sources stand in `rapids_trav/kernels` in a wheel and in `kernels` beside the package in a checkout.
+Includes are put in by hand: CuPy caches compiled modules on disk by the text that it is given, so it would
+not notice a changed header.  Types and tunables stand before the text as `#define` lines.
+
+Nothing here imports CuPy until a kernel is loaded, so the sources can be compiled and tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.launches import launched
+
+Defines = tuple[tuple[str, int], ...]
+
+BLOCK = 256
+_BLOCKS_PER_MULTIPROCESSOR = 64
+_INCLUDE = re.compile(r'^#include "([\w.]+)"\n', re.MULTILINE)
+_ONCE = re.compile(r"^#pragma once\n", re.MULTILINE)
+
+# Tunables of each file, which the host code knows too; the fused kernel's are in fused.py.
+TUNABLES: dict[str, dict[str, int]] = {
+    "bfs_push.cu": {},
+    "bfs_pull.cu": {},
+    "bfs_edge.cu": {},
+    "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048, "COUNTS": 0},
+    "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
+    "bfs_batch.cu": {"HEAVY_DEGREE": 256},
+    "pages.cu": {},
+    "answer.cu": {"LABEL_BITS": 64},
+    "build.cu": {},
+    "external.cu": {},
+    "rmat.cu": {},
+    "shortest_tree.cu": {"WEIGHT": 3},
+    "tree.cu": {},
+}
+# The same of the files that a vertex program is linked with (link.py).
+PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
+    "gas_rows.cu": {"BLOCK_SIZE": BLOCK, "GATHER_BLOCK": 512, "GATHER_RESIDENT": 2, "PIECE_EDGES": 16384},
+    "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "COUNTS": 0},
+    "gas_state.cu": {"HEAVY_DEGREE": 1024},
+    "gas_push.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
+}
+
+
+def defines_of(file: str, vertex_bits: int, edge_bits: int, **tunables: int) -> Defines:
+    """What the preamble of a file defines: the types, then its tunables, of which any may be given anew."""
+    types = {"VERTEX_BITS": vertex_bits, "EDGE_BITS": edge_bits}
+    own = TUNABLES.get(file) or PROGRAM_TUNABLES.get(file, {})
+    return tuple(sorted((types | own | tunables).items()))
+
+
+# Every (file, defines) that the engine loads by itself; fused.py lists those of the fused kernel.
+SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
+    *(
+        (file, defines_of(file, vertex_bits, edge_bits))
+        for file, vertex_bits, edge_bits in product(TUNABLES, (32, 64), (32, 64))
+    ),
+    *(
+        ("bfs_frontier.cu", defines_of("bfs_frontier.cu", vertex_bits, edge_bits, COUNTS=1))
+        for vertex_bits, edge_bits in product((32, 64), (32, 64))
+    ),
+    *(("answer.cu", defines_of("answer.cu", vertex_bits, 32, LABEL_BITS=32)) for vertex_bits in (32, 64)),
+    *(
+        ("shortest_tree.cu", defines_of("shortest_tree.cu", vertex_bits, edge_bits, WEIGHT=weight))
+        for vertex_bits, edge_bits, weight in product((32, 64), (32, 64), (1, 2, 4))
+    ),
+)
+
+
+def kernel_directory() -> Path:
+    """The folder that holds the CUDA sources."""
+    package = Path(__file__).resolve().parents[3]
+    installed = package / "kernels"
+    return installed if installed.is_dir() else package.parent / "kernels"
+
+
+def source(file: str, defines: Defines = ()) -> str:
+    """The text of `file` with its includes in place, each once, after a preamble of the defines."""
+    preamble = "".join(f"#define {name} {value}\n" for name, value in defines)
+    return preamble + _inlined(file, seen=set())
+
+
+def _inlined(file: str, seen: set[str]) -> str:
+    if file in seen:
+        return ""
+    seen.add(file)
+    text = _ONCE.sub("", (kernel_directory() / file).read_text(encoding="utf-8"))
+    return _INCLUDE.sub(lambda include: _inlined(include[1], seen), text)
+
+
+class Kernels:
+    """The kernels of one file for one choice of types and tunables.
+
+    Launches are on CuPy's current stream.  A Python int stands for an `i64` parameter and None for a null
+    pointer; levels are `i32` and are passed as `numpy.int32`.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self._functions: dict[str, Any] = {}
+
+    def function(self, name: str) -> Any:
+        """An entry point, such as `run` calls."""
+        if name not in self._functions:
+            self._functions[name] = self._module.get_function(name)
+        return self._functions[name]
+
+    def launch(self, name: str, n_threads: int, *arguments: Any) -> None:
+        """Runs a grid-stride kernel over `n_threads` items; nothing at all for none."""
+        if n_threads > 0:
+            blocks = min(-(-n_threads // BLOCK), most_blocks())
+            self.launch_grid(name, (blocks,), *arguments)
+
+    def launch_grid(
+        self, name: str, grid: tuple[int, ...], *arguments: Any, block: int = BLOCK, shared_bytes: int = 0
+    ) -> None:
+        """Runs a kernel with a grid of its own."""
+        self.run(name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes)
+
+    def run(
+        self, name: str, grid: tuple[int, ...], block: int, parameters: tuple, shared_bytes: int = 0
+    ) -> None:
+        """Launches a kernel with parameters as CuPy takes them; every launch passes here and is counted."""
+        launched(name)
+        self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes)
+
+
+@functools.cache
+def load(
+    file: str, vertex_bits: int = 32, edge_bits: int = 32, cooperative: bool = False, **tunables: int
+) -> Kernels:
+    """The kernels of `file`, compiled when one is first launched on a device."""
+    import cupy
+
+    code = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
+    options = ("-std=c++17",)
+    return Kernels(
+        cupy.RawModule(code=code, backend="nvrtc", options=options, enable_cooperative_groups=cooperative)
+    )
+
+
+def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
+    """The kernels of `file` for the types of an adjacency."""
+    vertex_bits = 8 * adjacency.column_indices.dtype.itemsize
+    edge_bits = 8 * adjacency.row_offsets.dtype.itemsize
+    return load(file, vertex_bits, edge_bits, cooperative, **tunables)
+
+
+def most_blocks() -> int:
+    """Blocks that keep the current device busy, with enough of them to even out irregular work."""
+    import cupy
+
+    return multiprocessors(cupy.cuda.runtime.getDevice()) * _BLOCKS_PER_MULTIPROCESSOR
+
+
+def column_blocks(n_rows: int) -> tuple[int, int]:
+    """A grid for `n_rows` heavy rows: a column of blocks for each, the taller the fewer rows there are."""
+    blocks = most_blocks()
+    return min(n_rows, blocks), max(1, min(blocks // n_rows, 1024))
+
+
+def multiprocessors(device: int) -> int:
+    return attribute(device, "MultiProcessorCount")
+
+
+@functools.cache
+def attribute(device: int, name: str) -> int:
+    """What the runtime says of a device, by the name of a `cudaDevAttr`."""
+    from cupy.cuda import runtime
+
+    return runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device)
+
+
+def _parameter(argument: Any) -> Any:
+    if argument is None:
+        return np.uint64(0)
+    if isinstance(argument, int):
+        return np.int64(argument)
+    return argument

@@ -1,0 +1,82 @@
+"""Device memory: the allocator that cuDF uses, and errors that say what was needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import cupy
+import numpy as np
+
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.utilities.sizes import readable
+
+ALIGNMENT = 256  # bytes, as a device allocation has
+
+
+def rapids_allocator() -> AbstractContextManager:
+    """CuPy allocates from RMM inside, if RMM is installed, whether or not cuDF has told it to."""
+    try:
+        from rmm.allocators.cupy import rmm_cupy_allocator
+    except ImportError:
+        return nullcontext()
+    return cupy.cuda.using_allocator(rmm_cupy_allocator)
+
+
+def free_bytes() -> int:
+    """Bytes of the device that can be had: those free, and those that a pool keeps for later.
+
+    How much of a pool of RMM is in use it does not tell, so all of it counts: what does not fit then fails,
+    and is built again outside the device.
+    """
+    free, total = cupy.cuda.runtime.memGetInfo()
+    free += cupy.get_default_memory_pool().free_bytes()
+    try:
+        import rmm
+    except ImportError:
+        return free
+    resource = rmm.mr.get_current_device_resource()
+    while resource is not None:
+        if hasattr(resource, "pool_size"):
+            return min(free + resource.pool_size(), total)
+        resource = getattr(resource, "upstream_mr", None)
+    return free
+
+
+def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
+    """Where parts of these bytes begin, one behind the other in one allocation, and the bytes of it."""
+    begins, total = [], 0
+    for size in sizes:
+        begins.append(total)
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    return begins, total
+
+
+def together(*shapes: tuple[int, Any]) -> list[cupy.ndarray]:
+    """Arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
+
+    An allocation costs the host some ten microseconds, which is what a small search takes.
+    """
+    begins, total = aligned(length * np.dtype(dtype).itemsize for length, dtype in shapes)
+    memory = cupy.empty(total, np.uint8).data
+    return [
+        cupy.ndarray((length,), dtype, memory + begin)
+        for begin, (length, dtype) in zip(begins, shapes, strict=True)
+    ]
+
+
+@contextmanager
+def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
+    """Turns an allocator's error into one that names the bytes and the remedy."""
+    try:
+        yield
+    except TravMemoryError:
+        raise
+    except MemoryError as error:
+        free, total = cupy.cuda.runtime.memGetInfo()
+        raise TravMemoryError(
+            f"{task} needs about {readable(n_bytes)} of GPU memory, and {readable(free)} of the device's "
+            f"{readable(total)} are free (memory pools and other arrays hold the rest): free frames that "
+            f"are no longer needed, or choose engine='cpu'"
+        ) from error

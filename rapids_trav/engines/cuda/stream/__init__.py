@@ -1,0 +1,1 @@
+"""Vertex programs over edges that are larger than the GPU's memory."""

@@ -1,0 +1,99 @@
+"""The device memory of a streamed run: what stays there, and the buffers that pages are copied to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cuda.build.host_rows import over_host
+from rapids_trav.engines.cuda.stream.plan import StreamPlan, uses_degrees
+from rapids_trav.engines.runs import GatherView
+from rapids_trav.programs.definition import Program
+
+UPLOAD_ROWS = 1 << 20  # offsets that are converted at once
+KEPT_TOGETHER = 1 << 30  # bytes of pages in one allocation; more of them fail where free memory is in pieces
+FEWEST_ROWS = 1 << 10  # for which FIXED_BYTES of the plan has room
+VERTICES, PAGES = "the vertices of a program", "pages under way"
+
+
+@dataclass
+class Slot:
+    """A buffer for a page, and the stream that computes on it; `free` is when its last page has been used."""
+
+    memory: Array
+    stream: Any
+    free: Any
+
+
+class Buffers:
+    """Memory for pages.
+
+    Attributes
+    ----------
+    slots : list of Slot
+    kept : dict
+        By page, the buffer of one that stays; fewer than planned if the memory that is free lies in pieces.
+    """
+
+    def __init__(self, plan: StreamPlan, now: Any) -> None:
+        slots = cupy.empty((plan.n_slots, plan.slot_bytes), np.uint8)
+        self.slots = [Slot(part, cupy.cuda.Stream(non_blocking=True), now) for part in slots]
+        self.kept: dict[int, Array] = {}
+        for pages in plan.kept_together(KEPT_TOGETHER):
+            sizes = [plan.layouts[page].rows for page in pages]
+            try:
+                memory = cupy.empty(sum(sizes), np.uint8)
+            except MemoryError:
+                break  # the others are streamed
+            self.kept |= zip(pages, cupy.split(memory, np.cumsum(sizes)[:-1]), strict=True)
+
+    def synchronize(self) -> None:
+        for slot in self.slots:
+            slot.stream.synchronize()
+
+
+def resident(view: GatherView, program: Program, edge: np.dtype) -> GatherView:
+    """The view with what stays on the device there; out-edges are read where they lie, if they can be."""
+    assert view.pages is not None
+    free = view.pages.budget.free
+    into = Adjacency(_offsets(view.into, edge, free), view.into.column_indices)
+    out_offsets = into.row_offsets if view.into is view.out else _offsets(view.out, edge, free)
+    reached = over_host(view.out.column_indices)
+    out = Adjacency(out_offsets, view.out.column_indices if reached is None else reached)
+    degrees = view.degrees if uses_degrees(program) else None
+    return replace(view, into=into, out=out, degrees=degrees)
+
+
+def _offsets(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> Array:
+    """Row offsets, converted a block at a time in what will be the room of pages."""
+    source = adjacency.row_offsets
+    offsets = cupy.empty(len(source), edge)
+    block = max(min(UPLOAD_ROWS, free_bytes // source.itemsize), FEWEST_ROWS)
+    for begin in range(0, len(source), block):
+        offsets[begin : begin + block] = cupy.asarray(source[begin : begin + block])
+    return offsets
+
+
+def to_device(target: Array, source: np.ndarray, stream: Any) -> None:
+    """Copies pinned host memory to the device when the stream comes to it."""
+    runtime = cupy.cuda.runtime
+    if source.nbytes:
+        kind = runtime.memcpyHostToDevice
+        runtime.memcpyAsync(target.data.ptr, source.ctypes.data, source.nbytes, kind, stream.ptr)
+
+
+def to_host(target: np.ndarray, source: Array, stream: Any) -> None:
+    """The other way."""
+    runtime = cupy.cuda.runtime
+    if target.nbytes:
+        kind = runtime.memcpyDeviceToHost
+        runtime.memcpyAsync(target.ctypes.data, source.data.ptr, target.nbytes, kind, stream.ptr)
+
+
+def shifted(memory: Array, begin: int, dtype: np.dtype, first: int) -> np.uint64:
+    """Where entry 0 would be of an array of which entry `first` is at byte `begin` of `memory`."""
+    return np.uint64((memory.data.ptr + begin - first * dtype.itemsize) % (1 << 64))

@@ -1,0 +1,105 @@
+"""Pages where the GPU's copies find them: in pinned memory.
+
+Edges that lie there already are copied from where they are.  Edges in files go through pinned buffers, which
+threads fill ahead of the copies.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.build.host_rows import over_host
+from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
+from rapids_trav.engines.cuda.stream.plan import StreamPlan
+
+
+class Task(NamedTuple):
+    """A page, and where its edges are gathered from: "copy" first, "read" where they lie, or "kept" ones."""
+
+    page: int
+    action: str
+
+
+class Ready(NamedTuple):
+    """A task whose edges can be copied: columns, and weights if there are any.
+
+    `copied` is recorded once they are, so that their memory can be used again; None: it is theirs.
+    """
+
+    task: Task
+    parts: tuple[np.ndarray, ...]
+    copied: Any
+
+
+class Feed:
+    """The pages of an adjacency.
+
+    Attributes
+    ----------
+    reachable : bool
+        Whether kernels read the edges where they lie.
+    """
+
+    def __init__(self, columns: np.ndarray, weights: np.ndarray | None, plan: StreamPlan) -> None:
+        self._arrays: tuple[np.ndarray, ...] = (columns,) if weights is None else (columns, weights)
+        self._plan = plan
+        self.reachable = all(over_host(array) is not None for array in self._arrays)
+        self._pool: ThreadPoolExecutor | None = None
+        if not self.reachable:
+            n = plan.n_slots
+            self._pool = ThreadPoolExecutor(n, thread_name_prefix="rapids_trav pages")
+            self._buffers = [empty_pinned(plan.slot_bytes, np.uint8) for _ in range(n)]
+            self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(n)]
+
+    @property
+    def addresses(self) -> tuple[Array, Array]:
+        """Where kernels read the columns and the weights, if they do."""
+        columns, *weights = (np.uint64(array.ctypes.data) for array in self._arrays)
+        return columns, weights[0] if weights else None
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def ahead(self, tasks: Iterable[Task]) -> Iterator[Ready]:
+        """The tasks in order; as many of them as there are buffers are taken and read ahead."""
+        if self._pool is None:
+            yield from (Ready(task, self._slices(task), None) for task in tasks)
+            return
+        reading: deque = deque()
+        turn = 0
+        for task in tasks:
+            reading.append((task, turn, self._pool.submit(self._read, task, turn)))
+            turn = (turn + 1) % len(self._buffers)
+            if len(reading) == len(self._buffers):
+                yield self._first_of(reading)
+        while reading:
+            yield self._first_of(reading)
+
+    def _first_of(self, reading: deque) -> Ready:
+        task, turn, future = reading.popleft()
+        return Ready(task, future.result(), self._copied[turn])
+
+    def _slices(self, task: Task) -> tuple[np.ndarray, ...]:
+        if task.action != "copy":
+            return ()
+        first, last = self._plan.edges(task.page)
+        return tuple(array[first:last] for array in self._arrays)
+
+    def _read(self, task: Task, turn: int) -> tuple[np.ndarray, ...]:
+        """The parts of a page in a pinned buffer, from which the copy before has been made."""
+        parts = []
+        begins = (0, self._plan.layouts[task.page].weights)
+        self._copied[turn].synchronize()
+        for begin, source in zip(begins, self._slices(task), strict=False):
+            part = self._buffers[turn][begin : begin + source.nbytes].view(source.dtype)
+            np.copyto(part, source)
+            parts.append(part)
+        return tuple(parts)

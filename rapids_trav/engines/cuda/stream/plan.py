@@ -1,0 +1,215 @@
+"""How the memory of a streamed run is divided, and what is done with each page; no GPU is needed for it.
+
+L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): what every vertex has is resident.  Each stream has
+a buffer for a page.  Pages need not be larger than keeps the link busy; what the budget has left then holds
+the first pages for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.programs.definition import Program, n_arguments
+
+ALIGNMENT = 256
+MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; a smaller share of the time is lost at the ends of an iteration
+FIXED_BYTES = 1 << 14  # counters, parameters, and what is uploaded through
+TABLE_BYTES = 112  # of a page: where its lists begin, their lengths, what is notified
+HUB_BYTES = 128  # for each PIECE_EDGES edges: hubs and their pieces
+READ_COST = 4  # of an edge that is read where it lies, in edges that are copied
+
+
+@dataclass(frozen=True)
+class PageLayout:
+    """Where the parts of a page begin in its buffer, after the columns."""
+
+    weights: int
+    rows: int
+    n_bytes: int
+
+    @classmethod
+    def of(cls, n_edges: int, n_rows: int, column: int, weight: int, vertex: int) -> PageLayout:
+        """Of a page of so many edges and rows; then the bytes of a column, a weight and a listed row."""
+        weights = aligned(n_edges * column)
+        rows = weights + aligned(n_edges * weight)
+        return cls(weights, rows, rows + aligned(n_rows * vertex))
+
+
+def aligned(n_bytes: int) -> int:
+    """The next multiple of ALIGNMENT."""
+    return -(-n_bytes // ALIGNMENT) * ALIGNMENT
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """What a streamed run takes.
+
+    Attributes
+    ----------
+    firsts, first_edges : int64 arrays, (k + 1,)
+        Where each page begins, and where its edges do.
+    layouts : list of PageLayout
+    n_slots : int
+        Pages under way at once.
+    resident_bytes : int
+        Of the vertices and the tables.
+    n_kept : int
+        The first pages that stay, in buffers of their own.
+    """
+
+    firsts: np.ndarray
+    first_edges: np.ndarray
+    layouts: list[PageLayout]
+    n_slots: int
+    resident_bytes: int
+    n_kept: int
+
+    @property
+    def n_pages(self) -> int:
+        return len(self.layouts)
+
+    @property
+    def slot_bytes(self) -> int:
+        return max((layout.n_bytes for layout in self.layouts), default=0)
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Of all buffers."""
+        return self.n_slots * self.slot_bytes + sum(layout.rows for layout in self.layouts[: self.n_kept])
+
+    def kept_together(self, n_bytes: int) -> Iterator[range]:
+        """Runs of the pages that stay, of so many bytes or a page longer."""
+        first = taken = 0
+        for page in range(self.n_kept):
+            taken += self.layouts[page].rows
+            if taken >= n_bytes or page + 1 == self.n_kept:
+                yield range(first, page + 1)
+                first, taken = page + 1, 0
+
+    def rows(self, page: int) -> tuple[int, int]:
+        """First row of a page, and the first after it."""
+        return int(self.firsts[page]), int(self.firsts[page + 1])
+
+    def edges(self, page: int) -> tuple[int, int]:
+        return int(self.first_edges[page]), int(self.first_edges[page + 1])
+
+
+def uses_degrees(program: Program) -> bool:
+    return any(f is not None and n_arguments(f) == 2 for f in (program.scatter, program.total))
+
+
+def vertex_bytes(program: Program, options: RunOptions, vertex: int, edge: int, symmetric: bool) -> int:
+    """What a vertex takes, if ids have `vertex` bytes and offsets `edge`."""
+    messages = 1 if options.asynchronous else 2
+    held = (1 + messages) * np.dtype(program.dtype).itemsize + 1 + edge * (1 if symmetric else 2)
+    held += 8 if uses_degrees(program) else 0
+    may_notify = program.may_notify and options.mode != "pull"
+    return held + (1 + vertex if may_notify else 0)
+
+
+def plan_stream(
+    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
+) -> StreamPlan:
+    """The plan for what the budget has left beside what is made between iterations.
+
+    Offsets have `offset` bytes on the device.
+
+    Raises
+    ------
+    TravMemoryError
+        If the vertices and one page do not fit; the limit that it names is enough.
+    """
+    between = options.between_bytes * view.n_vertices
+    try:
+        return _plan(view, program, options, offset, piece_edges, -between)
+    except TravMemoryError:
+        assert view.pages is not None
+        budget = view.pages.budget
+
+    def fits(more: int) -> bool:
+        try:
+            _plan(view, program, options, offset, piece_edges, more - between)
+        except TravMemoryError:
+            return False
+        return True
+
+    needed = budget.free + least_that(fits, budget.limit)
+    raise budget.refusal(needed, f"program {program.name!r} and a page of the edges")
+
+
+def least_that(fits: Callable[[int], bool], scale: int) -> int:
+    """About the least number for which `fits` is true, as it is for all larger ones; not for 0."""
+    low, high = 0, 1024
+    while not fits(high):
+        low, high = high, 2 * high
+    while high - low > (scale + high) >> 10:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _plan(
+    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int, more: int
+) -> StreamPlan:
+    """The plan for what the budget has left and `more` bytes."""
+    assert view.pages is not None
+    pages, into = view.pages, view.into
+    column = vertex = into.column_indices.dtype.itemsize
+    weight = 0 if view.weights is None else view.weights.dtype.itemsize
+    asked = max(options.n_streams, 1)
+    base = view.n_vertices * vertex_bytes(program, options, vertex, offset, view.into is view.out)
+    base += FIXED_BYTES + HUB_BYTES * (into.n_edges // piece_edges)
+    gaps = 3 * ALIGNMENT * asked  # between the parts of pages
+    resident = base
+    while True:
+        if pages.cut is None:
+            firsts, n_slots = pages.firsts, min(asked, pages.n_streams)
+        else:
+            firsts, n_slots = pages.cut(resident + gaps - more, asked, MOST_PAGE_BYTES)
+        needed = base + TABLE_BYTES * len(firsts)
+        if needed <= resident or pages.cut is None:
+            break
+        resident = needed + (needed - base) // 8  # room for the pages that its loss makes more
+    first_edges = np.asarray(into.row_offsets[firsts], np.int64)
+    sizes = zip(np.diff(first_edges).tolist(), np.diff(firsts).tolist(), strict=True)
+    layouts = [PageLayout.of(n_edges, n_rows, column, weight, vertex) for n_edges, n_rows in sizes]
+    plan = StreamPlan(firsts, first_edges, layouts, min(n_slots, max(len(layouts), 1)), needed, 0)
+    left = pages.budget.free + more - plan.resident_bytes - plan.buffer_bytes
+    ends = np.cumsum([layout.rows for layout in layouts])
+    n_kept = int(np.searchsorted(ends, left, side="right"))
+    return StreamPlan(firsts, first_edges, layouts, plan.n_slots, needed, n_kept)
+
+
+def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:
+    """What is done with a page of which some rows gather: "skip", "read" where it lies, or "copy".
+
+    Parameters
+    ----------
+    n_rows, n_edges : int
+        What gathers of it.
+    reachable : bool
+        Whether the GPU reads the memory that the page lies in.
+    """
+    if n_rows == 0:
+        return "skip"
+    return "read" if reachable and READ_COST * n_edges <= page_edges else "copy"
+
+
+def hidden_share(copies: Iterable[tuple[float, float]], computing: Iterable[tuple[float, float]]) -> float:
+    """Share of the time of the copies in which something was computed; both are begins and ends."""
+    busy: list[list[float]] = []
+    for begin, end in sorted(computing):
+        if busy and begin <= busy[-1][1]:
+            busy[-1][1] = max(busy[-1][1], end)
+        else:
+            busy.append([begin, end])
+    total = hidden = 0.0
+    for begin, end in copies:
+        total += end - begin
+        hidden += sum(max(0.0, min(end, b) - max(begin, a)) for a, b in busy)
+    return hidden / total if total > 0 else 0.0

@@ -1,0 +1,90 @@
+"""What an iteration moved: counted, told to the caller as pages finish, timed by events if it is traced."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import cupy
+
+from rapids_trav.engines.cuda.programs.resident import Moved
+from rapids_trav.engines.cuda.stream.plan import hidden_share
+from rapids_trav.engines.runs import PageSpan, RunOptions
+
+Span = tuple[Any, Any]  # the events at its begin and its end
+
+
+class UnderWay(NamedTuple):
+    """A page that has been launched."""
+
+    page: int
+    n_bytes: int
+    copy: Span | None
+    computing: Span
+
+
+class TransferTrace:
+    """The pages of an iteration."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._timed = options.trace
+        self._on_page = options.on_page
+        self._waiting: deque[UnderWay] = deque()
+        self._spans: list[UnderWay] = []
+        self._start: Any = None
+        self._pages = self._n_bytes = 0
+
+    def mark(self, stream: Any) -> Any:
+        """An event now on that stream."""
+        event = cupy.cuda.Event(disable_timing=not self._timed)
+        event.record(stream)
+        return event
+
+    def restart(self, stream: Any) -> Any:
+        """A new iteration begins; gives the event at its begin."""
+        self._waiting.clear()
+        self._spans.clear()
+        self._pages = self._n_bytes = 0
+        self._start = self.mark(stream)
+        return self._start
+
+    def add(self, number: int, n_bytes: int, copy: Span | None, computing: Span) -> None:
+        """The page of that number has been launched, for which so many bytes are moved."""
+        page = UnderWay(number, n_bytes, copy, computing)
+        if n_bytes:
+            self._pages += 1
+            self._n_bytes += n_bytes
+            if self._on_page is not None:
+                self._waiting.append(page)
+                self._tell(wait=False)
+        if self._timed:
+            self._spans.append(page)
+
+    def _tell(self, wait: bool) -> None:
+        while self._waiting and (wait or self._waiting[0].computing[1].done):
+            page = self._waiting.popleft()
+            page.computing[1].synchronize()
+            if self._on_page is not None:
+                self._on_page(1, page.n_bytes)
+
+    def tell_rest(self) -> None:
+        """Tell the caller of the pages that are left, as they finish."""
+        if self._on_page is not None:
+            self._tell(wait=True)
+
+    def moved(self) -> Moved:
+        """The sums; all that was launched has finished."""
+        if not self._spans:
+            return Moved(self._pages, self._n_bytes, 0.0)
+        spans = tuple(self._timed_span(page) for page in self._spans)
+        copies = [span.copy for span in spans if span.copy is not None]
+        overlap = hidden_share(copies, [span.computing for span in spans])
+        return Moved(self._pages, self._n_bytes, overlap, spans)
+
+    def _timed_span(self, page: UnderWay) -> PageSpan:
+        copy = None if page.copy is None else self._times(page.copy)
+        return PageSpan(page.page, copy, self._times(page.computing))
+
+    def _times(self, span: Span) -> tuple[float, float]:
+        begin, end = (cupy.cuda.get_elapsed_time(self._start, event) for event in span)
+        return begin, end

@@ -1,0 +1,209 @@
+"""How an engine runs a vertex program: the view of the graph, the options and the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.programs.run_state import RunState
+
+
+@dataclass(frozen=True)
+class Pages:
+    """How the edges of a `GatherView` are cut, where they are streamed (SYSTEMS G4).
+
+    Attributes
+    ----------
+    firsts : int64 NumPy array, (k + 1,)
+        Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1` of `into`: a slice of the adjacency.
+    budget
+        Bytes that may be allocated, with a tracked peak; see `storage.budget`.
+    n_streams : int
+        Pages that fit into it at once, beside what each vertex takes.
+    cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
+        Cuts them anew, where an engine knows what a run holds beside them: each of at most `most_bytes`, if
+        no row is longer.
+    """
+
+    firsts: np.ndarray
+    budget: Any
+    n_streams: int = 1
+    cut: Callable[[int, int, int], tuple[np.ndarray, int]] | None = None
+
+
+@dataclass(frozen=True)
+class GatherView:
+    """What a vertex program needs of a graph, in one direction and perhaps filtered.
+
+    Attributes
+    ----------
+    into : Adjacency
+        Row `v` holds the vertices that `v` gathers from.
+    out : Adjacency
+        The transpose: whom a vertex notifies; the same object if symmetric.
+    weights : array or None
+        One for each of `into.column_indices`, float32, float64, int32 or int64; None: an unweighted run.
+    degrees : array, (n,)
+        Out-edges of each vertex, int64; in a weighted run the sum of their weights, float64.
+    pages : Pages or None
+        None: all in the engine's memory.  Else the large arrays of `into` lie on the host, perhaps mapped
+        from a file, and are streamed.
+    out_weights : array or None
+        One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
+    budget
+        Of the engine's memory, where it is limited; see `storage.budget`.
+    """
+
+    into: Adjacency
+    out: Adjacency
+    weights: Array | None
+    degrees: Array
+    pages: Pages | None = None
+    out_weights: Array | None = None
+    budget: Any = None
+
+    @property
+    def n_vertices(self) -> int:
+        return self.into.n_vertices
+
+    @property
+    def limited(self) -> Any:
+        """The budget of the engine's memory; None without a limit."""
+        return self.budget if self.pages is None else self.pages.budget
+
+    def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block."""
+        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How an engine runs a vertex program.
+
+    Attributes
+    ----------
+    weighted : bool
+    max_iterations : int or None
+        End after so many, counted from the start of the run and not of its resumption.
+    asynchronous : bool
+        New values may be used in the iteration that makes them.
+    parameters : tuple of float
+        Handed to the program's `apply`.
+    mode : {"auto", "pull", "notify", "push"}
+        "pull": all vertices gather; "notify": those that an active vertex leads to; "push": active vertices
+        hand out their values, for min and max alone; on a GPU in its memory alone.
+    gather : {"rows", "replicas"}
+        How the CUDA engine pulls in memory: each row by as many threads as it is long, or by shards in shared
+        memory, with copies of each vertex.
+    replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
+        Copies of each vertex of a shard; by Garaph's formula, or as measured best.
+    trace : bool
+    n_streams : int
+        Pages under way at once.
+    checkpoint : callable(RunState, bool) or None
+        Called after each iteration, with whether it is the last.
+    between : callable(RunState) -> RunState, or None
+        Called after each iteration, from number `between_from` on, that leaves vertices active: gives the
+        values and active vertices to go on from, in arrays of its own.
+    between_bytes : int
+        What that takes for each vertex.
+    on_page : callable(pages, bytes) or None
+        Called with the pages and bytes that were streamed since the last call.
+    """
+
+    weighted: bool = False
+    max_iterations: int | None = None
+    asynchronous: bool = False
+    parameters: tuple[float, ...] = ()
+    mode: str = "auto"
+    gather: str = "rows"
+    replication: int | str = "auto"
+    trace: bool = False
+    n_streams: int = 3
+    checkpoint: Callable[[RunState, bool], None] | None = None
+    between: Callable[[RunState], RunState] | None = None
+    between_from: int = 0
+    between_bytes: int = 0
+    on_page: Callable[[int, int], None] | None = None
+
+
+class PageSpan(NamedTuple):
+    """Begins and ends of a page's copy (None if it was not copied) and of its computing.
+
+    In milliseconds of the device's clock from the start of the iteration.
+    """
+
+    page: int
+    copy: tuple[float, float] | None
+    computing: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class IterationTrace:
+    """What one iteration of a vertex program did.
+
+    Attributes
+    ----------
+    iteration : int
+        From 1.
+    mode : str
+        "pull", "notify" or "push".
+    active : int
+        Vertices that were active before it.
+    edges : int
+        Edges gathered over, or pushed along.
+    pages, bytes : int
+        Pages streamed, and bytes moved for them; 0 in memory.
+    milliseconds : float
+    overlap : float
+        Share of the time of copies that was hidden behind computing; 0 where nothing is copied.
+    residual : float
+        Sum of the absolute changes if the program has a tolerance, else NaN.
+    spans : tuple of PageSpan
+        When each page was copied and computed, in the order of launching; empty in memory.
+    """
+
+    iteration: int
+    mode: str
+    active: int
+    edges: int
+    pages: int
+    bytes: int
+    milliseconds: float
+    overlap: float
+    residual: float
+    spans: tuple[PageSpan, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a vertex program came to.
+
+    Attributes
+    ----------
+    values : array of the program's dtype, (n,)
+    iterations : int
+        Those done, with the ones before a checkpoint that was resumed.
+    converged : bool
+        No vertex is active, or the residual is below the tolerance.
+    residual : float
+        Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
+    trace : list of IterationTrace
+        Empty unless asked for.
+    counters : dict of str to int
+        With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", copies beyond the first
+        of a vertex in which something arrived, and "merged", vertices of a block whose first copy the others
+        changed.
+    """
+
+    values: Array
+    iterations: int
+    converged: bool
+    residual: float = float("nan")
+    trace: list[IterationTrace] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)

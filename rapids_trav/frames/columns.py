@@ -1,0 +1,41 @@
+"""Columns with nulls, and arrays moved between the host and the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = Any
+
+
+Series = Any
+
+
+Frame = Any
+
+
+class Masked(NamedTuple):
+    """A column with nulls: `values` where `valid`, null elsewhere."""
+
+    values: Array
+    valid: Array
+
+
+class BitMasked(NamedTuple):
+    """The same on the GPU with the nulls already told bit by bit, 32 rows to a word, as Arrow has them.
+
+    `null_count()` may wait for the GPU.
+    """
+
+    values: Array
+    bits: Array
+    null_count: Callable[[], int]
+
+
+def move(array: Array, xp: Any) -> Array:
+    """The array on the side of the bus where `xp` computes (no copy if it is there already)."""
+    if xp is np:
+        return array.get() if hasattr(array, "get") else np.asarray(array)
+    return xp.asarray(array)

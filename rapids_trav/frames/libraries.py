@@ -1,0 +1,338 @@
+"""Frames in and out: the few operations that the package needs of pandas and of cuDF.
+
+A column on its way into a frame is an array, a `Masked` array, or a column of the library itself.  Arrays
+may come from either side of the bus: each library moves them to its own.  cuDF is imported only when a cuDF
+frame, or the CUDA engine, asks for it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Array, BitMasked, Frame, Masked, Series, move
+
+FEW = 64  # values that are looked up one by one
+
+
+def library_of(obj: Any, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
+    """Name of the library, "pandas", "cudf" or "dask", whose frame (or other kind of object) this is."""
+    for base in type(obj).__mro__:
+        module = base.__module__.partition(".")[0]
+        if base.__name__ in kinds and module in ("pandas", "cudf", "dask", "dask_cudf"):
+            return module.removesuffix("_cudf")
+    return None
+
+
+def library(name: str, proxied: bool = False) -> PandasFrames | CudfFrames:
+    """The operations of the library called "pandas" or "cudf"; if `proxied`, on what cudf.pandas wraps."""
+    if proxied:
+        return ProxiedCudfFrames() if name == "cudf" else ProxiedPandasFrames()
+    return CudfFrames() if name == "cudf" else PandasFrames()
+
+
+class PandasFrames:
+    """The operations on pandas."""
+
+    name = "pandas"
+    xp = np
+
+    def concat(self, parts: Sequence[Any], **options: Any) -> Any:
+        return pd.concat(parts, **options)
+
+    def column(self, values: Any, dtype: Any = None) -> Series:
+        """A column from a sequence, an array, or a column of either library."""
+        if library_of(values, ("Series", "Index")) == "cudf":
+            values = values.to_pandas()
+        return _native(pd.Series(values, dtype=dtype))
+
+    def native(self, frame: Frame) -> Frame:
+        """The frame with columns that pandas and Numba can work on: in this machine's byte order, and Arrow's
+        dictionaries as categories.  Other columns are shared.
+        """
+        foreign = [i for i, dtype in enumerate(frame.dtypes) if not _is_native(dtype)]
+        if foreign:
+            frame = frame.copy(deep=False)
+        for i in foreign:
+            frame.isetitem(i, _native(frame.iloc[:, i]))
+        return frame
+
+    def from_arrow(self, table: Any) -> Frame:
+        """An Arrow table as a frame."""
+        return proxies.opened(table.to_pandas(ignore_metadata=True), on_gpu=False)
+
+    def array(self, column: Series) -> np.ndarray:
+        """The values of a numeric or boolean column without nulls; not copied where the layout allows."""
+        dtype = column.dtype  # pandas' nullable and PyArrow's types tell NumPy's, sparse ones its `subtype`
+        return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
+
+    def null_count(self, column: Series) -> int:
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+            return 0
+        return int(column.isna().sum())
+
+    def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
+        """Codes of the rows, and the distinct values in order of appearance."""
+        if column.dtype == object and _cuts_strings() and _has_null_characters(column):
+            raise TypeError("pandas before 3.1 reads strings of objects up to a null character")
+        codes, uniques = pd.factorize(column)
+        return codes, pd.Series(uniques, dtype=column.dtype)
+
+    def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
+        """Where in a vocabulary of distinct, ascending values each value stands; -1 if it does not."""
+        if vocabulary.dtype.kind in "mM" and column.dtype != vocabulary.dtype:
+            column = column.astype(vocabulary.dtype)  # written dates, say
+        if len(column) <= FEW:
+            return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
+        return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
+
+    def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
+        """The given rows of a column (None: all of them, as a copy); with `nulls`, row -1 is null."""
+        if rows is None:
+            return column.copy()
+        taken = column.array.take(move(rows, np), allow_fill=nulls)
+        return pd.Series(taken, dtype=column.dtype)
+
+    def cast(self, column: Array | Masked, dtype: Any) -> Any:
+        """An array as a column of `dtype`, which may be one of the library's own."""
+        if not isinstance(column, Masked):
+            values = move(column, np)
+            plain = isinstance(dtype, np.dtype)
+            return values.astype(dtype, copy=False) if plain else pd.array(values, dtype)
+        values, valid = (move(part, np) for part in column)
+        if isinstance(dtype, np.dtype) and dtype.kind == "f":
+            return np.where(valid, values, np.nan).astype(dtype)
+        if isinstance(dtype, np.dtype):
+            return Masked(values.astype(dtype, copy=False), valid)
+        return _nullable(values, valid).astype(dtype)
+
+    def frame(self, columns: Mapping[str, Any]) -> pd.DataFrame:
+        """A frame of columns that are not used elsewhere: they are not copied."""
+        return pd.DataFrame({name: self._entry(column) for name, column in columns.items()}, copy=False)
+
+    def _entry(self, column: Any) -> Any:
+        if isinstance(column, Masked):
+            return _nullable(*(move(part, np) for part in column))
+        own = isinstance(column, (pd.Series, pd.api.extensions.ExtensionArray))
+        return column if own else move(column, np)
+
+    def hand_out(self, frame: Frame) -> Frame:
+        """A frame made here as the caller has frames."""
+        return frame
+
+
+@functools.cache
+def _cuts_strings() -> bool:
+    """Whether this pandas takes two strings for one if they differ behind a null character alone."""
+    return len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 1
+
+
+def _has_null_characters(column: Series) -> bool:
+    words = pd.api.types.infer_dtype(column) == "string"
+    return words and any("\0" in value for value in column.array if isinstance(value, str))
+
+
+def _is_native(dtype: Any) -> bool:
+    if isinstance(dtype, pd.ArrowDtype):
+        return not pa.types.is_dictionary(dtype.pyarrow_dtype)
+    return not isinstance(dtype, np.dtype) or dtype.isnative
+
+
+def _native(column: Series) -> Series:
+    """The column as `PandasFrames.native` has it."""
+    dtype = column.dtype
+    if _is_native(dtype):
+        return column
+    if isinstance(dtype, np.dtype):
+        values = column.to_numpy().astype(
+            dtype.newbyteorder("=")
+        )  # pandas 3.0 takes durations' bytes as they are
+        return pd.Series(values, index=column.index, name=column.name)
+    try:
+        categories = pa.chunked_array(pa.array(column.array)).unify_dictionaries().to_pandas()
+    except (ValueError, NotImplementedError):  # a dictionary with nulls or the same value twice
+        return column.astype(pd.ArrowDtype(dtype.pyarrow_dtype.value_type))
+    return categories.set_axis(column.index).rename(column.name)
+
+
+def names_nothing(dtype: Any) -> bool:
+    """Whether values cannot be ids.
+
+    Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
+    take of Arrow's other types (nanoseconds of a day it rounds).
+    """
+    if not isinstance(dtype, pd.ArrowDtype):
+        return type(dtype).__name__ in ("ListDtype", "StructDtype")
+    kind = dtype.pyarrow_dtype
+    if (
+        pa.types.is_nested(kind)
+        or pa.types.is_run_end_encoded(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+    ):
+        return True
+    return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))
+
+
+def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.ExtensionArray:
+    kind = pd.arrays.FloatingArray if values.dtype.kind == "f" else pd.arrays.IntegerArray
+    return kind(values, ~valid)
+
+
+def _position(vocabulary: Series, value: Any) -> int:
+    """Binary search: a table of a large vocabulary would cost more than the question it is for."""
+    values = vocabulary.array
+    try:
+        i = bisect.bisect_left(range(len(values)), value, key=values.__getitem__)
+    except TypeError:
+        return -1  # a value of another kind has no place in the order
+    return i if i < len(values) and values[i] == value else -1
+
+
+class CudfFrames:
+    """The operations on cuDF."""
+
+    name = "cudf"
+
+    @functools.cached_property
+    def _cudf(self) -> Any:
+        import cudf
+
+        return cudf
+
+    @functools.cached_property
+    def xp(self) -> Any:
+        import cupy
+
+        return cupy
+
+    def concat(self, parts: Sequence[Any], **options: Any) -> Any:
+        return self._cudf.concat(parts, **options)
+
+    def column(self, values: Any, dtype: Any = None) -> Series:
+        return self._cudf.Series(values, dtype=dtype)
+
+    def native(self, frame: Frame) -> Frame:
+        """The frame as it is: cuDF holds nothing that it cannot work on."""
+        return frame
+
+    def from_arrow(self, table: Any) -> Frame:
+        return self._cudf.DataFrame.from_arrow(table)
+
+    def array(self, column: Series) -> Array:
+        if not isinstance(column.dtype, np.dtype):  # pandas' nullable or PyArrow's types
+            column = column.astype(column.dtype.numpy_dtype)
+        return column.to_cupy()
+
+    def null_count(self, column: Series) -> int:
+        return int(column.isna().sum()) if column.dtype.kind == "f" else int(column.null_count)
+
+    def factorize(self, column: Series) -> tuple[Array, Series]:
+        codes, uniques = column.factorize()
+        return codes, self._cudf.Series(uniques)
+
+    def positions(self, vocabulary: Series, column: Series) -> Array:
+        if column.dtype != vocabulary.dtype:
+            column = column.astype(vocabulary.dtype)
+        return self._cudf.Index(vocabulary).get_indexer(column)
+
+    def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
+        if rows is None:
+            return column.copy(deep=False)  # copied when written to
+        rows = move(rows, self.xp)
+        if not nulls:
+            return column.take(rows).reset_index(drop=True)
+        if len(column) == 0:
+            return self._cudf.Series([None] * len(rows), dtype=column.dtype)
+        return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
+
+    def cast(self, column: Array | Masked, dtype: Any) -> Any:
+        if isinstance(dtype, np.dtype):
+            if not isinstance(column, Masked):
+                return move(column, self.xp).astype(dtype, copy=False)
+            return Masked(move(column.values, self.xp).astype(dtype, copy=False), column.valid)
+        return self._cudf.Series.from_pylibcudf(self._device_column(column)).astype(dtype)
+
+    def frame(self, columns: Mapping[str, Any]) -> Frame:
+        """A frame of columns that are not used elsewhere: they are not copied."""
+        if any(isinstance(column, self._cudf.Series) for column in columns.values()):
+            return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
+        # Straight from device columns: the constructor from a dict costs more than many a search.
+        import pylibcudf
+
+        bare = [self._bare(column) for column in columns.values()]  # before anything waits for a count
+        table = pylibcudf.Table([self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)])
+        return self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
+
+    def _entry(self, column: Any) -> Any:
+        if isinstance(column, self._cudf.Series):
+            return column
+        return self._cudf.Series.from_pylibcudf(self._device_column(column))
+
+    def _device_column(self, column: Array | Masked | BitMasked) -> Any:
+        return self._masked(self._bare(column), column)
+
+    def _bare(self, column: Array | Masked | BitMasked) -> Any:
+        """The values as a device column, which does not know yet which of them are null."""
+        return self._wrapped(column.values if isinstance(column, (Masked, BitMasked)) else column)
+
+    def _masked(self, bare: Any, column: Array | Masked | BitMasked) -> Any:
+        import pylibcudf
+
+        if isinstance(column, BitMasked):
+            null_count = column.null_count()
+            return bare.with_mask(pylibcudf.gpumemoryview(column.bits) if null_count else None, null_count)
+        if isinstance(column, Masked):
+            return bare.with_mask(*pylibcudf.transform.bools_to_mask(self._wrapped(column.valid)))
+        return bare
+
+    def _wrapped(self, array: Array) -> Any:
+        import pylibcudf
+
+        array = self.xp.ascontiguousarray(move(array, self.xp))
+        return pylibcudf.Column.from_cuda_array_interface(array)
+
+    def hand_out(self, frame: Frame) -> Frame:
+        """A frame made here as the caller has frames."""
+        return frame
+
+
+class ProxiedPandasFrames(PandasFrames):
+    """The operations on the pandas objects that proxies of cudf.pandas hold."""
+
+    def hand_out(self, frame: Frame) -> Frame:
+        return proxies.proxied(frame)
+
+
+class ProxiedCudfFrames(CudfFrames):
+    """The operations on the cuDF objects that proxies of cudf.pandas hold.
+
+    Columns with nulls have the nullable dtypes that `PandasFrames` gives them, since a program takes the
+    frames for those of pandas.
+    """
+
+    def hand_out(self, frame: Frame) -> Frame:
+        return proxies.proxied(frame)
+
+    def frame(self, columns: Mapping[str, Any]) -> Frame:
+        masked = {name: c for name, c in columns.items() if isinstance(c, (Masked, BitMasked))}
+        dtypes = {name: nullable_dtype(column.values.dtype) for name, column in masked.items()}
+        frame = super().frame(columns)
+        return frame.astype(dtypes) if dtypes else frame  # values and masks stay where they are
+
+    def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
+        if not nulls or column.dtype.kind not in "mM":
+            return super().take(column, rows, nulls)
+        # As pandas does, cuDF then refuses to put nulls among values of these dtypes.
+        return super().take(column.astype("int64"), rows, nulls).astype(column.dtype)
+
+
+def nullable_dtype(dtype: np.dtype) -> str:
+    """The name of pandas' nullable dtype for integers or floats."""
+    return {"i": "Int", "u": "UInt", "f": "Float"}[dtype.kind] + str(8 * dtype.itemsize)

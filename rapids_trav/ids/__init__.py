@@ -1,0 +1,1 @@
+"""The caller's vertex ids and the dense internal ones."""

@@ -1,0 +1,135 @@
+"""One column of vertex ids: refused, with the remedy, or read into the form in which it is renumbered.
+
+- Nulls, booleans, fractions and mixtures of kinds are refused.
+- Integers of any width and sign are read as they are; whole floats as integers.
+- Categoricals stay as they are; everything else is factorized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.errors import TravError, plain, written
+from rapids_trav.frames.columns import move
+from rapids_trav.frames.libraries import names_nothing
+from rapids_trav.ids.maps import Array, Column, Library
+
+
+@dataclass(frozen=True)
+class IdColumn:
+    """One column of ids, read: `kind` is "integer", "category" or "value"."""
+
+    name: Hashable
+    kind: str
+    dtype: Any
+    rows: int
+    data: Any
+
+
+def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
+    """Check one column of ids and bring it into the form in which it is renumbered."""
+    if names_nothing(column.dtype):
+        raise TravError(
+            f"Column {name!r} is of type {column.dtype}, whose values name no vertices: convert it to one of "
+            f"numbers, strings or dates, or put the parts of each value into columns of their own."
+        )
+    if nulls := library.null_count(column):
+        raise TravError(
+            f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: "
+            f"drop those rows first, for example with edges.dropna(subset=[{name!r}])."
+        )
+    if isinstance(column.dtype, pd.SparseDtype):
+        column = column.sparse.to_dense()
+    dtype, rows = column.dtype, len(column)
+    if hasattr(dtype, "categories") and dtype.categories.dtype.kind != "b":
+        return IdColumn(name, "category", dtype, rows, column)
+    if is_object(dtype) and rows and library.name == "pandas":
+        column = _infer(name, column)
+        dtype = column.dtype
+    if dtype.kind == "b" or hasattr(dtype, "categories"):
+        raise TravError(
+            f"Column {name!r} is boolean, which names no vertices: "
+            f"convert it, for example with astype('int8')."
+        )
+    if dtype.kind == "f":
+        return IdColumn(name, "integer", dtype, rows, _whole(name, column, library, xp))
+    if dtype.kind in "iu":
+        return IdColumn(name, "integer", dtype, rows, move(library.array(column), xp))
+    if dtype.kind == "c":
+        raise TravError(f"Column {name!r} is complex, which has no order: use integers or strings as ids.")
+    if str(dtype).startswith("interval"):
+        raise TravError(
+            f"Column {name!r} holds intervals, which name no vertices: "
+            f"convert it, for example with astype(str)."
+        )
+    try:
+        return IdColumn(name, "value", dtype, rows, library.factorize(column))
+    except (TypeError, ValueError) as error:
+        raise TravError(
+            f"Column {name!r} holds values that cannot be compared ({error}): "
+            f"convert it, for example with astype(str)."
+        ) from error
+
+
+def _infer(name: Hashable, column: Column) -> Column:
+    """Python objects that are all numbers are read as such; of mixed kinds they have no order."""
+    inferred = pd.api.types.infer_dtype(column, skipna=False)
+    if inferred in ("floating", "boolean"):
+        return column.astype("float64" if inferred == "floating" else "bool")
+    if inferred in ("integer", "mixed-integer-float"):
+        return _integers(name, column)
+    if inferred == "mixed-integer":
+        kinds = sorted({type(value).__name__ for value in column})
+        raise TravError(
+            f"Column {name!r} mixes {' and '.join(kinds)}: convert it to one kind of id, "
+            f"for example with astype(str)."
+        )
+    return column
+
+
+def _integers(name: Hashable, column: Column) -> Column:
+    """Python's integers, perhaps with whole floats among them (which float64 would blur), in 64 bits."""
+    for value in map(plain, column):
+        if not -(2**63) <= value < 2**64 or value != int(value):
+            raise _not_whole(name, value)
+    first, last = int(min(column)), int(max(column))
+    if first < 0 and last >= 2**63:
+        raise TravError(no_integer_type(first, last))
+    dtype = np.int64 if last < 2**63 else np.uint64
+    return pd.Series(np.fromiter((int(value) for value in column), dtype, len(column)))
+
+
+def no_integer_type(first: int, last: int) -> str:
+    """The sentence for ids that reach too far in both directions."""
+    return (
+        f"The ids reach from {first} to {last}, which no integer type holds: "
+        f"shift the negative ones, or use astype(str) to take the values as labels."
+    )
+
+
+def _not_whole(name: Hashable, value: Any) -> TravError:
+    return TravError(
+        f"Column {name!r} holds {written(value)}, which is not a whole number that fits 64 bits: "
+        f"round it, or use astype(str) to take the values as labels."
+    )
+
+
+def _whole(name: Hashable, column: Column, library: Library, xp: Any) -> Array:
+    """Floats that are integers, as integers."""
+    values = move(library.array(column), xp)
+    if values.dtype.itemsize < 4:
+        values = values.astype(np.float32)  # float16 does not reach to 2^63
+    bad = ~(xp.abs(values) < 2.0**63)
+    bad |= xp.floor(values) != values
+    if bad.any():
+        raise _not_whole(name, float(values[int(bad.argmax())]))
+    return values.astype(np.int64)
+
+
+def is_object(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"

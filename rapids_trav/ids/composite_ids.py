@@ -1,0 +1,158 @@
+"""Maps of vertex ids that are no integers; `ids` says what a map does.
+
+`ValueIds` leaves strings, dates and other values to the frame library; `CategoryIds` are integers under a
+categorical dtype; `TupleIds` combine the columns of a several-column id two by two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.frames.columns import move
+from rapids_trav.ids.maps import (
+    Array,
+    AscendingIds,
+    Column,
+    Encoder,
+    IdMap,
+    Library,
+    RangeIds,
+    SortedIds,
+    vertex_dtype,
+)
+
+
+@dataclass(frozen=True)
+class ValueIds(AscendingIds):
+    """Any values that the frame library can sort: internal id `i` is `values[i]`."""
+
+    values: Column
+    library: Library
+    xp: Any
+    width = 1
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.values.dtype,)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.values.memory_usage(deep=True, index=False))
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        def encode(columns: Sequence[Column]) -> Array:
+            return self.translate(*self.library.factorize(columns[0]))
+
+        return encode
+
+    def translate(self, codes: Array, uniques: Column) -> Array:
+        """Internal ids of `uniques[codes]`."""
+        positions = move(self.library.positions(self.values, uniques), self.xp).astype(vertex_dtype(self.n))
+        codes = move(codes, self.xp)
+        if len(positions) == 0:
+            return self.xp.full(len(codes), -1, dtype=positions.dtype)
+        return self.xp.where(codes >= 0, positions[codes], -1).astype(positions.dtype)
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        return [self.library.take(self.values, internal, nulls)]
+
+
+def same_categories(one: Any, other: Any) -> bool:
+    """Whether two categorical dtypes give each value the same code (their `==` looks past the order)."""
+    return one.ordered == other.ordered and one.categories.equals(other.categories)
+
+
+@dataclass(frozen=True)
+class CategoryIds(AscendingIds):
+    """Categoricals of one dtype, in the order of its categories: a map of their codes."""
+
+    codes: RangeIds | SortedIds
+    categories: Column
+    width = 1
+
+    @property
+    def n(self) -> int:
+        return self.codes.n
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.categories.dtype,)
+
+    @property
+    def nbytes(self) -> int:
+        return self.codes.nbytes
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        encode = self.codes.encoder(known, many)
+        dtype = self.categories.dtype
+
+        def codes(column: Column) -> Column:
+            if not hasattr(column.dtype, "categories"):
+                column = column.astype(dtype)
+            elif not same_categories(column.dtype, dtype):
+                column = column.cat.set_categories(dtype.categories)  # astype would trust their order
+            return column.cat.codes
+
+        return lambda columns: encode([codes(columns[0])])
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        (codes,) = self.codes.decode(internal)
+        if nulls:
+            codes = self.codes.xp.where(internal >= 0, move(codes, self.codes.xp), -1)
+        return [self.codes.library.take(self.categories, codes, nulls)]
+
+
+@dataclass(frozen=True)
+class TupleIds(AscendingIds):
+    """Pairs of a first id (of one or more columns) and a second: a map of the key `first * n + second`."""
+
+    first: IdMap
+    second: IdMap
+    keys: RangeIds | SortedIds
+
+    @property
+    def n(self) -> int:
+        return self.keys.n
+
+    @property
+    def width(self) -> int:
+        return self.first.width + 1
+
+    @property
+    def dtypes(self) -> tuple:
+        return (*self.first.dtypes, *self.second.dtypes)
+
+    @property
+    def nbytes(self) -> int:
+        return self.first.nbytes + self.second.nbytes + self.keys.nbytes
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        first, second, keys = (part.encoder(known, many) for part in (self.first, self.second, self.keys))
+
+        def encode(columns: Sequence[Column]) -> Array:
+            pair = (move(first(columns[:-1]), self.keys.xp), move(second(columns[-1:]), self.keys.xp))
+            return keys([pair_keys(*pair, self.second.n)])
+
+        return encode
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        (key,) = self.keys.decode(internal)
+        first, second = self.keys.xp.divmod(move(key, self.keys.xp), max(self.second.n, 1))
+        if nulls:
+            first, second = (self.keys.xp.where(internal >= 0, part, -1) for part in (first, second))
+        return [*self.first.decode(first, nulls), *self.second.decode(second, nulls)]
+
+
+def pair_keys(first: Array, second: Array, n_second: int) -> Array:
+    """One integer for each pair, ascending in the order of the pairs; -1 if either is unknown."""
+    keys = first.astype(np.int64) * n_second + second
+    keys[(first < 0) | (second < 0)] = -1
+    return keys

@@ -1,0 +1,156 @@
+"""Vertices in descending order of degree.
+
+Gan et al., VS-Graph500 (SYSTEMS V1 to V3): with the hubs first, every row of the adjacency begins with the
+neighbours that most searches reach soonest, so a bottom-up step mostly stops at the first; what is looked up
+most lies together; and vertices without edges come last.
+
+Steps: count the degrees; sort them, ties by id; give the internal ids new numbers in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.frames.columns import move
+from rapids_trav.ids.maps import (
+    Array,
+    Column,
+    Encoder,
+    IdMap,
+    IntegerTable,
+    Portable,
+    SortedIds,
+    vertex_dtype,
+)
+
+BACK_ENDS = ("radix", "merge")
+
+
+def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Any) -> Array:
+    """Ends of edges at each vertex, int64 (n,)."""
+    degree = engine.xp.zeros(n, dtype=np.int64)
+    for ends in chunks:
+        for end in ends:
+            engine.count_ids(end, degree)
+    return degree
+
+
+def descending(degree: Array, back_end: str, xp: Any) -> Array:
+    """The order of the vertices: by descending degree, ties by ascending id.
+
+    Parameters
+    ----------
+    degree : integer array, (n,)
+    back_end : {"radix", "merge"}
+        A radix sort of the keys, or a merge sort that compares them; the order is the same.
+    """
+    key = (degree.max() - degree) if len(degree) else degree
+    order = {"radix": _radix_order, "merge": _merge_order}[back_end](key, xp)
+    return order.astype(vertex_dtype(len(degree)))
+
+
+def _radix_order(key: Array, xp: Any) -> Array:
+    """The stable order of keys that are not negative, by counting digits.
+
+    CuPy's sort of numbers is a radix sort of any width; NumPy's stable sort is one of 16 bits at most, so
+    that wider keys take a pass for each 16 bits, the lowest first.
+    """
+    most = int(key.max()) if len(key) else 0
+    if xp is not np:
+        return xp.argsort(key.astype(np.uint64 if most >> 32 else np.uint32), kind="stable")
+    order = np.argsort(key.astype(np.uint16), kind="stable")  # the low bits
+    for shift in range(16, most.bit_length(), 16):
+        order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
+    return order
+
+
+def _merge_order(key: Array, xp: Any) -> Array:
+    """The stable order by comparisons: NumPy's stable sort of 64 bits, or on a GPU Thrust's merge sort."""
+    if xp is not np:
+        return xp.lexsort(key.astype(np.int64)[None, :])
+    return np.argsort(key.astype(np.int64), kind="stable")
+
+
+@dataclass(frozen=True)
+class DegreeOrderedIds(Portable):
+    """An `IdMap` whose internal ids are those of another in a new order.
+
+    Attributes
+    ----------
+    base : IdMap
+        Internal ids ascend with the caller's.
+    order : vertex array, (n,)
+        The base's internal id of each of these.
+    rank : vertex array, (n,)
+        The inverse: these, in ascending order of the caller's ids.
+    names : array, (n,), or None
+        The caller's id of each of these, where that is held as well.
+    """
+
+    base: IdMap
+    order: Array
+    rank: Array
+    xp: Any
+    names: Array | None = None
+
+    @classmethod
+    def of(cls, base: IdMap, order: Array, xp: Any, *, named: bool = False) -> DegreeOrderedIds:
+        """The map to this order; `named` holds the names of integer ids with gaps, which saves time."""
+        rank = xp.empty_like(order)
+        rank[order] = xp.arange(len(order), dtype=order.dtype)
+        table = base.table if named else None
+        names = None if table is None or table.ids is None else table.ids[order]
+        return cls(base, order, rank, xp, names)
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def width(self) -> int:
+        return self.base.width
+
+    @property
+    def dtypes(self) -> tuple:
+        return self.base.dtypes
+
+    @property
+    def nbytes(self) -> int:
+        names = 0 if self.names is None else self.names.nbytes
+        return self.base.nbytes + self.order.nbytes + self.rank.nbytes + names
+
+    @property
+    def table(self) -> IntegerTable | None:
+        table = self.base.table
+        return table and table._replace(order=self.order, rank=self.rank, names=self.names)
+
+    @property
+    def ascending(self) -> IdMap:
+        return self.base
+
+    def placed(self, place: Array) -> Array:
+        return self.rank[move(place, self.xp)]
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        if (known or many) and isinstance(self.base, SortedIds) and self.base.dense:
+            return self.base.table_encoder(known, self.rank)
+        encode = self.base.encoder(known, many)
+
+        def renumber(columns: Sequence[Column]) -> Array:
+            place = move(encode(columns), self.xp)
+            return self.rank[place] if known else self.xp.where(place >= 0, self.rank[place], -1)
+
+        return renumber
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            return self.base.decode(None)
+        if nulls and self.n:
+            internal = self.xp.where(internal >= 0, self.order[internal], -1)
+        elif self.n:
+            internal = self.order[internal]
+        return self.base.decode(internal, nulls)

@@ -1,0 +1,257 @@
+"""Vertices as a caller names them, turned into internal ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.errors import (
+    EDGES_CHANGED,
+    TravError,
+    UnknownVertexError,
+    plain,
+    written,
+)
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import move
+from rapids_trav.frames.libraries import PandasFrames, library_of, names_nothing
+from rapids_trav.ids.maps import Encoder, IdMap, Library
+
+Array = Any
+
+SHOWN = 5  # unknown vertices that an error lists before it counts the rest
+
+
+def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
+    """Internal ids of the vertices that the argument called `what` names, in its order.
+
+    Vertices that come from the host stay there (a single source should not cost a dozen kernels).
+
+    Raises
+    ------
+    UnknownVertexError
+        With the vertices that the graph does not have.
+    TravError
+        If there are none, or they are null or of another kind than the graph's ids.
+    """
+    vertices = proxies.opened(vertices, on_gpu=library.name == "cudf")
+    try:
+        return _looked_up(what, vertices, ids, library)
+    except TravError as error:
+        if ids.width > 1 or not _has_tuples(vertices):
+            raise
+        raise type(error)(
+            f"{str(error).rstrip('.')}; a tuple is one id only where ids have several columns, as "
+            f"graph(src=[...], dst=[...]) makes them."
+        ) from error
+
+
+def _has_tuples(vertices: Any) -> bool:
+    """Whether ids may have been meant that are tuples."""
+    return isinstance(vertices, tuple) or (
+        isinstance(vertices, list) and any(isinstance(vertex, tuple) for vertex in vertices)
+    )
+
+
+def _looked_up(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
+    if ids.n == 0:
+        _listed(what, vertices, ids.width)
+        raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
+    columns = as_columns(what, vertices, ids.dtypes, library)
+    try:
+        place = ids.ascending.encoder()(columns)
+    except TypeError as error:  # an unhashable value
+        raise TravError(f"{what} holds values that are no ids ({error}): give a flat sequence.") from error
+    unknown = place < 0
+    if unknown.any():
+        _refuse(what, columns, unknown)
+    return ids.placed(place)
+
+
+def as_columns(what: str, vertices: Any, dtypes: Sequence[Any], library: Library) -> list[Any]:
+    """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
+    if type(vertices) is int and 0 <= vertices < 2**31 and [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
+        return [np.array([vertices])]  # one plain integer needs no frame library
+    lists = _listed(what, vertices, len(dtypes))
+    return [_component(what, values, dtype, library) for values, dtype in zip(lists, dtypes, strict=True)]
+
+
+def _listed(what: str, vertices: Any, width: int) -> list[Any]:
+    """The components of the ids, at least one of them."""
+    lists = split(what, vertices, width)
+    if len(lists[0]) == 0:
+        raise TravError(f"{what} is empty: give at least one vertex id.")
+    return lists
+
+
+def read_column(what: str, values: Any, library: Library) -> Any:
+    """A column of the values that the argument called `what` gives."""
+    if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
+        shape = "several levels" if hasattr(values, "nlevels") else f"{values.ndim} dimensions"
+        raise TravError(f"{what} has {shape}: give a flat sequence of ids.")
+    try:
+        try:
+            column = library.column(values)
+        except (OverflowError, TypeError) as error:  # of listed integers past int64
+            if all(type(value) is int and 0 <= value < 2**64 for value in values):
+                column = library.column(np.array(values, np.uint64))
+            elif isinstance(error, OverflowError):  # past every type, which pandas holds as objects
+                column = library.column(values, dtype=object)
+            else:
+                raise
+        if names_nothing(column.dtype):
+            raise TravError(
+                f"{what} is of type {column.dtype}, whose values are no ids: give a flat sequence."
+            )
+        if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
+            return library.column(values, dtype=object)  # integers among floats would lose digits
+        return column
+    except TravError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TravError(f"{what} holds values that make no column of ids ({error}).") from error
+
+
+def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
+    if type(values).__module__.partition(".")[0] == "cupy":
+        values = move(values, np)
+    source = library if library_of(values, ("Series", "Index")) == library.name else PandasFrames()
+    column = read_column(what, values, source)
+    if nulls := source.null_count(column):
+        raise TravError(
+            f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: leave them out."
+        )
+    given = _kind(column, source)
+    if hasattr(dtype, "categories"):
+        return library.column(values)
+    if given == "boolean" or (given == "number") != (dtype.kind in "iuf"):
+        raise _of_other_kind(what, column, dtype)
+    if given == "number":
+        return _exact(what, column, dtype, source)
+    if dtype.kind in "mM" and column.dtype != dtype:
+        column = _dates(what, column, dtype)
+    return library.column(column)
+
+
+def _of_other_kind(what: str, column: Any, dtype: Any) -> TravError:
+    """Names the first value of another kind than the graph's ids, as far as that can be told."""
+    value = column.iloc[0]
+    if column.dtype == object and dtype.kind in "iuf":
+        value = next((v for v in column if isinstance(v, bool) or not isinstance(v, Number)), value)
+    return TravError(
+        f"{what} holds {written(value)}, but the graph's ids are {dtype}: convert one to the other."
+    )
+
+
+def _dates(what: str, column: Any, dtype: Any) -> Any:
+    """Dates, perhaps written ones, in the resolution of the graph's ids."""
+    try:
+        converted = column.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _of_other_kind(what, column, dtype) from error
+    if column.dtype.kind in "mM" and (lost := (converted.astype(column.dtype) != column)).any():
+        _refuse(what, [column], lost.to_numpy())
+    return converted
+
+
+def _kind(column: Any, library: Library) -> str:
+    if column.dtype == object and library.name == "pandas":
+        inferred = pd.api.types.infer_dtype(column)
+        numbers = ("integer", "floating", "mixed-integer-float")
+        return "number" if inferred in numbers else "boolean" if inferred == "boolean" else "other"
+    if hasattr(column.dtype, "categories"):
+        return "number" if column.dtype.categories.dtype.kind in "iuf" else "other"
+    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(column.dtype.kind, "other")
+
+
+def _exact(what: str, column: Any, dtype: Any, library: Library) -> Array:
+    """Numbers as integers; those that no id of this dtype can equal are unknown vertices."""
+    if hasattr(column.dtype, "categories"):
+        column = column.astype(column.dtype.categories.dtype)
+    low, high = (0, 2**64) if dtype.kind == "u" else (-(2**63), 2**63)
+    if column.dtype == object:
+        given = [plain(value) for value in column]
+        outside = np.array([not (low <= value < high and value == int(value)) for value in given])
+        values = column.to_numpy()
+    else:
+        values = library.array(column)
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64, copy=False)
+            outside = (np.floor(values) != values) | (values < low) | (values >= float(high))
+        elif values.dtype.kind != dtype.kind and dtype.kind in "iu":
+            outside = values < 0 if dtype.kind == "u" else values >= np.uint64(2**63)
+        else:
+            outside = np.zeros(1, dtype=bool)
+    if outside.any():
+        _refuse(what, [column], outside)
+    if values.dtype.kind in "iu":
+        return values
+    return values.astype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
+def split(what: str, vertices: Any, width: int) -> list[Any]:
+    """The components of the ids, one list-like for each column."""
+    if vertices is None:
+        raise TravError(f"{what} is None: give at least one vertex id.")
+    if library_of(vertices):
+        if len(vertices.columns) != width:
+            raise TravError(
+                f"{what} is a frame of {len(vertices.columns)} columns, the graph's ids have {width}: "
+                f"select the columns that hold the ids."
+            )
+        return [vertices[name] for name in vertices.columns]
+    if width == 1:
+        if getattr(vertices, "ndim", 1) == 0:
+            # A NumPy scalar has no dimensions; out of an array without any comes one.
+            return [[vertices if isinstance(vertices, np.generic) else vertices[()]]]
+        if isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
+            return [vertices if hasattr(vertices, "dtype") else list(vertices)]
+        return [[vertices]]
+    if getattr(vertices, "ndim", 1) == 0:
+        vertices = vertices[()]
+    one = isinstance(vertices, tuple) and not (vertices and isinstance(vertices[0], (tuple, list)))
+    rows = [vertices] if one else list(vertices) if isinstance(vertices, Iterable) else [vertices]
+    for row in rows:
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__len__") or len(row) != width:
+            raise TravError(
+                f"{what} holds {written(row)}, but ids have {width} columns: give tuples of {width} values."
+            )
+    return [[row[i] for row in rows] for i in range(width)]
+
+
+def _refuse(what: str, columns: Sequence[Any], unknown: Array) -> None:
+    rows = np.flatnonzero(move(unknown, np))
+    shown = [tuple(_item(column, int(row)) for column in columns) for row in rows[:SHOWN]]
+    names = ", ".join(written(value[0] if len(columns) == 1 else value) for value in shown)
+    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    raise UnknownVertexError(
+        f"{what} names {len(rows)} unknown vert{'ices' if len(rows) > 1 else 'ex'}: {names}{more}; "
+        f"a vertex is known if an edge or graph(vertices=...) holds it."
+    )
+
+
+def _item(column: Any, row: int) -> Any:
+    value = column.iloc[row] if hasattr(column, "iloc") else column[row]
+    return plain(value)
+
+
+def known_again(encode: Encoder, columns: Sequence[Any], library: Library, xp: Any) -> Array:
+    """The internal ids of one end of the edges, all of which an earlier reading has seen."""
+    for column in columns:
+        if library.null_count(column):
+            raise TravError(EDGES_CHANGED)
+        if column.dtype.kind == "f":
+            values = library.array(column)
+            if (values != library.xp.floor(values)).any():
+                raise TravError(EDGES_CHANGED)
+    try:
+        internal = move(encode(columns), xp)
+    except (TypeError, ValueError, OverflowError) as error:  # ids of another kind
+        raise TravError(EDGES_CHANGED) from error
+    if len(internal) and int(internal.min()) < 0:
+        raise TravError(EDGES_CHANGED)
+    return internal

@@ -1,0 +1,295 @@
+"""Maps between the caller's vertex ids and the internal ones, 0 to n-1.
+
+Internal ids ascend with the caller's; only `degree_order` gives them another order.
+
+An id is given by one or more columns.  Here are the maps of integers (and whole floats), which work on the
+engine's arrays; `composite_ids` has those of strings, dates, categoricals and several columns.
+
+`encoder()` returns a function from columns to internal ids, -1 where unknown, on the engine's side of the bus
+or on the columns' own; what it needs for speed (a rank table) lives as long as the function.  `decode` goes
+back: with `nulls`, internal id -1 becomes null.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.frames.columns import Masked, move
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+
+Array = Any
+Column = Any
+Library = PandasFrames | CudfFrames
+Encoder = Callable[[Sequence[Column]], Array]
+
+
+class IdMap(Protocol):
+    """What a graph asks of its vertex ids."""
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+
+    @property
+    def width(self) -> int:
+        """Columns of an id."""
+
+    @property
+    def dtypes(self) -> tuple:
+        """Their dtypes, in which ids are given back."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the map holds."""
+
+    @property
+    def rank(self) -> Array | None:
+        """The internal ids in ascending order of the caller's; None if they ascend themselves."""
+
+    @property
+    def order(self) -> Array | None:
+        """The place of each internal id in that order; None likewise."""
+
+    @property
+    def ascending(self) -> IdMap:
+        """The map whose internal ids do ascend: this one, or the one beneath it."""
+
+    def placed(self, place: Array) -> Array:
+        """Internal ids of the vertices at these places of the ascending order."""
+
+    @property
+    def table(self) -> IntegerTable | None:
+        """The map spelled out, if the ids are one column of integers in 32 or 64 bits; else None."""
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        """Function from `width` columns to internal ids, -1 for unknown ones.
+
+        With `many` it is made for many values; with `known` too, and unknown ones need not be noticed.
+        """
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        """The caller's ids as `width` columns that share no memory with the map; of all vertices if None."""
+
+
+class IntegerTable(NamedTuple):
+    """Ids that are plain integers, spelled out for a kernel.
+
+    Internal id `v` is the caller's `ids[place]`, or `first + place` if `ids` is None, where `place` is
+    `order[v]`, or `v` itself if `order` is None; `rank` is the inverse of `order`.  `names` has the ids in
+    internal order once more, or is None: one look-up in place of two.
+    """
+
+    first: int
+    ids: Array | None
+    dtype: np.dtype
+    order: Array | None = None
+    rank: Array | None = None
+    names: Array | None = None
+
+
+def vertex_dtype(n: int) -> np.dtype:
+    """Internal ids take 32 bits while the vertices can be counted in them."""
+    return np.dtype(np.int32 if n < 2**31 else np.int64)
+
+
+def is_plain(dtype: Any, held: np.dtype) -> bool:
+    """Whether ids go back as they are held, in 32 or 64 bits."""
+    return isinstance(dtype, np.dtype) and dtype == held and dtype.itemsize >= 4
+
+
+def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
+    """The values of a numeric column, or an array as it is, in `dtype` unless only narrower."""
+    if hasattr(column, "iloc"):
+        if hasattr(column.dtype, "categories"):
+            column = column.astype(column.dtype.categories.dtype)
+        column = library.array(column)
+    return column if column.dtype.kind == dtype.kind else column.astype(dtype)
+
+
+def wide(dtype: np.dtype) -> np.dtype:
+    """The 64-bit integer of the same sign, in which differences of ids do not overflow."""
+    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+
+
+def table_base(first: int, last: int) -> int:
+    """The id at which a table over these begins: 0 if that costs little, since nothing is then subtracted."""
+    return 0 if 0 <= first <= (last - first) // 4 else first
+
+
+class Portable:
+    """What is pickled with the name of its array module, `xp`, in place of the module."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if "xp" in state:
+            state["xp"] = state["xp"].__name__
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "xp" in state:
+            self.__dict__["xp"] = importlib.import_module(state["xp"])
+
+
+class AscendingIds(Portable):
+    """What maps have in common whose internal ids ascend with the caller's."""
+
+    rank: Array | None = None
+    order: Array | None = None
+
+    @property
+    def table(self) -> IntegerTable | None:
+        return None
+
+    @property
+    def ascending(self) -> Self:
+        return self
+
+    def placed(self, place: Array) -> Array:
+        return place
+
+
+@dataclass(frozen=True)
+class RangeIds(AscendingIds):
+    """Consecutive integers `first`, ..., `first + n - 1`: nothing is stored."""
+
+    first: int
+    n: int
+    integer_dtype: np.dtype
+    dtype: Any
+    library: Library
+    xp: Any
+    width = 1
+    nbytes = 0
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.dtype,)
+
+    @property
+    def table(self) -> IntegerTable | None:
+        return (
+            IntegerTable(self.first, None, self.dtype) if is_plain(self.dtype, self.integer_dtype) else None
+        )
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        internal = vertex_dtype(self.n)
+
+        def encode(columns: Sequence[Column]) -> Array:
+            values = integers(columns[0], self.library, self.integer_dtype)
+            if self.first:
+                values = values.astype(wide(self.integer_dtype), copy=False) - self.first
+            if known:
+                return values.astype(internal, copy=False)
+            xp = np if isinstance(values, np.ndarray) else self.xp
+            inside = (values >= 0) & (values < self.n)
+            return xp.where(inside, values.astype(internal), internal.type(-1))
+
+        return encode
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            internal = self.xp.arange(self.n)
+        if self.first:
+            ids = (internal.astype(wide(self.integer_dtype)) + self.first).astype(self.integer_dtype)
+        else:
+            ids = internal.astype(self.integer_dtype)  # a copy: the caller may write into its result
+        return [self.library.cast(Masked(ids, internal >= 0) if nulls else ids, self.dtype)]
+
+
+@dataclass(frozen=True)
+class SortedIds(AscendingIds):
+    """Integers with gaps: internal id `i` is `ids[i]`.
+
+    If they lie close enough for a table over their range (`dense`), no id is hashed or searched for.
+    """
+
+    ids: Array
+    dense: bool
+    dtype: Any
+    library: Library
+    xp: Any
+    width = 1
+
+    @property
+    def n(self) -> int:
+        return len(self.ids)
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.dtype,)
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes
+
+    @property
+    def table(self) -> IntegerTable | None:
+        return IntegerTable(0, self.ids, self.dtype) if is_plain(self.dtype, self.ids.dtype) else None
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        if self.dense and (known or many):
+            return self.table_encoder(known)
+        rank: Callable[[Array], Array] = self._search if known or many else self._searched
+        if known:
+            return lambda columns: rank(self._integers(columns[0]))
+
+        def encode(columns: Sequence[Column]) -> Array:
+            values = self._integers(columns[0])
+            first, last = self.ids[0], self.ids[-1]
+            found = rank(self.xp.clip(values, first, last))
+            return self.xp.where(self.ids[found] == values, found, -1).astype(vertex_dtype(self.n))
+
+        return encode
+
+    def table_encoder(self, known: bool, numbers: Array | None = None) -> Encoder:
+        """The same from a table over the range of the ids, to these numbers of theirs if they are given."""
+        rank = self._ranked(numbers)
+        if known:
+            return lambda columns: rank(self._integers(columns[0]))
+
+        def encode(columns: Sequence[Column]) -> Array:
+            values = self._integers(columns[0])
+            first, last = self.ids[0], self.ids[-1]
+            inside = (values >= first) & (values <= last)
+            return self.xp.where(inside, rank(self.xp.clip(values, first, last)), -1)
+
+        return encode
+
+    def _searched(self, values: Array) -> Array:
+        return self.xp.searchsorted(self.ids, values)
+
+    def _integers(self, column: Column) -> Array:
+        return move(integers(column, self.library, self.ids.dtype), self.xp)
+
+    def _ranked(self, numbers: Array | None = None) -> Callable[[Array], Array]:
+        """Ranks, or other numbers, from a table over the range of the ids; -1 in the gaps."""
+        first, last = int(self.ids[0]), int(self.ids[-1])
+        base = table_base(first, last)
+        table = self.xp.full(last - base + 1, -1, dtype=vertex_dtype(self.n))
+        numbers = self.xp.arange(self.n, dtype=table.dtype) if numbers is None else numbers
+        table[self._offsets(self.ids, base)] = numbers
+        return lambda values: table[self._offsets(values, base)]
+
+    def _offsets(self, values: Array, base: int) -> Array:
+        return values.astype(wide(values.dtype), copy=False) - base if base else values
+
+    def _search(self, values: Array) -> Array:
+        """Ranks by binary search; on the CPU each distinct value is searched for once."""
+        if self.xp is not np:
+            return self.xp.searchsorted(self.ids, values).astype(vertex_dtype(self.n))
+        return self.translate(*pd.factorize(values))
+
+    def translate(self, codes: Array, uniques: Array) -> Array:
+        """Internal ids of `uniques[codes]`, all of them known."""
+        return self.xp.searchsorted(self.ids, uniques).astype(vertex_dtype(self.n))[codes]
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        ids = self.ids.copy() if internal is None else self.ids[internal]
+        return [self.library.cast(Masked(ids, internal >= 0) if nulls else ids, self.dtype)]

@@ -1,0 +1,280 @@
+"""From columns of vertex ids to an `IdMap` and internal ids, in one pass over the columns.
+
+- Integers (and whole floats) whose range is at most `DENSE` times their number are marked in a table of
+  flags; a map without gaps stores nothing, one with gaps the ids in ascending order.  Wider ranges are
+  sorted.
+- Other values: each column is factorized by the frame library, the vocabularies are merged and sorted, and
+  the codes of each column are translated.
+- Several columns: each has its own map; the pairs of their internal ids are renumbered again as integers.
+
+Peak memory beyond the columns, with k ids given (two for each edge): for integers a table of at most 10 k
+bytes, and rarely more than a few bytes a vertex, or else 4 k bytes of internal ids and the sort of k ids; for
+other values 4 k bytes and the vocabularies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames.columns import move
+from rapids_trav.ids.columns import IdColumn, is_object, no_integer_type, read
+from rapids_trav.ids.composite_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
+from rapids_trav.ids.maps import (
+    Array,
+    Column,
+    IdMap,
+    Library,
+    RangeIds,
+    SortedIds,
+    table_base,
+    vertex_dtype,
+    wide,
+)
+
+Codes = Callable[[int], Array]  # from the position of a column or list of ids to its internal ids
+
+DENSE = 2  # widest range, as a multiple of the number of ids given, that gets a table
+SMALL_TABLE = 1 << 16  # a range up to this always does
+
+
+@dataclass
+class Renumbering:
+    """Collects columns of ids, then gives the map and each column's internal ids.
+
+    One instance renumbers one component: with several-column ids there is one for each column.
+    """
+
+    library: Library
+    xp: Any
+    parts: list[IdColumn] = field(default_factory=list)
+
+    def add(self, name: Hashable, column: Column) -> None:
+        self.parts.append(read(name, column, self.library, self.xp))
+
+    def finish(self) -> tuple[IdMap, Codes]:
+        """The map, and a function from the position of a column added to its internal ids."""
+        # A column without rows has no say in what the ids are, unless no column has any.
+        filled = [i for i, part in enumerate(self.parts) if part.rows] or [0]
+        ids, codes = self._renumber([self.parts[i] for i in filled])
+        order = {position: i for i, position in enumerate(filled)}
+        empty = self.xp.zeros(0, dtype=np.int32)
+        return ids, lambda position: codes(order[position]) if position in order else empty
+
+    def _renumber(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
+        if not all(part.kind == "category" and same_categories(part.dtype, parts[0].dtype) for part in parts):
+            parts = [self._plain(part) for part in parts]  # of different categories the values are the ids
+        kinds = {part.kind for part in parts}
+        if len(kinds) > 1:
+            self._refuse_mixture(parts[0], next(part for part in parts if part.kind != parts[0].kind))
+        if kinds == {"value"}:
+            return self._values(parts)
+        if kinds == {"category"}:
+            codes = [move(self.library.array(part.data.cat.codes), self.xp) for part in parts]
+            ids, take = renumber_integers(codes, np.dtype(np.int64), self.library, self.xp)
+            dtype = parts[0].dtype
+            return CategoryIds(ids, self.library.column(dtype.categories).astype(dtype)), take
+        arrays = [part.data for part in parts]
+        given = sum(part.rows for part in parts)
+        return renumber_integers(arrays, self._common_dtype(parts), self.library, self.xp, given)
+
+    def _plain(self, part: IdColumn) -> IdColumn:
+        if part.kind != "category":
+            return part
+        return read(part.name, part.data.astype(part.dtype.categories.dtype), self.library, self.xp)
+
+    def _refuse_mixture(self, one: IdColumn, other: IdColumn) -> None:
+        if one.name == other.name:
+            raise TravError(
+                f"Column {one.name!r} is {one.dtype} in one edge frame and {other.dtype} in a later one, "
+                f"which are different kinds of id: convert one, for example with astype(str)."
+            )
+        raise TravError(
+            f"Columns {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}) hold different kinds of "
+            f"id: convert one, for example with astype(str)."
+        )
+
+    def _common_dtype(self, parts: Sequence[IdColumn]) -> Any:
+        """The dtype in which integer ids are given back: the columns' own, or the one that holds them all.
+
+        Floats beside integers count as int64, since as floats some ids would read the same.
+        """
+        dtypes = list(dict.fromkeys(part.dtype for part in parts))
+        if any(dtype.kind in "iu" for dtype in dtypes):
+            whole = (np.dtype(np.int64) if dtype.kind == "f" else dtype for dtype in dtypes)
+            dtypes = list(dict.fromkeys(whole))
+        if len(dtypes) == 1:
+            return dtypes[0]
+        if {dtype.kind for dtype in dtypes} == {"i", "u"} and any(str(d).lower() == "uint64" for d in dtypes):
+            return None  # perhaps no integer type holds them all: the values decide
+        if all(isinstance(dtype, np.dtype) for dtype in dtypes):
+            return np.result_type(*dtypes)
+        return self.library.concat([self.library.column([], dtype=dtype) for dtype in dtypes]).dtype
+
+    def _values(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
+        one = parts[0]
+        for other in parts:
+            if _family(other.dtype) != _family(one.dtype):
+                self._refuse_mixture(one, other)
+        vocabularies = [uniques for _, uniques in (part.data for part in parts)]
+        try:
+            merged = self.library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
+            if merged.dtype != one.dtype and _family(one.dtype) == "text":
+                merged = merged.astype(one.dtype)
+            _check_order(merged)
+        except UnicodeEncodeError as error:
+            names = " or ".join(dict.fromkeys(repr(part.name) for part in parts))
+            raise TravError(
+                f"Column {names} holds a string that is no valid Unicode ({error}): "
+                f"mend it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
+            ) from error
+        except (TypeError, ValueError) as error:
+            unordered = [part for part in parts if not _has_order(part.data[1])] or parts
+            columns = list(dict.fromkeys(repr(part.name) for part in unordered))
+            holds = (
+                f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
+            )
+            raise TravError(
+                f"{holds} values that have no common order ({error}): "
+                f"convert them, for example with astype(str)."
+            ) from error
+        ids = ValueIds(merged, self.library, self.xp)
+        translated = [ids.translate(*part.data) for part in parts]
+        for part, codes in zip(parts, translated, strict=True):
+            if len(codes) and int(codes.min()) < 0:  # no kernel looks at the bounds of its arrays
+                raise TravError(
+                    f"Column {part.name!r} holds values that are not found again, as if they did not equal "
+                    f"themselves: convert them, for example with astype(str)."
+                )
+        return ids, lambda position: translated[position]
+
+
+def _has_order(values: Any) -> bool:
+    try:
+        _check_order(values.sort_values())
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_order(values: Any) -> None:
+    """Refuse objects, such as sets, some of which are neither less nor more than others."""
+    if is_object(values.dtype) and pd.api.types.infer_dtype(values) == "mixed":
+        for one, other in pairwise(values):
+            if not one < other:
+                raise ValueError(f"neither of {written(one)} and {written(other)} comes first")
+
+
+def _family(dtype: Any) -> str:
+    """Dtypes that may stand for the same ids: all that hold strings are one family, all dates another."""
+    if dtype.kind in "mM":
+        return dtype.kind
+    return "text" if is_object(dtype) or pd.api.types.is_string_dtype(dtype) else str(dtype)
+
+
+def renumber_integers(
+    arrays: Sequence[Array], dtype: Any, library: Library, xp: Any, given: int | None = None
+) -> tuple[RangeIds | SortedIds, Codes]:
+    """The map of integer ids, and a function from the position of an array to its internal ids.
+
+    `given` is how many ids there were, if the arrays hold each but once.
+    """
+    given = sum(len(array) for array in arrays) if given is None else given
+    filled = [array for array in arrays if len(array)]
+    first = min((int(array.min()) for array in filled), default=0)
+    last = max((int(array.max()) for array in filled), default=-1)
+    integer_dtype = _integer_dtype(arrays, first, last)
+    dtype = integer_dtype if dtype is None else dtype
+    kind = integer_dtype.kind
+    arrays = [array if array.dtype.kind == kind else array.astype(integer_dtype) for array in arrays]
+    dense = last - first < max(DENSE * given, SMALL_TABLE)
+    ids: RangeIds | SortedIds
+    if given == 0:
+        ids = RangeIds(0, 0, integer_dtype, dtype, library, xp)
+    elif dense:
+        found = _flagged(arrays, first, last, integer_dtype, xp)
+        if len(found) == last - first + 1:
+            ids = RangeIds(first, len(found), integer_dtype, dtype, library, xp)
+        else:
+            ids = SortedIds(found, True, dtype, library, xp)
+    else:
+        return _sorted(arrays, integer_dtype, dtype, library, xp)
+    encode = ids.encoder(known=True)
+    return ids, lambda position: encode([arrays[position]])
+
+
+def _integer_dtype(arrays: Sequence[Array], first: int, last: int) -> np.dtype:
+    dtypes = {array.dtype for array in arrays} or {np.dtype(np.int64)}
+    common = np.result_type(*dtypes)
+    if common.kind in "iu":
+        return common
+    if last < 2**63:
+        return np.dtype(np.int64)
+    if first >= 0:
+        return np.dtype(np.uint64)
+    raise TravError(no_integer_type(first, last))
+
+
+def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp: Any) -> Array:
+    """The distinct ids in ascending order, from a table of flags over their range."""
+    base = table_base(first, last)
+    flags = xp.zeros(last - base + 1, dtype=bool)
+    for array in arrays:
+        flags[array.astype(wide(dtype), copy=False) - base if base else array] = True
+    ids = xp.flatnonzero(flags).astype(wide(dtype), copy=False)
+    return (ids + base if base else ids).astype(dtype, copy=False)
+
+
+def _sorted(
+    arrays: Sequence[Array], integer_dtype: np.dtype, dtype: Any, library: Library, xp: Any
+) -> tuple[SortedIds, Codes]:
+    """The map of ids over a wide range: on the CPU each array is hashed once, on the GPU all are sorted."""
+    if xp is not np:
+        found = xp.unique(xp.concatenate([xp.unique(array) for array in arrays])).astype(integer_dtype)
+        ids = SortedIds(found, False, dtype, library, xp)
+        encode = ids.encoder(known=True)
+        encoded = [encode([array]) for array in arrays]
+        return ids, lambda position: encoded[position]
+    factorized = []
+    for array in arrays:
+        codes, uniques = pd.factorize(array)
+        factorized.append((codes.astype(vertex_dtype(len(uniques))), uniques))
+    found = np.unique(np.concatenate([uniques for _, uniques in factorized])).astype(integer_dtype)
+    ids = SortedIds(found, False, dtype, library, xp)
+    translated = [ids.translate(*part) for part in factorized]
+    return ids, lambda position: translated[position]
+
+
+def renumber(
+    lists: Iterable[Sequence[tuple[Hashable, Column]]], width: int, library: Library, xp: Any
+) -> tuple[IdMap, Codes]:
+    """Renumber ids of `width` columns.
+
+    Parameters
+    ----------
+    lists : iterable
+        The lists of ids, each given as `width` named columns.
+
+    Returns
+    -------
+    IdMap
+    function
+        From the position of a list to its internal ids.
+    """
+    components = [Renumbering(library, xp) for _ in range(width)]
+    for columns in lists:
+        for component, (name, column) in zip(components, columns, strict=True):
+            component.add(name, column)
+    ids, codes = components[0].finish()
+    for component in components[1:]:
+        second, second_codes = component.finish()
+        keys = [pair_keys(codes(i), second_codes(i), second.n) for i in range(len(component.parts))]
+        key_ids, codes = renumber_integers(keys, np.dtype(np.int64), library, xp)
+        ids = TupleIds(ids, second, key_ids)
+    return ids, codes

@@ -1,0 +1,104 @@
+"""From columns of vertex ids to an `IdMap`, list by list, keeping only the distinct ids.
+
+`renumber` reads its columns once and holds them all.  Here they are read again for each column of an id, and
+once more by whoever needs the internal ids; what is held at a time is one list and the ids found so far,
+twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.ids.columns import IdColumn, read
+from rapids_trav.ids.composite_ids import TupleIds, pair_keys, same_categories
+from rapids_trav.ids.lookup import known_again
+from rapids_trav.ids.maps import Column, IdMap, Library
+from rapids_trav.ids.renumber import Renumbering, renumber_integers
+
+Lists = Iterable[Sequence[tuple[Hashable, Column]]]
+FEW = 1 << 20  # ids that are collected before they are looked through for repeated ones
+GAPS = 2  # most ids that are taken to be given for each distinct one: what a table over their range may cost
+
+
+def renumber_distinct(lists: Lists, width: int, library: Library, xp: Any) -> IdMap:
+    """The map that `renumber` makes of the same lists, which are iterated `width` times."""
+    components = [Renumbering(library, xp) for _ in range(width)]
+    for columns in lists:
+        for component, (name, column) in zip(components, columns, strict=True):
+            part = read(name, column, library, xp)
+            if part.rows or not component.parts:
+                component.parts.append(part)
+            _compact(component.parts, library, xp, FEW)
+    for component in components:
+        _compact(component.parts, library, xp, 0)
+    ids, _ = components[0].finish()
+    for i, component in enumerate(components[1:], 1):
+        second, _ = component.finish()
+        ids = _combined(ids, second, lists, i, library, xp)
+    return ids
+
+
+def _combined(first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: Any) -> TupleIds:
+    """The map of the pairs of ids that stand side by side in columns 0 to i - 1 and in column i."""
+    encode = first.encoder(many=True), second.encoder(many=True)
+    found: list = []
+    for columns in lists:
+        values = [column for _, column in columns]
+        one = known_again(encode[0], values[:i], library, xp)
+        other = known_again(encode[1], values[i : i + 1], library, xp)
+        found.append(xp.unique(pair_keys(one, other, second.n)))
+        if sum(map(len, found[1:])) > max(len(found[0]), FEW):
+            found = [xp.unique(xp.concatenate(found))]
+    keys, _ = renumber_integers([xp.unique(xp.concatenate(found))], np.dtype(np.int64), library, xp)
+    return TupleIds(first, second, keys)
+
+
+def _compact(parts: list[IdColumn], library: Library, xp: Any, few: int) -> None:
+    """Merge parts of one kind, once those added weigh as much as the one they are added to."""
+    sizes = [_size(part) for part in parts]
+    if sum(sizes[1:]) <= max(*sizes[:1], few) and few:
+        return
+    merged: list[IdColumn] = []
+    while parts:
+        alike = [part for part in parts if _alike(part, parts[0])]
+        parts[:] = [part for part in parts if not _alike(part, alike[0])]
+        merged.append(_merged(alike, library, xp))
+    parts[:] = merged
+
+
+def _alike(one: IdColumn, other: IdColumn) -> bool:
+    if one.kind != other.kind or one.kind == "category":
+        return one.kind == other.kind and same_categories(one.dtype, other.dtype)
+    return one.dtype == other.dtype
+
+
+def _size(part: IdColumn) -> int:
+    return len(part.data[1]) if part.kind == "value" else len(part.data)
+
+
+def _merged(parts: list[IdColumn], library: Library, xp: Any) -> IdColumn:
+    """The distinct ids of all; `rows` bounds how thinly they may lie for a table."""
+    data: Any
+    if parts[0].kind == "integer":
+        arrays = [part.data for part in parts]
+        data = _unique(arrays[0] if len(arrays) == 1 else xp.concatenate(arrays), xp)
+        size = len(data)
+    elif parts[0].kind == "category":
+        data = library.concat([part.data for part in parts]).drop_duplicates().reset_index(drop=True)
+        size = len(data)
+    else:
+        uniques = library.concat([part.data[1] for part in parts]).drop_duplicates().reset_index(drop=True)
+        data, size = (xp.zeros(0, dtype=np.int64), uniques), len(uniques)
+    return replace(parts[0], rows=min(sum(part.rows for part in parts), GAPS * size), data=data)
+
+
+def _unique(array: Any, xp: Any) -> Any:
+    """The distinct integers, in any order: hashing beats sorting on the CPU."""
+    if xp is np:
+        return pd.unique(array)
+    return xp.unique(array)

@@ -1,0 +1,207 @@
+"""Checkpoints of a vertex program under way (SYSTEMS G18, X3): a run that was killed goes on from the last.
+
+A folder holds one file, `checkpoint.trav`:
+
+- a line of JSON: format version, iteration, total, residual, number of vertices, dtype of the values, and the
+  fingerprint of the run (graph, program, options);
+- the values, and the active set as bits;
+- 4 bytes, the CRC-32 of all before (little-endian).
+
+A new checkpoint is written beside the old one, reaches the disk, and takes its name in one step: whatever
+happens, there is a whole one.  One that is damaged, or of another run, is refused and never used.  The
+checksum tells damage; what the file says besides is checked as if somebody had made it up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames.columns import move
+from rapids_trav.programs.run_state import RunState
+from rapids_trav.utilities.atomic_files import open_plain, sync_folder
+from rapids_trav.utilities.locations import location
+
+NAME = "checkpoint.trav"
+VERSION = 2
+DTYPES = ("int32", "int64", "float32", "float64")
+NUMBERS = ("total", "residual")  # written as float.hex does
+HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
+LONGEST_HEADER = 1 << 20  # bytes
+MOST_ITERATIONS = 1 << 30  # more than any run comes to
+Fingerprint = Mapping[str, Any]  # of what JSON can hold; keys are what an error calls the parts
+
+
+def graph_fingerprint(adjacency: Adjacency, n_edges: int, directed: bool) -> str:
+    """What tells a graph, in the order of its internal ids, from any other: counts and checksums."""
+    kind = "directed" if directed else "undirected"
+    return f"{adjacency.n_vertices}-{n_edges}-{kind}-{adjacency.checksum:08x}"
+
+
+class Writer:
+    """Writes the checkpoints of one run.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is missing.
+    fingerprint : mapping
+        Of the graph, the program and the options that decide the answer; `load` compares it.
+    """
+
+    def __init__(self, folder: str | os.PathLike, fingerprint: Fingerprint) -> None:
+        self._path = location("checkpoint", folder) / NAME
+        self._fingerprint = fingerprint
+        folders = (self._path.parent, *self._path.parent.parents)
+        self._made = [folder for folder in folders if not folder.exists()]
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TravError(
+                f"checkpoint={os.fspath(folder)!r} cannot be made a folder: {error.strerror or error}."
+            ) from error
+
+    def write(self, state: RunState) -> None:
+        """Put `state` in the place of the checkpoint before.
+
+        Raises
+        ------
+        TravError
+            If it cannot be written; the one before is still there.
+        """
+        partial = self._path.with_suffix(".partial")
+        try:
+            partial.unlink(missing_ok=True)  # a link that somebody has left there is not followed
+            with partial.open("xb") as file:
+                checksum = 0
+                for part in _parts(state, self._fingerprint):
+                    file.write(part)
+                    checksum = zlib.crc32(part, checksum)
+                file.write(checksum.to_bytes(4, "little"))
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(self._path)
+            sync_folder(self._path.parent)
+        except OSError as error:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+                for folder in self._made:  # those that are empty
+                    folder.rmdir()
+            before = "the one before is intact: make room and run again with resume=True."
+            raise TravError(
+                f"Checkpoint {self._path} cannot be written: {error.strerror or error}; "
+                f"{before if self._path.exists() else 'there is none before it: make room and run again.'}"
+            ) from error
+
+
+def load(
+    folder: str | os.PathLike, fingerprint: Fingerprint, start: RunState | None = None
+) -> RunState | None:
+    """The state in the checkpoint of a folder, as NumPy arrays; None if there is no checkpoint.
+
+    With `start`, the state that the run begins with, the values must be as many and of the same dtype.
+
+    Raises
+    ------
+    TravError
+        If the checkpoint is damaged, or of another graph, program or choice of options.
+    """
+    path = location("checkpoint", folder) / NAME
+    try:
+        most = None if start is None else start.values.nbytes + len(start.values) + LONGEST_HEADER
+        with open_plain(path) as file:
+            content = memoryview(file.read(-1 if most is None else most))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TravError(f"Checkpoint {path} cannot be read: {error.strerror or error}.") from error
+    body, checksum = content[:-4], int.from_bytes(content[-4:], "little")
+    if len(content) < 4 or zlib.crc32(body) != checksum:
+        raise _refused(path, "is damaged (its checksum does not fit)")
+    line, end, _ = bytes(body[:LONGEST_HEADER]).partition(b"\n")
+    header = _header(line if end else b"")
+    if header is None:
+        raise _refused(path, "is damaged (its first line is no header)")
+    if type(header["version"]) is not int or header["version"] != VERSION:
+        raise _refused(
+            path, f"has format version {written(header['version'])}, and this release reads {VERSION}"
+        )
+    if not all(type(header.get(name)) is kind for name, kind in HEADER.items()):
+        raise _refused(path, "is damaged (its header is not whole)")
+    for name, value in _plain(fingerprint).items():
+        if (stored := header["fingerprint"].get(name)) != value:
+            raise _refused(path, f"is of another {name} ({written(stored)}; this is {written(value)})")
+    return _state(path, header, body[len(line) + 1 :], start)
+
+
+def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState | None) -> RunState:
+    """The state that a header of whole fields and what comes after it tell."""
+    n, iteration = header["vertices"], header["iteration"]
+    try:
+        total, residual = (float.fromhex(header[name]) for name in NUMBERS)
+    except (OverflowError, ValueError):
+        raise _refused(path, "is damaged (its header tells no state)") from None
+    if header["dtype"] not in DTYPES or not 0 <= iteration < MOST_ITERATIONS:
+        raise _refused(path, "is damaged (its header tells no state)")
+    dtype = np.dtype(header["dtype"])
+    if n < 0 or len(rest) != n * dtype.itemsize + -(-n // 8):
+        raise _refused(path, "is damaged (its header does not fit its size)")
+    if start is not None and (n, dtype) != (len(start.values), start.values.dtype):
+        raise _refused(
+            path,
+            f"holds {n:,} values of {dtype}, and the run has {len(start.values):,} of {start.values.dtype}",
+        )
+    values = np.frombuffer(rest, dtype, n).copy()
+    bits = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes))
+    if bits[n:].any():
+        raise _refused(path, "is damaged (more vertices are active than there are)")
+    return RunState(values, bits[:n].astype(bool), iteration, total, residual)
+
+
+def _header(line: bytes) -> dict[str, Any] | None:
+    """What the first line of a checkpoint tells; None if it is none."""
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return header if isinstance(header, dict) and "version" in header else None
+
+
+def _parts(state: RunState, fingerprint: Fingerprint) -> list[bytes | memoryview]:
+    values = np.ascontiguousarray(move(state.values, np))
+    header = {
+        "version": VERSION,
+        "iteration": int(state.iteration),
+        "total": float(state.total).hex(),  # exact, and not finite ones too
+        "residual": float(state.residual).hex(),
+        "vertices": len(values),
+        "dtype": values.dtype.name,
+        "fingerprint": _plain(fingerprint),
+    }
+    active = np.packbits(move(state.active, np))
+    return [json.dumps(header).encode() + b"\n", values.data.cast("B"), active.data]
+
+
+def _plain(fingerprint: Fingerprint) -> dict[str, Any]:
+    """The fingerprint as it comes back out of JSON."""
+    return json.loads(json.dumps(dict(fingerprint)))
+
+
+def refused(folder: str | os.PathLike, why: str) -> TravError:
+    """Return the error for the checkpoint in a folder, which is not used."""
+    return _refused(location("checkpoint", folder) / NAME, why)
+
+
+def _refused(path: Path, why: str) -> TravError:
+    return TravError(
+        f"Checkpoint {path} {why} and is not used: run without resume=True, or name another folder."
+    )

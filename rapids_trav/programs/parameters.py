@@ -1,0 +1,105 @@
+"""The parameters of a run: whether they are numbers, and as many as the program's `apply` reads.
+
+A GPU reads past their end without a word, so it is told beforehand, from Numba's reading of the function: for
+indices that are constants, in it or around it.  An index that is computed is known in the run alone.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from numbers import Integral, Real
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.errors import TravError, written
+from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
+
+PARAMETERS = ARGUMENTS["apply"].index("parameters")
+
+
+def parameter_numbers(parameters: Any) -> tuple[float, ...]:
+    """The parameters in float64, refused where that alters an integer."""
+    try:
+        if isinstance(parameters, (str, bytes, Mapping)):
+            raise TypeError
+        numbers = tuple(parameters)
+        if not all(isinstance(number, Real) and not isinstance(number, bool) for number in numbers):
+            raise TypeError
+    except TypeError:
+        raise TravError(
+            f"parameters={written(parameters)} is no sequence of numbers: give what the program's apply "
+            f"takes."
+        ) from None
+    return tuple(map(_float64, numbers))
+
+
+def _float64(number: Real) -> float:
+    value = None
+    with suppress(OverflowError):
+        value = float(number)
+    if value is None or (isinstance(number, Integral) and int(value) != int(number)):
+        raise TravError(
+            f"parameters holds {written(number)}, which is no float64: give a number that float64 holds, or "
+            f"round it with float()."
+        )
+    return value
+
+
+def check_parameters(program: Program, given: int) -> None:
+    """Refuse a run with fewer parameters than `apply` reads."""
+    if program.apply is None or n_arguments(program.apply) <= PARAMETERS:
+        return
+    if given == 0:
+        raise TravError(
+            f"apply of program {program.name!r} takes parameters, and parameters has 0 numbers: give them "
+            f"with parameters=, or leave out the argument."
+        )
+    read = constant_indices(program.apply)
+    if read and min(read) < 0:
+        raise TravError(
+            f"apply of program {program.name!r} reads parameters[{min(read)}]: count them from the front, "
+            f"from parameters[0] on."
+        )
+    if read and max(read) >= given:
+        raise TravError(
+            f"apply of program {program.name!r} reads parameters[{max(read)}], and parameters has {given} "
+            f"number{'s' if given > 1 else ''}: give at least {max(read) + 1} with parameters=."
+        )
+
+
+def constant_indices(apply: Callable) -> frozenset[int]:
+    """The places at which `apply` reads its parameters, as far as they stand in the program."""
+    code = getattr(apply, "__code__", None)
+    if code is None or code.co_names or code.co_freevars:
+        return _indices(apply)
+    return _indices_of_code(code)
+
+
+@functools.lru_cache(maxsize=128)
+def _indices_of_code(code: CodeType) -> frozenset[int]:
+    """Of a function that looks nothing up outside: it reads the same in every run, and is read in 3 ms."""
+    return _indices(FunctionType(code, {}))
+
+
+def _indices(apply: Callable) -> frozenset[int]:
+    from numba.core import ir
+    from numba.core.compiler import run_frontend
+    from numba.core.ir_utils import find_const, get_definition, guard
+
+    try:
+        code = run_frontend(apply)
+    except Exception:  # the engine's compiler says what it cannot read, and why
+        return frozenset()
+    found = set()
+    for block in code.blocks.values():
+        for expression in block.find_exprs(op="getitem"):
+            container = guard(get_definition, code, expression.value)
+            if isinstance(container, ir.Arg) and container.index == PARAMETERS:
+                index = guard(find_const, code, expression.index)
+                if isinstance(index, (int, np.integer)):
+                    found.add(int(index))
+    return frozenset(found)

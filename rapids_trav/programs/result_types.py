@@ -1,0 +1,28 @@
+"""What the functions of a vertex program may give, told by the types that Numba infers.
+
+Every engine brings a result to the program's dtype, and an integer would silently lose what a float has
+behind the point.
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from rapids_trav.programs.definition import Program
+
+
+def wrong_result(program: Program, name: str, result: types.Type) -> str | None:
+    """A sentence on what is wrong if function `name` gives a `result` of this type; None if nothing is."""
+    what = f"{name} of program {program.name!r}"
+    if name == "active":
+        if isinstance(result, (types.Boolean, types.Integer)):
+            return None
+        return f"{what} gives {result}, which is neither true nor false: return a comparison."
+    if not isinstance(result, (types.Boolean, types.Integer, types.Float)):
+        return f"{what} cannot be compiled (it gives {result}): return a real number on every path."
+    if name != "total" and program.dtype.startswith("int") and isinstance(result, types.Float):
+        return (
+            f"{what} gives {result}, and the program's values are {program.dtype}: make it an integer there, "
+            f"with int() or //, or give the program a dtype of floats."
+        )
+    return None

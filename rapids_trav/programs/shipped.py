@@ -1,0 +1,72 @@
+"""The vertex programs that come with the package; `Graph.run` takes them like any other.
+
+Each is a few scalar functions (see `rapids_trav.programs.definition`).  The same arguments
+give the same program, so that it is compiled once.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from rapids_trav.programs.definition import Program
+
+
+@functools.cache
+def breadth_first() -> Program:
+    """Distance from the sources in edges: they start from 0, all others from the largest int32."""
+    return Program("breadth_first", "int32", "min", gather=lambda message: message + 1)
+
+
+@functools.cache
+def connected_components(dtype: str = "int32") -> Program:
+    """The smallest label that reaches a vertex; to be run with direction="both".
+
+    Label propagation: every vertex starts with a label of its own, and takes the smallest around it.
+    """
+    return Program("connected_components", dtype, "min")
+
+
+@functools.cache
+def shortest_paths(dtype: str = "float64") -> Program:
+    """Distance from the sources by weight; they start from 0, all others from the reducer's identity.
+
+    R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
+    """
+    return Program("shortest_paths", dtype, "min", gather=lambda message, weight: message + weight)
+
+
+@functools.cache
+def pagerank(tolerance: float = 1e-5, dtype: str = "float64") -> Program:
+    """The stationary probability of a walker who follows an edge, or now and then jumps anywhere.
+
+    Its `parameters` are the probability of following an edge and 1 / n.  Vertices without out-edges
+    (`total`) spread their value evenly.  Used in the iteration that makes them, new values lead to the same
+    end: the iteration contracts in any order.
+
+    S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", 1998.
+    """
+
+    def scatter(value, degree):
+        return value / degree if degree > 0 else 0.0
+
+    def gather(message, weight):
+        return message * weight
+
+    def apply(value, gathered, total, parameters):
+        follow, share = parameters[0], parameters[1]
+        return (1.0 - follow) * share + follow * (gathered + total * share)
+
+    def total(value, degree):
+        return 0.0 if degree > 0 else value
+
+    return Program(
+        "pagerank",
+        dtype,
+        "sum",
+        scatter=scatter,
+        gather=gather,
+        apply=apply,
+        total=total,
+        tolerance=tolerance,
+        asynchronous=True,
+    )

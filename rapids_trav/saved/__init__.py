@@ -1,0 +1,1 @@
+"""Graphs in folders: `Graph.save` and `Graph.open`."""

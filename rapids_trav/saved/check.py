@@ -1,0 +1,79 @@
+"""One look at every edge of a saved graph: what its answers rest on, beside what its files' sizes tell.
+
+Rows ascend, and an undirected graph has each edge both ways, with one weight.  To compare the rows with
+their transpose would take as long as a build.  Instead the edges with u < v add a hash of (u, v, weight) to a
+sum modulo 2^64, and those with u > v subtract that of (v, u, weight).  Of a symmetric graph nothing is left;
+of another, whose author does not know the random key of the hash, nothing is left by a chance of about 2^-64.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import NamedTuple
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+
+ROWS = 1 << 12  # the fewest that a thread looks at
+
+
+class Findings(NamedTuple):
+    """What was seen in the edges.
+
+    Attributes
+    ----------
+    ascending : bool
+        Whether every row is in ascending order.
+    n_loops : int
+        Edges that lead from a vertex to itself.
+    symmetric : bool
+        Whether each edge is there both ways, with one weight.
+    """
+
+    ascending: bool
+    n_loops: int
+    symmetric: bool
+
+
+def look_through(edges: Adjacency) -> Findings:
+    """Read all edges once, whose columns are known to be vertices."""
+    weights = edges.weights
+    bits = None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
+    key = np.uint64(secrets.randbits(64))
+    arrays = (edges.row_offsets, edges.column_indices, bits, key)
+    with Team() as team:
+        found = team.run(_look_through, edges.n_vertices, *arrays, grain=ROWS)
+    descents, loops, left = (sum(int(part[i]) for part in found) for i in range(3))
+    return Findings(descents == 0, loops, left % 2**64 == 0)
+
+
+@kernel
+def _mixed(x):
+    """The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def _look_through(row_offsets, column_indices, weights, key, begin, end):
+    """Descents within the rows `begin` to `end` - 1, loops, and the sum of hashes."""
+    descents, loops, left = 0, 0, np.uint64(0)
+    for u in range(begin, end):
+        before = np.int64(-1)
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            v = np.int64(column_indices[e])
+            if v < before:
+                descents += 1
+            before = v
+            if u == v:
+                loops += 1
+                continue
+            low, high = (u, v) if u < v else (v, u)
+            hashed = _mixed(_mixed(np.uint64(low) + key) + np.uint64(high))
+            if weights is not None:
+                hashed = _mixed(hashed + np.uint64(weights[e]))
+            left = left + hashed if u < v else left - hashed
+    return descents, loops, left

@@ -1,0 +1,206 @@
+"""The folder of a saved graph, read back; what is in it, `write.py` tells.
+
+Arrays are mapped, not read, and no kernel looks at the bounds of its arrays: so what is in the files is
+checked when they are opened, whatever their checksums say: always what memory is addressed by and, with
+`verify`, all that answers rest on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.errors import TravError, first_line
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.saved.head import OFFSETS, WEIGHTS, Head, SavedFile, damaged, parse_head
+from rapids_trav.saved.write import HEAD
+from rapids_trav.storage.mapped_arrays import open_array
+from rapids_trav.utilities.atomic_files import file_checksum, open_plain, plain_size
+from rapids_trav.utilities.locations import location
+
+CHEAP = 1 << 30  # bytes up to which everything is verified: less than a second
+LARGE = ("column_indices.npy", "weights.npy")  # files that may be larger than memory
+BLOCK = 1 << 22  # entries that are looked at at once
+LONGEST_HEAD = 1 << 24  # bytes
+
+
+@dataclass(frozen=True)
+class GraphFolder:
+    """A saved graph, found whole.
+
+    Attributes
+    ----------
+    path : Path
+    head : Head
+        Content of `graph.json`.
+    verify : bool
+        Whether to look at all that the answers rest on.
+    """
+
+    path: Path
+    head: Head
+    verify: bool
+
+    def has(self, file: str) -> bool:
+        return file in self.head.files
+
+    def array(self, name: str, *types: str) -> np.ndarray:
+        """One of the arrays, mapped, which is of one of these types."""
+        path = self.path / f"{name}.npy"
+        try:
+            array = open_array(path)
+        except (OSError, ValueError) as error:
+            raise damaged(path, f"cannot be mapped ({error})") from error
+        saved = self.head.files[path.name].dtype
+        if saved is not None and array.dtype.str != saved:
+            raise damaged(path, f"holds {array.dtype.str}, and was saved as {saved}")
+        if array.dtype.str not in types:
+            raise damaged(path, f"holds {array.dtype.str}, and should hold {' or '.join(types)}")
+        return array
+
+    def vertices(self, name: str) -> np.ndarray:
+        """An array of internal ids, mapped, each of which is one of the graph's."""
+        n = self.head.n_vertices
+        array = self.array(name, vertex_dtype(n).str)
+        if not _below(array, n):
+            what = "edges" if name == "column_indices" else "places"
+            raise damaged(self.path / f"{name}.npy", f"holds {what} to none of the {n:,} vertices")
+        return array
+
+    def edges(self) -> Adjacency:
+        """The adjacency, of mapped arrays, in which no kernel can go astray.
+
+        Every edge leads to a vertex and no weight is NaN: to see that takes a twentieth of a second for each
+        GB that is in memory.  With `verify`, which takes as long as the checksums, rows ascend, an undirected
+        graph has each edge both ways, and edges are as many as the head says.
+        """
+        head = self.head
+        offsets, columns = self.array("row_offsets", *OFFSETS), self.vertices("column_indices")
+        weights = self.array("weights", *WEIGHTS) if self.has("weights.npy") else None
+        fewest, most = head.n_edges, head.n_edges * (1 if head.directed else 2)
+        fitting = (
+            len(offsets) == head.n_vertices + 1
+            and int(offsets[0]) == 0
+            and int(offsets[-1]) == len(columns)
+            and _ascend(offsets)
+            and fewest <= len(columns) <= most
+            and (weights is None or len(weights) == len(columns))
+        )
+        if not fitting:
+            raise TravError(f"{self.path} holds arrays that do not fit together: save the graph again.")
+        if weights is not None and _has_nan(weights):
+            raise damaged(self.path / "weights.npy", "holds NaN, which is not a weight")
+        edges = Adjacency(offsets.astype("int64", copy=False), columns, weights=weights)
+        if self.verify:
+            self._verify(edges)
+        return edges
+
+    def _verify(self, edges: Adjacency) -> None:
+        from rapids_trav.saved.check import (
+            look_through,  # brings Numba, which opening without `verify` does not need
+        )
+
+        head, found = self.head, look_through(edges)
+        path = self.path / "column_indices.npy"
+        if not found.ascending:
+            raise damaged(path, "holds a row that is not in ascending order")
+        if head.directed:
+            return
+        if not found.symmetric:
+            raise damaged(path, "holds an undirected edge that does not lead both ways with one weight")
+        if edges.n_edges + found.n_loops != 2 * head.n_edges:
+            n_edges = (edges.n_edges + found.n_loops) // 2
+            raise damaged(self.path / HEAD, f"tells {head.n_edges:,} edges, and there are {n_edges:,}")
+
+    def table(self, name: str, columns: list[str], n_rows: int | None = None) -> pa.Table:
+        """One of the tables, which has these columns and, if given, so many rows."""
+        import pyarrow.parquet
+
+        path = self.path / f"{name}.parquet"
+        try:
+            with open_plain(path) as file:
+                parquet = pyarrow.parquet.ParquetFile(file)
+                found, rows = parquet.schema_arrow.names, parquet.metadata.num_rows
+                if found != columns or n_rows not in (None, rows):
+                    raise ValueError(
+                        f"it has {rows:,} rows of {len(found)} columns, not those that it should"
+                    )
+                return parquet.read()
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a reader makes of bytes that are not its own
+            raise damaged(path, f"cannot be read ({first_line(error)})") from error
+
+
+def open_folder(folder: Any, verify: bool | None = None) -> GraphFolder:
+    """A saved graph, after a look at what its files should be.
+
+    Parameters
+    ----------
+    folder : path
+    verify : bool, optional
+        Read every file for its checksum, and every edge for what answers rest on; by default if together they
+        have up to 1 GiB.  Otherwise the edges and their weights are left out, which `edges` then looks
+        through.  Sizes are always compared.
+
+    Raises
+    ------
+    TravError
+        If the folder holds no saved graph, or one of its files is missing or not what was saved.
+    """
+    path = location("folder", folder)
+    head = _read_head(path / HEAD)
+    if verify is None:
+        verify = sum(file.n_bytes for file in head.files.values()) <= CHEAP
+    for name, saved in head.files.items():
+        _check_file(path / name, saved, verify or name not in LARGE)
+    return GraphFolder(path, head, verify)
+
+
+def _check_file(path: Path, saved: SavedFile, verify: bool) -> None:
+    try:
+        size = plain_size(path)
+        if size != saved.n_bytes:
+            raise damaged(path, f"has {size:,} bytes, and was saved with {saved.n_bytes:,}")
+        if verify and f"{file_checksum(path):08x}" != saved.crc32:
+            raise damaged(path, "is not what was saved (its checksum does not fit)")
+    except FileNotFoundError:
+        raise damaged(path, "is missing") from None
+    except OSError as error:
+        raise damaged(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def _read_head(path: Path) -> Head:
+    try:
+        with open_plain(path) as file:
+            content = file.read(LONGEST_HEAD + 1)
+    except FileNotFoundError:
+        raise TravError(f"{path.parent} holds no saved graph: there is no {path.name} in it.") from None
+    except OSError as error:
+        raise damaged(path, f"cannot be read ({error.strerror or error})") from error
+    if len(content) > LONGEST_HEAD:
+        raise damaged(path, f"has more than {LONGEST_HEAD:,} bytes")
+    return parse_head(path, content)
+
+
+def _ascend(offsets: np.ndarray) -> bool:
+    """Compared rather than subtracted: a difference may overflow."""
+    blocks = (offsets[i : i + BLOCK + 1] for i in range(0, len(offsets) - 1, BLOCK))
+    return all(bool((block[1:] >= block[:-1]).all()) for block in blocks)
+
+
+def _below(array: np.ndarray, n: int) -> bool:
+    """Whether all are from 0 to n - 1; as unsigned integers negative ones are large."""
+    unsigned = array.view(f"u{array.dtype.itemsize}")
+    return all(int(unsigned[i : i + BLOCK].max()) < n for i in range(0, len(array), BLOCK))
+
+
+def _has_nan(weights: np.ndarray) -> bool:
+    """A largest number is NaN if any number is."""
+    blocks = range(0, len(weights), BLOCK) if weights.dtype.kind == "f" else ()
+    return any(bool(np.isnan(weights[i : i + BLOCK].max())) for i in blocks)

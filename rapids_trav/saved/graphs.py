@@ -1,0 +1,85 @@
+"""Graphs into folders and out of them; what is in a folder, `saved.write` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from rapids_trav.engines import gpu_is_there, select
+from rapids_trav.frames import libraries, proxies
+from rapids_trav.saved.folder import open_folder
+from rapids_trav.saved.ids import describe, restore
+from rapids_trav.saved.rows import SavedRows
+from rapids_trav.saved.write import write_graph
+from rapids_trav.storage.edge_rows import Weight
+from rapids_trav.storage.parts import GraphParts
+from rapids_trav.storage.placement import Placement
+from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.locations import location
+from rapids_trav.utilities.phase_times import PhaseTimes
+
+
+def save(graph: GraphParts, folder: Any) -> None:
+    """Write the folder that `Graph.save` documents."""
+    location("folder", folder)
+    adjacency = graph.storage.forward(weighted=graph.weight is not None)
+    entry, tables, arrays = describe(graph.ids, graph.rows.source.library)
+    arrays |= {"row_offsets": adjacency.row_offsets, "column_indices": adjacency.column_indices}
+    if adjacency.weights is not None:
+        arrays["weights"] = adjacency.weights
+    head = {
+        "directed": graph.directed,
+        "n_vertices": graph.ids.n,
+        "n_edges": graph.n_edges,
+        "columns": {
+            "src": [_name(name) for name in graph.rows.src],
+            "dst": [_name(name) for name in graph.rows.dst],
+            "weight": None if graph.weight is None else _name(graph.weight),
+        },
+        "ids": entry,
+    }
+    write_graph(folder, head, arrays, tables)
+
+
+def _name(column: Hashable) -> str | int:
+    """A column's name as JSON can hold it."""
+    return column if isinstance(column, (str, int)) else str(column)
+
+
+def open_saved(folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: bool | None) -> GraphParts:
+    """The parts of the graph in the folder that `Graph.open` documents."""
+    if verify is not None:
+        flag("verify", verify)
+    saved = open_folder(folder, verify)
+    if engine == "auto":
+        engine = "cuda" if gpu_is_there() else "cpu"
+    runner = select(engine, "pandas")
+    library = libraries.library("cudf" if runner.name == "cuda" else "pandas", proxies.active())
+    times = PhaseTimes(runner.synchronize)
+    with times.phase("ids"):
+        ids = restore(saved, library, runner.xp)
+    head = saved.head
+    adjacency = saved.edges()
+    weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype)
+    rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
+    placement = Placement.of(runner, head.n_edges, head.directed, memory_limit, spill)
+    with times.phase("adjacency"):
+        storage = placement.storage(
+            runner,
+            ids,
+            head.n_edges,
+            head.directed,
+            chunks=rows.pairs,
+            filtered=rows.pairs,
+            weighted=None if weight is None else rows.weighted,
+            forward=adjacency,
+        )
+    return GraphParts(
+        rows=rows,
+        ids=ids,
+        storage=storage,
+        n_edges=head.n_edges,
+        directed=head.directed,
+        weight=head.weight,
+        build_times=times.seconds,
+    )

@@ -1,0 +1,125 @@
+"""Vertex ids in a saved graph: as they are given back, in ascending order; their map is made of them again.
+
+Consecutive integers are two numbers.  Categoricals are saved as their codes, with the categories apart, since
+Parquet keeps neither unused ones nor their order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rapids_trav.errors import TravError, first_line, written
+from rapids_trav.frames.columns import move
+from rapids_trav.ids.degree_order import DegreeOrderedIds
+from rapids_trav.ids.maps import IdMap, Library, RangeIds
+from rapids_trav.ids.renumber import renumber
+from rapids_trav.saved.folder import GraphFolder
+from rapids_trav.saved.head import RangeEntry, TableEntry, damaged
+
+
+def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa.Table], dict[str, Any]]:
+    """The ids as an entry of `graph.json`, as tables and as arrays."""
+    arrays = {} if ids.order is None else {"order": ids.order}
+    base = ids.ascending
+    if isinstance(base, RangeIds) and isinstance(base.dtype, np.dtype):
+        kind = {"kind": "range", "first": base.first, "dtype": base.dtype.name}
+        return kind | {"integers": base.integer_dtype.name}, {}, arrays
+    names = [f"vertex_{i}" for i in range(base.width)]
+    frame = library.frame(dict(zip(names, base.decode(None), strict=True)))
+    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    for name in names:
+        if frame[name].dtype == object and pd.api.types.infer_dtype(frame[name]) == "mixed":
+            raise TravError(
+                f"Ids of Python objects ({written(frame[name].iloc[0])}) cannot be saved: make them strings "
+                f"or several columns, and build the graph of those."
+            )
+    dtypes = [str(frame[name].dtype) for name in names]
+    tables, ordered = {}, {}
+    for i, name in enumerate(names):
+        if isinstance(dtype := frame[name].dtype, pd.CategoricalDtype):
+            tables[f"categories_{i}"] = _table(pd.DataFrame({"category": dtype.categories}), "categories")
+            ordered[str(i)] = bool(dtype.ordered)
+            frame[name] = frame[name].cat.codes
+    tables["ids"] = _table(frame, "vertex ids")
+    entry = {"kind": "table", "columns": base.width, "ordered": ordered}
+    return entry | {"library": library.name, "dtypes": dtypes}, tables, arrays
+
+
+def restore(folder: GraphFolder, library: Library, xp: Any) -> IdMap:
+    """The map of the ids of a saved graph."""
+    entry, n = folder.head.ids, folder.head.n_vertices
+    ids: IdMap
+    if isinstance(entry, RangeEntry):
+        ids = RangeIds(entry.first, n, entry.integers, entry.dtype, library, xp)
+    else:
+        ids = _map_of_table(folder, entry, library, xp)
+    if folder.has("order.npy"):
+        ids = DegreeOrderedIds.of(ids, _permutation(folder, xp), xp)
+    return ids
+
+
+def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: Any) -> IdMap:
+    """The map of the ids in a table, in which they stand once each and in ascending order."""
+    n, width = folder.head.n_vertices, len(entry.dtypes)
+    table = folder.table("ids", [f"vertex_{i}" for i in range(width)], n)
+    categories = {i: folder.table(f"categories_{i}", ["category"]) for i in entry.ordered}
+    try:
+        columns = _columns(table, categories, entry)
+        named = [(f"vertex_{i}", library.column(column)) for i, column in enumerate(columns)]
+        ids, codes = renumber([named], width, library, xp)
+        place = move(codes(0), xp)
+        found = [str(column.dtype) for column in columns] == list(entry.dtypes)
+        if not (found and ids.n == len(place) == n and bool((place == xp.arange(n)).all())):
+            raise ValueError("they are not as many as the vertices, distinct, ascending and of their types")
+    except MemoryError:
+        raise
+    except Exception as error:  # of a table that somebody else made, pandas may say anything
+        raise damaged(
+            folder.path / "ids.parquet", f"does not hold the ids of the graph ({first_line(error)})"
+        ) from error
+    return ids
+
+
+def _columns(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry) -> list[pd.Series]:
+    frame = table.to_pandas().reset_index(drop=True)
+    columns = []
+    for i, dtype in enumerate(entry.dtypes):
+        column = frame[f"vertex_{i}"]
+        if i in categories:
+            index = pd.Index(categories[i].to_pandas()["category"].rename(None))
+            column = pd.Series(pd.Categorical.from_codes(column, index, ordered=entry.ordered[i]))
+        elif str(column.dtype) != dtype:
+            column = column.astype(dtype)  # Python objects, say, which Parquet gives back as its own types
+        columns.append(column)
+    return columns
+
+
+def _permutation(folder: GraphFolder, xp: Any) -> Any:
+    """The order of the vertices, in which each stands once."""
+    n, order = folder.head.n_vertices, xp.asarray(folder.vertices("order"))
+    seen = xp.zeros(len(order), dtype=bool)
+    if len(order) == n:
+        seen[order] = True
+    if not bool(seen.all()) or len(order) != n:
+        raise damaged(folder.path / "order.npy", f"does not hold each of the {n:,} vertices once")
+    return order
+
+
+def _table(frame: pd.DataFrame, what: str) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except UnicodeEncodeError as error:
+        raise TravError(
+            f"The {what} cannot be saved as Parquet, which holds no lone surrogates "
+            f"({written(error.object)}): mend them, for example with str.encode('utf-8', "
+            f"'replace').str.decode('utf-8')."
+        ) from error
+    except (pa.ArrowException, OverflowError, TypeError) as error:
+        raise TravError(
+            f"The {what} cannot be saved as Parquet ({error}): build the graph over ids of another type, for "
+            f"example with astype(str)."
+        ) from error

@@ -1,0 +1,142 @@
+"""The edges of a graph that was opened from a folder: what its adjacency tells of them.
+
+Columns beside the two ends and the weight are not saved, nor is the order of the rows.  An undirected edge
+leads from its smaller end to the larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.csr.blocks import BLOCK, edge_blocks
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame, move
+from rapids_trav.ids.maps import IdMap, Library
+from rapids_trav.storage.edge_rows import Weight, check_name
+
+
+class SavedEdges:
+    """What is left of an `EdgeSource`: there are no frames to read again, and nothing to filter by."""
+
+    def __init__(self, library: Library, columns: Sequence[Hashable]) -> None:
+        self.library = library
+        self.columns = list(columns)
+
+    def deliver(self, frame: Frame) -> Frame:
+        return frame
+
+
+class SavedRows:
+    """What `EdgeRows` is to the caller's edges; `check_where` lets no filter through to it.
+
+    Parameters
+    ----------
+    adjacency : Adjacency
+        By source, of NumPy arrays, with weights if there are any; of undirected edges with each both ways.
+    src, dst : list of str
+        Columns of the ends, as they were called.
+    weight : Weight or None
+    """
+
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        directed: bool,
+        src: Sequence[Hashable],
+        dst: Sequence[Hashable],
+        weight: Weight | None,
+        ids: IdMap,
+        library: Library,
+        xp: Any,
+    ) -> None:
+        self.src, self.dst, self.xp = list(src), list(dst), xp
+        self.weight = weight
+        self.source = SavedEdges(library, [*src, *dst, *([] if weight is None else [weight.name])])
+        self._adjacency, self._directed, self._ids = adjacency, directed, ids
+
+    def check_where(self, where: Any) -> None:
+        """Refuse every filter: there are no columns to filter by."""
+        if where is None:
+            return
+        check_name(where)
+        raise TravError(
+            f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
+            f"build the graph from its edges."
+        )
+
+    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
+        """Both ends of the edges, block by block, in internal ids."""
+        for edges, kept in self._blocks():
+            yield edges.src[kept], edges.dst[kept]
+
+    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
+        """The same with the weight of each edge."""
+        first = 0
+        assert self._adjacency.weights is not None
+        for edges, kept in self._blocks():
+            weights = self.xp.asarray(self._adjacency.weights[first : first + len(edges.src)])
+            first += len(edges.src)
+            yield edges.src[kept], edges.dst[kept], weights[kept]
+
+    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
+        """The edges whose both ends are chosen, (n_vertices,): a frame of the ends and the weight."""
+        chosen = move(chosen, np)
+        batches = self._batches(np.flatnonzero(chosen), rows_at_once or BLOCK)
+        found = [self._among(rows, chosen) for rows in batches]
+        edges = np.concatenate(found) if found else np.empty(0, np.int64)
+        u = self._row_of(edges)
+        v = self._adjacency.column_indices[edges]
+        if (place := self._place()) is not None:
+            order = np.lexsort((place[v], place[u]))
+            edges, u, v = edges[order], u[order], v[order]
+        columns: dict[Any, Any] = {}
+        for names, ends in ((self.src, u), (self.dst, v)):
+            columns |= dict(zip(names, self._ids.decode(move(ends, self.xp)), strict=True))
+        if self.weight is not None and self._adjacency.weights is not None:
+            columns[self.weight.name] = self._adjacency.weights[edges]
+        return self.source.library.frame(columns)
+
+    def _place(self) -> np.ndarray | None:
+        """The place of each internal id in ascending order of the caller's; None if that is itself."""
+        return None if self._ids.order is None else move(self._ids.order, np)
+
+    def _blocks(self) -> Iterator[tuple[Any, Array]]:
+        """Blocks of edges, and which of them count: of an undirected edge one direction.
+
+        Without edges one block all the same: the types of its arrays count.
+        """
+        if self._adjacency.n_edges == 0:
+            none = self.xp.asarray(self._adjacency.column_indices)
+            yield EdgeList(none, none), slice(None)
+        for edges in edge_blocks(self._adjacency, self.xp):
+            kept = slice(None) if self._directed else edges.src <= edges.dst
+            yield edges, kept
+
+    def _batches(self, rows: np.ndarray, block: int) -> Iterator[np.ndarray]:
+        """The rows, so many at a time that their edges are about a block."""
+        offsets = self._adjacency.row_offsets
+        total = np.cumsum(offsets[rows + 1] - offsets[rows])
+        cuts = np.searchsorted(total, np.arange(block, total[-1] if len(total) else 0, block))
+        return (part for part in np.split(rows, np.unique(cuts)) if len(part))
+
+    def _among(self, rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Positions of the edges that lead from these rows to chosen vertices."""
+        offsets = self._adjacency.row_offsets
+        begins = offsets[rows]
+        lengths = offsets[rows + 1] - begins
+        ends = np.cumsum(lengths)
+        edges = np.arange(ends[-1]) + np.repeat(begins - (ends - lengths), lengths)
+        v = self._adjacency.column_indices[edges]
+        kept = chosen[v]
+        if not self._directed:
+            u, place = np.repeat(rows, lengths), self._place()
+            kept &= (u <= v) if place is None else (place[u] <= place[v])
+        return edges[kept]
+
+    def _row_of(self, edges: np.ndarray) -> np.ndarray:
+        rows = np.searchsorted(self._adjacency.row_offsets, edges, side="right") - 1
+        return rows.astype(self._adjacency.column_indices.dtype)

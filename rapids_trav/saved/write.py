@@ -1,0 +1,157 @@
+"""A graph as a folder of files: `Graph.save` and `Graph.open`.
+
+- `graph.json`: format version, counts, names of the columns, what the ids are, the size and CRC-32 of each
+  other file, and the dtype of each array.
+- `row_offsets.npy`, `column_indices.npy`: the adjacency, of an undirected graph with each edge both ways.
+- `weights.npy`, if the graph has weights: one for each of the column indices.
+- `ids.parquet`: the vertex ids in ascending order, unless they are consecutive integers, which
+  `graph.json` tells; `categories_<i>.parquet`: the categories of their column `i`, if it is categorical.
+- `order.npy`, if the vertices are numbered by degree: the place of each in `ids.parquet`.
+
+The folder is written under another name beside its own, `.<name>.<letters>.partial`, and renamed at the end,
+so it is there whole or not at all.  If the process is killed that one stays; the next saving to the same
+place removes it.  How a folder is read back, `folder.py` tells.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import move
+from rapids_trav.storage.mapped_arrays import preallocate
+from rapids_trav.utilities.atomic_files import BLOCK, file_checksum, folder_in_the_making, sync_folder
+from rapids_trav.utilities.locations import location, reachable
+from rapids_trav.utilities.sizes import readable
+
+FORMAT = "rapids_trav graph"
+VERSION = 1
+HEAD = "graph.json"
+
+
+def is_saved_graph(folder: Any) -> bool:
+    """Whether a path is that of a saved graph."""
+    return (reachable(Path(folder)) / HEAD).is_file()
+
+
+def write_graph(
+    folder: Any,
+    head: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    tables: Mapping[str, pa.Table],
+) -> None:
+    """Write a folder of arrays (.npy) and tables (.parquet), all of it or nothing.
+
+    Raises
+    ------
+    TravError
+        If the folder is there already or cannot be written, for want of room, say.
+    """
+    target = _target(folder)
+    n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())
+    made = False
+    try:
+        with folder_in_the_making(target) as partial:
+            made = True
+            _refuse_without_room(target, n_bytes)
+            partial.chmod(0o777 & ~_umask())
+            files = {}
+            for name, array in arrays.items():
+                files[f"{name}.npy"] = _write_array(partial / f"{name}.npy", array)
+            for name, table in tables.items():
+                files[f"{name}.parquet"] = _write_table(partial / f"{name}.parquet", table)
+            _write_head(partial / HEAD, dict(head) | {"files": files})
+            sync_folder(partial)
+            partial.rename(target)
+            sync_folder(target.parent)
+    except OSError as error:
+        why = error.strerror or error
+        if not made:
+            raise TravError(f"{folder} cannot be made: {why}.") from error
+        raise TravError(
+            f"{folder} cannot be written: {why}; it needs {readable(n_bytes)}, and nothing is left of it."
+        ) from error
+
+
+def _target(folder: Any) -> Path:
+    """The folder to be made, which a link leads to if it is named by one."""
+    try:
+        target = location("folder", folder).resolve()
+        there = target.exists()
+        if there and (not target.is_dir() or any(target.iterdir())):
+            raise TravError(f"{folder} exists already: remove it first, or name another folder.")
+    except (OSError, RuntimeError) as error:  # a link to itself is one or the other
+        raise TravError(f"{folder} cannot be made: {getattr(error, 'strerror', None) or error}.") from error
+    if there and target.is_mount():
+        raise TravError(
+            f"{folder} is where a disk is mounted, which cannot be replaced: name a folder in it."
+        )
+    return target
+
+
+def _refuse_without_room(target: Path, n_bytes: int) -> None:
+    free = shutil.disk_usage(target.parent).free
+    if free < n_bytes:
+        raise TravError(
+            f"{target} needs {readable(n_bytes)}, and {target.parent} has {readable(free)} left: make room, "
+            f"or name a folder elsewhere."
+        )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _write_array(path: Path, array: Any) -> dict[str, Any]:
+    """A .npy file, from an array that may be larger than memory or on a GPU; its size and checksum."""
+    header = io.BytesIO()
+    form = {"descr": array.dtype.str, "fortran_order": False, "shape": (len(array),)}
+    np.lib.format.write_array_header_1_0(header, form)
+    checksum = zlib.crc32(header.getvalue())
+    with path.open("wb") as file:
+        preallocate(file, len(header.getvalue()) + array.nbytes)
+        file.write(header.getvalue())
+        step = BLOCK // array.dtype.itemsize
+        for first in range(0, len(array), step):
+            block = np.ascontiguousarray(move(array[first : first + step], np)).view(np.uint8)
+            checksum = zlib.crc32(block, checksum)
+            file.write(block)
+        size = file.tell()
+        file.flush()
+        os.fsync(file.fileno())
+    return {"bytes": size, "crc32": f"{checksum:08x}", "dtype": array.dtype.str}
+
+
+def _write_table(path: Path, table: pa.Table) -> dict[str, Any]:
+    import pyarrow.parquet
+
+    with path.open("wb") as file:
+        pyarrow.parquet.write_table(table, file)
+        file.flush()
+        os.fsync(file.fileno())
+    return {"bytes": path.stat().st_size, "crc32": f"{file_checksum(path):08x}"}
+
+
+def _write_head(path: Path, head: dict[str, Any]) -> None:
+    with path.open("wb") as file:
+        file.write(head_bytes({"format": FORMAT, "version": VERSION} | head))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def head_bytes(head: Mapping[str, Any]) -> bytes:
+    """The content of `graph.json`, with its own checksum at the end."""
+    checksum = zlib.crc32(json.dumps(head, sort_keys=True).encode())
+    return json.dumps(dict(head) | {"crc32": f"{checksum:08x}"}, indent=2).encode() + b"\n"

@@ -1,0 +1,182 @@
+"""The adjacencies of one set of edges, built when first asked for, and how a search reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.csr.statistics import strengths
+from rapids_trav.engines.runs import GatherView
+from rapids_trav.storage.search_memory import Searches
+
+Chunks = Callable[[], Iterator[tuple[Array, ...]]]
+NAMES = ("forward", "backward", "symmetric")
+
+
+class AdjacencySet:
+    """The adjacencies of one set of edges.
+
+    Undirected edges need one structure, which reads the same both ways.  Directed ones are built by source
+    (CSR); by destination (CSC) and symmetrised are made from it when a search asks for them.  Weights are
+    read, by `weighted`, when a run first asks for them.  With `forward` that structure is there already.
+    """
+
+    limited = False  # whether a budget counts what is taken
+
+    def __init__(
+        self,
+        engine: Any,
+        n_vertices: int,
+        chunks: Chunks,
+        directed: bool,
+        weighted: Chunks | None = None,
+        forward: Adjacency | None = None,
+    ) -> None:
+        self._engine = engine
+        self.n_vertices = n_vertices
+        self.directed = directed
+        self._weighted = weighted
+        self._weights: dict[str, Array] = {}
+        self._degrees: dict[tuple[str, bool], Array] = {}
+        self._coo: dict[int, EdgeList] = {}  # by the identity of the adjacency that each spells out
+        if forward is None:
+            forward = engine.build_adjacency(chunks, n_vertices, symmetric=not directed)
+        else:
+            forward = engine.take_over(forward)
+        if forward.weights is not None:
+            self._weights["forward"] = forward.weights
+            forward = replace(forward, weights=None)
+        self.forward: Adjacency = forward
+
+    @cached_property
+    def backward(self) -> Adjacency:
+        return self._rebuilt(transpose=True) if self.directed else self.forward
+
+    @cached_property
+    def symmetric(self) -> Adjacency:
+        return self._rebuilt(symmetric=True) if self.directed else self.forward
+
+    def adjacency(self, name: str) -> Adjacency:
+        """The adjacency of that name, as a search reads it."""
+        return getattr(self, name)
+
+    def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
+        """Room for searches, until their answer stands, where a budget counts it."""
+        return nullcontext()
+
+    def searches_at_once(self, most: int, asked: Searches) -> int:
+        """How many independent searches there is room for, up to `most`."""
+        return most
+
+    def _rebuilt(self, **how: bool) -> Adjacency:
+        edges = self._engine.expand_rows(self.forward)
+        return self._engine.build_adjacency(lambda: iter([(edges.src, edges.dst)]), self.n_vertices, **how)
+
+    def expanded(self, adjacency: Adjacency) -> EdgeList:
+        """The coordinate form of one of the adjacencies, kept."""
+        if id(adjacency) not in self._coo:
+            self._coo[id(adjacency)] = self._engine.expand_rows(adjacency)
+        return self._coo[id(adjacency)]
+
+    def weights(self, name: str) -> Array:
+        """The weights of the adjacency called `name`, one for each of its columns, kept."""
+        if name not in self._weights:
+            how = {
+                "forward": {"symmetric": not self.directed},
+                "backward": {"transpose": True},
+                "symmetric": {"symmetric": True},
+            }[name]
+            built = self._engine.build_adjacency(self._weighted, self.n_vertices, **how)
+            assert built.weights is not None
+            self._weights[name] = built.weights
+            self.__dict__.setdefault(name, replace(built, weights=None))
+        return self._weights[name]
+
+    @cached_property
+    def weight_range(self) -> tuple[Any, Any] | None:
+        """Smallest and largest of the weights, once a run has asked for them; None without edges."""
+        built = next(iter(self._weights.values()))
+        return (built.min().item(), built.max().item()) if len(built) else None
+
+    def into_and_out(self, direction: str) -> tuple[str, str]:
+        """Names of the adjacencies that tell whom a vertex gathers from, and whom it leads to."""
+        if not self.directed:
+            return "forward", "forward"
+        names = {"out": ("backward", "forward"), "in": ("forward", "backward")}
+        return names.get(direction, ("symmetric", "symmetric"))
+
+    def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
+        """What a vertex program needs, reading the edges in this direction."""
+        into, out = self.into_and_out(direction)
+        weights = self.weights(into) if weighted else None
+        out_weights = self.weights(out) if weighted and pushed else None
+        view = MemoryView(self, direction)
+        key = (into, weighted)
+        if key not in self._degrees:
+            xp = self._engine.xp
+            self._degrees[key] = (
+                xp.diff(view.out.row_offsets).astype(xp.int64)
+                if weights is None
+                else strengths(view.into.column_indices, weights, self.n_vertices, xp)
+            )
+        return GatherView(view.into, view.out, weights, self._degrees[key], out_weights=out_weights)
+
+    def held(self) -> Iterator[tuple[str, Array]]:
+        """Name and array of each part of each structure that exists; parts of one have the same name."""
+        for name in NAMES if self.directed else NAMES[:1]:
+            if (adjacency := self.__dict__.get(name)) is not None:
+                label = {"forward": "CSR", "backward": "CSC"}.get(name, "CSR, symmetrised")
+                label = label if self.directed else "CSR, symmetrised"
+                yield from ((label, part) for part in adjacency.parts)
+                if name in self._weights:
+                    yield f"weights of {label}", self._weights[name]
+                if (edges := self._coo.get(id(adjacency))) is not None:
+                    # An engine may let the list share the adjacency's columns.
+                    own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)
+                    yield from ((f"COO of {label}", part) for part in own)
+        yield from (("degrees", degree) for degree in self._degrees.values())
+
+
+@dataclass(frozen=True)
+class MemoryView:
+    """`AdjacencySet` read in one direction; an `engines.interface.View`."""
+
+    structures: AdjacencySet
+    direction: str
+
+    @property
+    def n_vertices(self) -> int:
+        return self.structures.n_vertices
+
+    @property
+    def out(self) -> Adjacency:
+        return self.structures.adjacency(self.structures.into_and_out(self.direction)[1])
+
+    @property
+    def into(self) -> Adjacency:
+        return self.structures.adjacency(self.structures.into_and_out(self.direction)[0])
+
+    @property
+    def coo(self) -> EdgeList:
+        return self.structures.expanded(self.out)
+
+    @property
+    def stored(self) -> Adjacency:
+        return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
+
+    @property
+    def limited(self) -> bool:
+        """Whether a budget counts what searches take, so that nothing may stay when they have ended."""
+        return self.structures.limited
+
+    def searching(self, asked: Searches) -> AbstractContextManager[None]:
+        """Room for searches in this view, until their answer stands."""
+        return self.structures.searching(self.direction, asked)
+
+    def searches_at_once(self, most: int, asked: Searches) -> int:
+        """How many independent searches there is room for, up to `most`."""
+        return self.structures.searches_at_once(most, asked)

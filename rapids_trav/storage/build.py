@@ -1,0 +1,162 @@
+"""From edges to the parts of a `Graph`: ids, adjacency, and the way back to the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.edges.build_pass import BuildPass
+from rapids_trav.edges.slices import SlicedEdges
+from rapids_trav.edges.sources import EdgeSource, Ends, FrameEdges, edge_columns, open_edges, require_column
+from rapids_trav.engines import select
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames import proxies
+from rapids_trav.ids.degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
+from rapids_trav.ids.lookup import split
+from rapids_trav.ids.maps import IdMap
+from rapids_trav.ids.renumber import renumber
+from rapids_trav.ids.renumber_streamed import renumber_distinct
+from rapids_trav.storage.edge_rows import EdgeRows, Weight
+from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
+from rapids_trav.storage.parts import GraphParts
+from rapids_trav.storage.placement import Placement
+from rapids_trav.utilities.phase_times import PhaseTimes
+
+Pairs = Callable[[], Iterator[tuple[Array, Array]]]
+
+
+def build(
+    edges: Any,
+    src: Ends,
+    dst: Ends,
+    *,
+    directed: bool,
+    weight: Hashable | None,
+    vertices: Any,
+    engine: Any,
+    degree_sort: str,
+    memory_limit: Any,
+    spill: Any,
+) -> GraphParts:
+    """The parts of a graph of the edges that `Graph.from_edges` documents."""
+    source = open_edges(edges, engine)
+    runner = select(engine, source.library.name)
+    sides = edge_columns(source, src, dst)
+    if weight is not None:
+        require_column(source, weight)
+    vertices = proxies.opened(vertices, on_gpu=source.library.name == "cudf")
+    extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
+    back_end = _sort_back_end(degree_sort, runner)
+    placement = Placement.of(runner, source.count_rows(), directed, memory_limit, spill)
+
+    def attempt(placement: Placement) -> GraphParts:
+        return _build(source, sides, directed, weight, extra, runner, back_end, placement)
+
+    if placement.limit is None:
+        try:
+            return attempt(placement)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            placement = Placement.of_what_is_free(runner, spill)
+    with telling_of_memory("building the graph", runner):
+        return attempt(placement)
+
+
+def _build(
+    source: EdgeSource,
+    sides: tuple[list[Hashable], list[Hashable]],
+    directed: bool,
+    weight: Hashable | None,
+    extra: list[list[Any]],
+    runner: Any,
+    back_end: str | None,
+    placement: Placement,
+) -> GraphParts:
+    whole, read = _reading(source, sides, weight, extra, placement)
+    if placement.limit is not None:
+        source = SlicedEdges(source, placement.rows_at_once)
+    times = PhaseTimes(runner.synchronize)
+
+    def edge_rows(ids: IdMap) -> EdgeRows:
+        weights = None if read.weight_dtype is None else Weight(weight, read.weight_dtype)
+        return EdgeRows(source, *sides, read.n_edges, ids, runner.xp, weights)
+
+    with times.phase("renumber"):
+        ids, pairs = _renumbered(read, len(sides[0]), source, runner.xp, whole, edge_rows)
+    if back_end:
+        with times.phase("degree sort"):
+            order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
+            named = placement.limit is None and hasattr(runner, "answer_columns")
+            ids = DegreeOrderedIds.of(ids, order, runner.xp, named=named)
+            pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
+    rows = edge_rows(ids)
+    if whole and not placement.fits(runner, ids, read.n_edges, directed, weight is not None, codes=True):
+        pairs = rows.pairs  # those in memory would take the room of the build
+    with times.phase("adjacency"):
+        storage = placement.storage(
+            runner,
+            ids,
+            read.n_edges,
+            directed,
+            chunks=pairs,
+            filtered=rows.pairs,
+            weighted=None if weight is None else rows.weighted,
+        )
+    return GraphParts(
+        rows=rows,
+        ids=ids,
+        storage=storage,
+        n_edges=read.n_edges,
+        directed=directed,
+        weight=weight,
+        build_times=times.seconds,
+    )
+
+
+def _reading(
+    source: EdgeSource,
+    sides: tuple[list[Hashable], list[Hashable]],
+    weight: Hashable | None,
+    extra: list[list[Any]],
+    placement: Placement,
+) -> tuple[bool, BuildPass]:
+    """Whether the edges are read once, with the ids of all of them in memory, and the reading."""
+    columns = [*sides[0], *sides[1]]
+    id_bytes = source.id_bytes(columns) if isinstance(source, FrameEdges) else None
+    whole = placement.reads_whole(source.count_rows(), id_bytes)
+    rows = source if whole else SlicedEdges(source, placement.rows_at_once)
+    return whole, BuildPass(rows, sides, weight, extra)
+
+
+def _renumbered(
+    read: BuildPass,
+    width: int,
+    source: EdgeSource,
+    xp: Any,
+    whole: bool,
+    edge_rows: Callable[[IdMap], EdgeRows],
+) -> tuple[IdMap, Pairs]:
+    """The ids, and the edges in them: those of all edges at once are kept, else the edges are read again."""
+    if not whole:
+        ids = renumber_distinct(read, width, source.library, xp)
+        return ids, edge_rows(ids).pairs
+    ids, codes = renumber(read, width, source.library, xp)
+    return ids, lambda: ((codes(2 * i), codes(2 * i + 1)) for i in range(read.chunks))
+
+
+def _in_order(pairs: Pairs, ids: DegreeOrderedIds) -> Pairs:
+    """The same pairs in the numbers that an order by degree gives."""
+    return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())
+
+
+def _sort_back_end(asked: str, engine: Any) -> str | None:
+    """The sort to use, or None to leave the vertices as they are."""
+    if not isinstance(asked, str) or asked not in ("auto", "none", *BACK_ENDS):
+        raise TravError(
+            f"degree_sort={written(asked)} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
+        )
+    if asked == "auto":
+        asked = "radix" if engine.name == "cuda" else "none"
+    return None if asked == "none" else asked

@@ -1,0 +1,184 @@
+"""The caller's edges, read once more as pairs of internal ids.
+
+They may have changed since the graph was built, and no compiled kernel looks at the bounds of its arrays: so
+every id read again must be one of the graph's, and the rows as many; and weights must be what fits the
+graph's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rapids_trav.edges.sources import EdgeSource, require_column
+from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed, written
+from rapids_trav.frames.columns import Frame, move
+from rapids_trav.ids.lookup import known_again
+from rapids_trav.ids.maps import IdMap, Library, Portable
+
+Array = Any
+MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
+
+
+class Weight(NamedTuple):
+    """The column of the weights, and the dtype in which engines get them."""
+
+    name: Hashable
+    dtype: np.dtype
+
+
+class RowSource(Protocol):
+    """Where the rows of a graph come from: an `EdgeSource`, or what a saved graph keeps of one."""
+
+    @property
+    def library(self) -> Library:
+        """The library of the caller's frames."""
+
+    @property
+    def columns(self) -> list[Hashable]:
+        """Columns of the edges."""
+
+    def deliver(self, frame: Frame) -> Frame:
+        """A result in the kind of frame that came in."""
+
+
+class RowReader(Protocol):
+    """The edges of a graph, read again in internal ids: `EdgeRows`, or `saved.rows.SavedRows`."""
+
+    src: list[Hashable]
+    dst: list[Hashable]
+    weight: Weight | None
+
+    @property
+    def source(self) -> RowSource:
+        """Where they come from."""
+
+    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
+        """The edges whose both ends are chosen, (n_vertices,)."""
+
+    def check_where(self, where: Any) -> None:
+        """Refuse a filter that cannot be applied; None is no filter."""
+
+
+class EdgeRows(Portable):
+    """An `EdgeSource` whose vertices have been renumbered."""
+
+    def __init__(
+        self,
+        source: EdgeSource,
+        src: Sequence[Hashable],
+        dst: Sequence[Hashable],
+        n_edges: int,
+        ids: IdMap,
+        xp: Any,
+        weight: Weight | None = None,
+    ) -> None:
+        self.source = source
+        self.src = list(src)
+        self.dst = list(dst)
+        self._n_edges = n_edges
+        self._ids = ids
+        self.xp = xp
+        self.weight = weight
+
+    def check_where(self, where: Any) -> None:
+        """Refuse a filter that is not the name of a column."""
+        if where is None:
+            return
+        check_name(where)
+        if where not in set(self.source.columns):  # by hash, as in `require_column`
+            raise UnknownColumnError(
+                f"Column {written(where)} is not in the edges: there are {listed(self.source.columns)}; "
+                f"after adding a column, build the graph again."
+            )
+        require_column(self.source, where)
+
+    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
+        """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
+        for _, u, v, _ in self._read([], where):
+            yield u, v
+
+    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
+        """The same with the weight of each edge, all in one dtype."""
+        assert self.weight is not None
+        name, dtype = self.weight
+        for frame, u, v, kept in self._read([name], where):
+            column = frame[name]
+            kinds = "iuf" if dtype.kind == "f" else "iu"
+            if column.dtype.kind not in kinds or self.source.library.null_count(column):
+                raise TravError(EDGES_CHANGED)
+            weight = move(self.source.library.array(column), self.xp).astype(dtype, copy=False)
+            yield u, v, weight if kept is None else weight[kept]
+
+    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
+        """The rows of the caller's edges, with all columns, whose both ends are chosen.
+
+        Parameters
+        ----------
+        chosen : boolean array, (n_vertices,)
+        rows_at_once : int, optional
+            Most rows that are looked at together, as far as the source can be cut.
+        """
+        found = []
+        for frame, u, v, kept in self._read(self.source.columns, where, rows_at_once):
+            rows = self.xp.flatnonzero(chosen[u] & chosen[v])
+            rows = rows if kept is None else kept[rows]
+            found.append(frame.take(move(rows, self.source.library.xp)))
+            if len(found) == MOST_PARTS:
+                found = [self.source.library.concat(found)]
+        return found[0] if len(found) == 1 else self.source.library.concat(found)
+
+    def _read(
+        self, columns: Sequence[Hashable], where: Hashable | None, rows_at_once: int | None = None
+    ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
+        """Frames, both ends of their rows, and the positions of the rows that `where` keeps (None: all)."""
+        encode = self._ids.encoder(many=True)
+        rows = 0
+        wanted = dict.fromkeys([*columns, *self.src, *self.dst, *([where] if where is not None else [])])
+        for frame in self.source.chunks(list(wanted), rows_at_once):
+            rows += len(frame)
+            if rows > self._n_edges:
+                raise TravError(EDGES_CHANGED)
+            sides = ([frame[name] for name in side] for side in (self.src, self.dst))
+            u, v = (known_again(encode, columns, self.source.library, self.xp) for columns in sides)
+            kept = None
+            if where is not None:
+                kept = self.xp.flatnonzero(move(self._mask(frame, where), self.xp))
+                u, v = u[kept], v[kept]
+            yield frame, u, v, kept
+        if rows != self._n_edges:
+            raise TravError(EDGES_CHANGED)
+
+    def _mask(self, frame: Frame, where: Hashable) -> Array:
+        column = frame[where]
+        library = self.source.library
+        nulls = library.null_count(column)
+        if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
+            raise TravError(
+                f"where={where!r} is a column of {column.dtype}: name a boolean one, "
+                f"for example with a column that compares it, edges[{where!r}] == value."
+            )
+        if nulls:
+            raise TravError(
+                f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
+                f"decide them first, for example with edges[{where!r}].fillna(False)."
+            )
+        return library.array(column)
+
+
+def _booleans(column: Any, library: Library) -> bool:
+    """Whether a pandas column of objects holds booleans and nulls alone."""
+    return bool(
+        library.name == "pandas" and column.dtype == object and column.dropna().isin([True, False]).all()
+    )
+
+
+def check_name(where: Any) -> None:
+    """Refuse a filter that cannot be the name of a column, such as a mask."""
+    if not isinstance(where, Hashable) or isinstance(where, bool):
+        raise TravError(
+            f"where is a {type(where).__name__}, not the name of a column: "
+            f"add the mask to the edges as a column, build the graph again and name that."
+        )

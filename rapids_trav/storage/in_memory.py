@@ -1,0 +1,126 @@
+"""Edges in the memory of the engine, as compressed rows that are built when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.runs import GatherView
+from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks, MemoryView
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.mapped_arrays import place_of
+
+
+class InMemory:
+    """Storage of a graph that fits the engine's memory.
+
+    Parameters
+    ----------
+    engine
+        An engine of `rapids_trav.engines`.
+    n_vertices : int
+    chunks : callable
+        Gives a fresh iterator over the edges as pairs of internal ids, for the build alone.
+    filtered : callable
+        The same for the edges whose boolean column, named by the argument, is true.
+    directed : bool
+    weighted : callable, optional
+        Gives the edges, of a filter or (None) all, as triples with their weights.
+    forward : Adjacency, optional
+        What the chunks would make, with its weights if the graph has any.
+    """
+
+    budget: Budget | None = None  # of memory; there is none
+
+    def __init__(
+        self,
+        engine: Any,
+        n_vertices: int,
+        chunks: Chunks,
+        filtered: Callable[[Hashable], Iterator[tuple[Array, Array]]],
+        directed: bool,
+        weighted: Callable[[Hashable | None], Iterator[tuple[Array, Array, Array]]] | None = None,
+        forward: Adjacency | None = None,
+    ) -> None:
+        self.engine = engine
+        self._filtered = filtered
+        self._weighted = weighted
+        self._all = self._built(n_vertices, chunks, directed, self._with_weights(None), forward)
+        self._recent: tuple[Hashable, AdjacencySet] | None = None
+
+    def view(self, direction: str = "out", where: Hashable | None = None) -> MemoryView:
+        """The graph read along its edges ("out"), against them ("in") or both ways ("both").
+
+        With `where`, only the edges where that column is true; those of the most recent one are kept.
+        """
+        return MemoryView(self._structures(where), direction)
+
+    def gather_view(
+        self,
+        direction: str = "out",
+        where: Hashable | None = None,
+        weighted: bool = False,
+        pushed: bool = False,
+    ) -> GatherView:
+        """The same for a vertex program: with the weights of the edges if `weighted`, by their sources as
+        well if they may be `pushed`."""
+        return self._structures(where).gather_view(direction, weighted, pushed)
+
+    def room(self, n_bytes: int, what: str, beside: int = 0) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
+
+    def weight_range(self, where: Hashable | None = None) -> tuple[Any, Any] | None:
+        """Smallest and largest weight of a view that has been gathered from; None without edges."""
+        return self._structures(where).weight_range
+
+    def _with_weights(self, where: Hashable | None) -> Chunks | None:
+        return None if self._weighted is None else partial(self._weighted, where)
+
+    def _structures(self, where: Hashable | None) -> AdjacencySet:
+        if where is None:
+            return self._all
+        recent = self._recent  # another thread may replace it
+        if recent is None or recent[0] != where:
+            self._recent = recent = None  # freed before its successor is built
+            whole = self._all
+            structures = self._built(
+                whole.n_vertices, self._pairs(where), whole.directed, self._with_weights(where)
+            )
+            self._recent = recent = (where, structures)
+        return recent[1]
+
+    def _pairs(self, where: Hashable) -> Chunks:
+        pairs = list(self._filtered(where))  # read once: the build goes over them twice
+        return partial(iter, pairs)
+
+    def _built(
+        self,
+        n_vertices: int,
+        chunks: Chunks,
+        directed: bool,
+        weighted: Chunks | None,
+        forward: Adjacency | None = None,
+    ) -> AdjacencySet:
+        return AdjacencySet(self.engine, n_vertices, chunks, directed, weighted, forward)
+
+    def forward(self, weighted: bool) -> Adjacency:
+        """The edges by source (undirected ones both ways), with their weights if `weighted`."""
+        weights = self._all.weights("forward") if weighted else None
+        return replace(self._all.forward, weights=weights)
+
+    def memory(self) -> list[tuple[str, int, str]]:
+        """Name, bytes and place of each structure that exists."""
+        parts = list(self._all.held())
+        if (recent := self._recent) is not None:
+            where, structures = recent
+            parts += [(f"{name}, where {where!r}", part) for name, part in structures.held()]
+        rows: dict[tuple[str, str], int] = {}
+        for name, part in parts:
+            key = (name, place_of(part))
+            rows[key] = rows.get(key, 0) + part.nbytes
+        return [(name, n_bytes, place) for (name, place), n_bytes in rows.items()]

@@ -1,0 +1,106 @@
+"""Arrays in files: those of a saved graph, and those of one that is larger than its memory.
+
+Both are mapped, and look like any other NumPy array: the operating system reads what is touched, and drops it
+again when memory is short.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.utilities.atomic_files import open_plain
+from rapids_trav.utilities.sizes import readable
+
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # the name came with Python 3.12; this is Linux's number
+
+
+def open_array(path: Path) -> np.ndarray:
+    """The array in a .npy file; writing to it does not change the file.
+
+    It may be written because kernels are compiled for such arrays, and is then a copy of the page written to.
+    """
+    with open_plain(path) as file:
+        shape, dtype = _header(file)
+        start = file.tell()
+        size = os.fstat(file.fileno()).st_size
+        if dtype.kind not in "iuf" or dtype.itemsize not in (4, 8):
+            raise ValueError("it does not hold numbers of 32 or 64 bits")
+        if len(shape) != 1 or size != start + shape[0] * dtype.itemsize:
+            raise ValueError("its header does not fit its size")
+        if start % dtype.itemsize:
+            raise ValueError("its numbers are not aligned")
+        if shape[0] == 0:
+            return np.empty(0, dtype)
+        how = {"flags": mmap.MAP_PRIVATE | _NO_RESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
+        return np.frombuffer(mmap.mmap(file.fileno(), size, **how), dtype, shape[0], start)
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    try:
+        if np.lib.format.read_magic(file) == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            return shape, dtype
+    except Exception:  # it is parsed as Python: whatever that raises quotes the bytes
+        raise ValueError("its header cannot be read") from None
+    raise ValueError("its header is not of version 1.0")
+
+
+def preallocate(file: IO[bytes], n_bytes: int) -> None:
+    """Make a file so long, with its room on the disk taken: writing to a map of it could only crash."""
+    if n_bytes:
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+
+
+def place_of(array: Array) -> str:
+    """Where an array lies: "device", "host" or "disk" (mapped from a file)."""
+    if not isinstance(array, np.ndarray):
+        return "host" if _is_over_host_memory(array) else "device"
+    home: Any = array
+    while home is not None and not isinstance(home, mmap.mmap):
+        home = home.obj if isinstance(home, memoryview) else getattr(home, "base", None)
+    return "host" if home is None else "disk"
+
+
+def _is_over_host_memory(array: Array) -> bool:
+    """Whether a CuPy array stands over memory of the host that the GPU reaches."""
+    from cupy.cuda import runtime
+
+    of_host = 1  # cudaMemoryTypeHost
+    return array.nbytes > 0 and runtime.pointerGetAttributes(array.data.ptr).type == of_host
+
+
+class Scratch:
+    """Makes arrays that are too large for memory, in files without a name: nothing is left behind.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where the files lie; by default in the system's folder for temporary files.
+    """
+
+    def __init__(self, folder: str | os.PathLike | None = None) -> None:
+        self.folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
+
+    def on_disk(self, n: int, dtype: Any, what: str) -> np.ndarray:
+        """An array of n entries in a file, whose room is given back when the array is no longer used."""
+        dtype = np.dtype(dtype)
+        if n == 0:
+            return np.empty(0, dtype)
+        try:
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                preallocate(file, n * dtype.itemsize)
+                return np.frombuffer(mmap.mmap(file.fileno(), n * dtype.itemsize), dtype)
+        except OSError as error:
+            raise TravMemoryError(
+                f"{what} needs {readable(n * dtype.itemsize)} in {self.folder}, which cannot be had "
+                f"({error.strerror or error}): make room there, name another folder with spill=, or give a "
+                f"larger memory_limit."
+            ) from error

@@ -1,0 +1,38 @@
+"""The parts that a graph is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from rapids_trav.ids.maps import IdMap
+from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.in_memory import InMemory
+
+
+@dataclass(frozen=True)
+class GraphParts:
+    """Parts of a graph, built from its edges or read from a folder; `Graph` is made of them.
+
+    Attributes
+    ----------
+    rows : RowReader
+        The way back to the edges.
+    ids : IdMap
+    storage : InMemory
+        Where the adjacencies are.
+    n_edges : int
+    directed : bool
+    weight : hashable or None
+        Column of the weights.
+    build_times : dict of str to float
+        Seconds by phase.
+    """
+
+    rows: RowReader
+    ids: IdMap
+    storage: InMemory
+    n_edges: int
+    directed: bool
+    weight: Hashable | None
+    build_times: dict[str, float]

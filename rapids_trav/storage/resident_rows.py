@@ -1,0 +1,104 @@
+"""Rows that lie outside a GPU's memory, as its searches read them.
+
+Offsets and first neighbours are in the GPU's memory, and of the edges the shortest rows as far as the budget
+goes.  All of it can be had again, so it goes when something else needs the room.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.pages import first_resident
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.search_memory import SEARCH, search_bytes
+
+OFFSET_BYTES = 8
+ROWS = "the rows of a search"
+
+
+def rows_bytes(n_vertices: int, vertex: int) -> int:
+    """What the rows of one adjacency take at least: offsets and first neighbours."""
+    return OFFSET_BYTES * (n_vertices + 1) + vertex * n_vertices
+
+
+class ResidentRows:
+    """Those of all adjacencies under one budget, each kept for the structures that own it."""
+
+    def __init__(self, engine: Any, budget: Budget) -> None:
+        self._engine, self._budget = engine, budget
+        self._kept: WeakKeyDictionary[Any, dict[str, Adjacency]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+        budget.on_shortage(self.give_up)
+
+    def give_up(self) -> None:
+        """Free all of them that no search is reading."""
+        self._kept = WeakKeyDictionary()  # no lock: whoever asks for it may hold the budget's
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that `give_up` would free."""
+        with self._lock:
+            return sum(_device_bytes(rows) for kept in self._kept.values() for rows in kept.values())
+
+    def of(self, owner: Any) -> Iterator[Adjacency]:
+        with self._lock:
+            found = list(self._kept.get(owner, {}).values())
+        yield from found
+
+    def get(self, owner: Any, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
+        """The adjacency that `owner` calls by the first of `names`, for searches.
+
+        A search may use those of all `names` at once: they share the room.
+        """
+        with self._lock:
+            found = self._kept.get(owner, {}).get(names[0])
+            if found is None:
+                found = self._made(owner, names, adjacency)
+                self._kept.setdefault(owner, {})[names[0]] = found
+            return found
+
+    def _give_up_but(self, owner: Any, names: list[str]) -> None:
+        kept = {name: self._kept[owner][name] for name in names}
+        self.give_up()
+        self._kept[owner] = kept
+
+    def _made(self, owner: Any, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
+        budget, n = self._budget, adjacency.n_vertices
+        vertex = adjacency.column_indices.dtype.itemsize
+        least = rows_bytes(n, vertex)
+        state = max(search_bytes(self._engine, n, vertex) - budget.held().get(SEARCH, 0), 0)
+
+        beside = [name for name in names if name in self._kept.get(owner, {})]
+        for stay in (None, beside, []):  # all; those that the search may be reading already; none
+            if stay is not None:
+                self._give_up_but(owner, stay)
+            missing = len(names) - len(beside if stay is None else stay)
+            if missing * least + state <= budget.free:
+                break
+        budget.require(missing * least + state, ROWS)
+        room = (budget.free - state) // missing - least
+        rows = self._reached(adjacency, least, room)
+        budget.allocate_for(rows, _device_bytes(rows), ROWS)
+        return rows
+
+    def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:
+        """The rows with `room` bytes of edges; fewer where the memory that is free lies in pieces."""
+        vertex = adjacency.column_indices.dtype.itemsize
+        while True:
+            first = first_resident(adjacency.row_offsets, room, vertex)
+            n_bytes = adjacency.column_indices[first:].nbytes
+            try:
+                with self._budget.hold(least + n_bytes, ROWS):
+                    return self._engine.reach_outside(adjacency, first)
+            except MemoryError:
+                if n_bytes == 0:
+                    raise
+                room = n_bytes // 2
+
+
+def _device_bytes(adjacency: Adjacency) -> int:
+    return adjacency.nbytes - adjacency.column_indices.nbytes

@@ -1,0 +1,124 @@
+"""Adjacencies whose large arrays lie outside the engine's memory: how they are built, and where they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, EdgeList
+from rapids_trav.csr.blocks import edge_blocks
+from rapids_trav.csr.pages import page_rows
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.storage.adjacency_set import Chunks
+from rapids_trav.storage.block_sizes import block_within
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.mapped_arrays import Scratch
+from rapids_trav.storage.resident_rows import ResidentRows, rows_bytes
+from rapids_trav.storage.search_memory import search_bytes
+from rapids_trav.utilities import host_memory
+from rapids_trav.utilities.sizes import readable
+
+FEWEST_PLACED = 1 << 8  # edges that a GPU places at once
+
+
+class SpilledBuild:
+    """Builds adjacencies whose large arrays lie outside the engine's memory.
+
+    Parameters
+    ----------
+    engine
+    budget : Budget
+        Of the engine's memory.
+    spill : path, optional
+        Folder for arrays in files; by default that for temporary files.
+    """
+
+    def __init__(self, engine: Any, budget: Budget, spill: Any = None) -> None:
+        self.engine = engine
+        self.xp = engine.xp
+        self.budget = budget
+        self.scratch = Scratch(spill)
+        self.search_rows = ResidentRows(engine, budget)
+
+    def build_adjacency(
+        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
+    ) -> Adjacency:
+        """As the engine's own, in NumPy arrays."""
+        self.search_rows.give_up()
+        needed = room_of_build(self.engine, n_vertices)
+        if needed > self.budget.free:  # it would be slow, or end in the middle
+            beside = max(room_of_search(self.engine, n_vertices, 2) - needed, 0)
+            raise self.budget.refusal(needed, "building the adjacency", beside)
+        return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
+
+    def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
+        """An array of the result: in host memory if a GPU will read it and there is room, else in a file."""
+        n_bytes = n * np.dtype(dtype).itemsize
+        if self.engine.name == "cpu":
+            return self.scratch.on_disk(n, dtype, what)
+        if n_bytes <= host_memory.available_bytes() - host_memory.RESERVE:
+            try:
+                return self.engine.empty_pinned(n, dtype)
+            except MemoryError:
+                pass  # the system allows less of it than there is
+        return self.scratch.on_disk(n, dtype, what)
+
+    def cut(self, row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int) -> np.ndarray:
+        """Pages of an adjacency; see `csr.pages.page_rows`."""
+        return page_rows(row_offsets, page_bytes, edge_bytes, row_bytes)
+
+    def kept(self, array: np.ndarray, what: str) -> np.ndarray:
+        """An array of the host's; on the CPU in a file, as the budget is of that memory."""
+        if self.engine.name != "cpu":
+            return array
+        copy = self.scratch.on_disk(len(array), array.dtype, what)
+        copy[:] = array
+        return copy
+
+    def take_over(self, adjacency: Adjacency) -> Adjacency:
+        """An adjacency of mapped arrays; in host memory if a GPU will read it and there is room."""
+        if self.engine.name == "cpu":
+            return adjacency
+
+        def loaded(array: np.ndarray | None, what: str) -> np.ndarray | None:
+            if array is None or array.nbytes > host_memory.available_bytes() - host_memory.RESERVE:
+                return array
+            copy = self.allocate(len(array), array.dtype, what)
+            copy[:] = array
+            return copy
+
+        columns = loaded(adjacency.column_indices, "column indices")
+        return Adjacency(adjacency.row_offsets, columns, weights=loaded(adjacency.weights, "weights"))
+
+    def expand_rows(self, adjacency: Adjacency) -> EdgeList:
+        """The edges one by one; their sources are a file."""
+        if self.engine.name != "cpu":
+            raise TravMemoryError(
+                f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "
+                f"and memory_limit={readable(self.budget.limit)} leaves them outside the GPU: use another."
+            )
+        columns = adjacency.column_indices
+        rows = self.scratch.on_disk(len(columns), columns.dtype, "the edge list")
+        first = 0
+        for edges in edge_blocks(adjacency, np, block=block_within(self.budget)):
+            rows[first : first + len(edges.src)] = edges.src
+            first += len(edges.src)
+        return EdgeList(rows, columns)
+
+
+def room_of_build(engine: Any, n_vertices: int) -> int:
+    """The least that building an adjacency needs."""
+    if engine.name == "cpu":
+        return 0
+    from rapids_trav.engines.cuda.build.spilled import ENTRY_BYTES, ROW_BYTES
+
+    return ROW_BYTES * n_vertices + 2 * ENTRY_BYTES * FEWEST_PLACED
+
+
+def room_of_search(engine: Any, n_vertices: int, n_adjacencies: int) -> int:
+    """The least that a search needs which reads so many adjacencies."""
+    vertex = vertex_dtype(n_vertices).itemsize
+    rows = 0 if engine.name == "cpu" else n_adjacencies * rows_bytes(n_vertices, vertex)
+    return search_bytes(engine, n_vertices, vertex) + rows

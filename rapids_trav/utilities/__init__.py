@@ -1,0 +1,1 @@
+"""Files, sizes, checks and other helpers that know nothing of graphs."""

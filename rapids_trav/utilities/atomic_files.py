@@ -1,0 +1,125 @@
+"""What makes files trustworthy: checksums (CRC-32) that tell altered bytes, names that reach the disk, files
+that are files, and folders that are there whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import stat
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rapids_trav.frames.columns import move
+
+BLOCK = 1 << 24  # bytes that are read at once
+LONGEST_STEM = 200  # bytes of a name that is part of another; file systems take 255
+
+
+def array_checksum(array: Any, checksum: int = 0, dtype: Any = None) -> int:
+    """Of an array's bytes in `dtype`, wherever it lies; `checksum` is that of what comes before."""
+    step = max(BLOCK // array.dtype.itemsize, 1)
+    for first in range(0, len(array), step):
+        block = np.ascontiguousarray(move(array[first : first + step], np), dtype=dtype)
+        checksum = zlib.crc32(block.view(np.uint8), checksum)
+    return checksum
+
+
+def file_checksum(path: Path) -> int:
+    """Of a file's bytes."""
+    checksum = 0
+    with open_plain(path) as file:
+        while block := file.read(BLOCK):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
+
+
+def plain_size(path: Path) -> int:
+    """Return the bytes of a file; raise `OSError` if the path is that of a link, a pipe or a device."""
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(errno.ELOOP, "Is a link", os.fspath(path))
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "Is not a file", os.fspath(path))
+    return found.st_size
+
+
+def open_plain(path: Path) -> IO[bytes]:
+    """Open a file for reading; what is not a file is refused as by `plain_size`, and never waited for."""
+    plain_size(path)  # a device may act on being opened
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "Is not a file", os.fspath(path))
+    return os.fdopen(handle, "rb")
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder have reached the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def folder_in_the_making(target: Path) -> Iterator[Path]:
+    """A new folder beside `target`, which the block fills and renames to it; it goes if the block fails.
+
+    It is locked as long as somebody fills it.  So those that nobody has locked were left by a process that
+    was killed, and are removed first.
+    """
+    _remove_abandoned(target)
+    partial, lock = _locked_folder(target)
+    try:
+        yield partial
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    finally:
+        os.close(lock)
+
+
+def _stem(target: Path) -> str:
+    """The name of the target, or what stands for one that leaves no room for letters beside it."""
+    long = len(os.fsencode(target.name)) > LONGEST_STEM
+    return hashlib.sha256(os.fsencode(target.name)).hexdigest() if long else target.name
+
+
+def _locked_folder(target: Path) -> tuple[Path, int]:
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=f".{_stem(target)}.", suffix=".partial", dir=target.parent))
+        try:
+            lock = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # taken for an abandoned one before it was locked
+        with suppress(OSError):  # file systems without locks do without
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if path.is_dir():
+            return path, lock
+        os.close(lock)
+
+
+def _remove_abandoned(target: Path) -> None:
+    name = re.compile(rf"\.{re.escape(_stem(target))}\.[^.]+\.partial")
+    for path in target.parent.iterdir():
+        if name.fullmatch(path.name):
+            with suppress(OSError):  # locked, or another user's
+                lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path, ignore_errors=True)
+                finally:
+                    os.close(lock)

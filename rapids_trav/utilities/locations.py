@@ -1,0 +1,65 @@
+"""Options that name a place on the disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+from rapids_trav.errors import TravError, written
+
+
+def location(what: str, value: Any) -> Path:
+    """The path that an option called `what` names.
+
+    Raises
+    ------
+    TravError
+        If it is no path, an empty one, one that no system knows, with a null character in it, or one that
+        this system does not take, with a name that is too long.
+    """
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str) or not path or "\0" in path or not _is_text(path):
+        raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
+    return reachable(Path(path))
+
+
+def reachable(path: Path) -> Path:
+    """Return the path, if the system can say whether there is something.
+
+    Raises
+    ------
+    TravError
+        If a name in it is too long or has a character that no name can have, or a folder in it may not be
+        read.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise TravError(
+                f"{written(str(path))} cannot be reached ({error.strerror or error}): use another path."
+            ) from error
+    except ValueError as error:  # a null character, or one that has no bytes
+        raise TravError(
+            f"{written(str(path))} has a character that no file name can have: use another path."
+        ) from error
+    return path
+
+
+def _is_text(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def folder(what: str, value: Any) -> Path:
+    """The same of a folder that is there."""
+    path = location(what, value)
+    if not path.is_dir():
+        problem = "is a file" if path.exists() else "is not there"
+        raise TravError(f"{what}={written(str(path))} {problem}: name a folder, and make it first.")
+    return path

@@ -1,0 +1,77 @@
+"""GPUs, driver and package versions of this machine, found without importing a GPU package."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+GPU_PACKAGES = ("cudf", "cupy", "rmm")  # what the CUDA engine needs
+
+
+EXTRAS = ("cu13", "cu12")  # newest first
+
+
+COMPUTE_CAPABILITY = (75, 76)  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU as the driver describes it."""
+
+    name: str
+    memory_bytes: int
+    compute_capability: str
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The NVIDIA driver: the newest CUDA that it runs, e.g. "13.0" (None without a driver), and its GPUs."""
+
+    cuda: str | None = None
+    gpus: list[Gpu] = field(default_factory=list)
+    problem: str | None = None
+
+
+def find_version(name: str) -> str | None:
+    """Version of an installed package, under its plain name or that of a CUDA build, or None."""
+    if name == "cupy":
+        candidates = ["cupy", *(f"cupy-cuda{extra[2:]}x" for extra in EXTRAS)]
+    else:
+        candidates = [name, *(f"{name}-{extra}" for extra in EXTRAS)]
+    for candidate in candidates:
+        try:
+            return metadata.version(candidate)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def find_driver(load: Callable[[str], Any] = ctypes.CDLL) -> Driver:
+    """Ask the driver's own library, which needs no Python package."""
+    try:
+        cuda = load("libcuda.so.1")
+    except OSError:
+        return Driver()
+    if code := cuda.cuInit(0):
+        return Driver(problem=f"the NVIDIA driver is installed but does not start (CUDA error {code})")
+    number, count = ctypes.c_int(), ctypes.c_int()
+    cuda.cuDriverGetVersion(ctypes.byref(number))
+    cuda.cuDeviceGetCount(ctypes.byref(count))
+    version = f"{number.value // 1000}.{number.value % 1000 // 10}"
+    return Driver(version, [_find_gpu(cuda, index) for index in range(count.value)])
+
+
+def _find_gpu(cuda: Any, index: int) -> Gpu:
+    device, name, memory = ctypes.c_int(), ctypes.create_string_buffer(128), ctypes.c_size_t()
+    cuda.cuDeviceGet(ctypes.byref(device), index)
+    cuda.cuDeviceGetName(name, len(name), device)
+    cuda.cuDeviceTotalMem_v2(ctypes.byref(memory), device)
+    capability = []
+    for attribute in COMPUTE_CAPABILITY:
+        value = ctypes.c_int()
+        cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
+        capability.append(str(value.value))
+    return Gpu(name.value.decode(errors="replace"), memory.value, ".".join(capability))

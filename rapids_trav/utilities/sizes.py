@@ -1,0 +1,58 @@
+"""Amounts of memory as people write them: "8GB", "512 MiB"."""
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.errors import TravError, written
+
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE | re.ASCII)
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+
+def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
+    """Bytes of an amount: an integer, or a number with a unit.
+
+    Units are decimal (kB, MB, GB, TB, PB; the B may be left out) or, with an i, powers of 1024 (MiB, GiB,
+    ...).
+
+    Raises
+    ------
+    TravError
+        If it is neither; `what` is what the message calls it.
+    """
+    if isinstance(amount, str) and (match := _AMOUNT.fullmatch(amount)):
+        number, unit, binary = match.groups()
+        scale = (1024 if binary else 1000) ** _POWERS.get((unit or "").lower(), 0)
+        whole, _, fraction = number.partition(".")  # exact, as a float of large numbers would not be
+        return int(whole or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
+    try:
+        n_bytes = -1 if isinstance(amount, (bool, np.bool_)) else operator.index(amount)
+    except TypeError:
+        n_bytes = -1
+    if n_bytes < 0:
+        raise TravError(
+            f"{what}={written(amount)} is no amount of memory: "
+            f"give bytes as an integer, or a number with a unit such as '8GB' or '512MiB'."
+        )
+    return n_bytes
+
+
+def readable(n_bytes: int) -> str:
+    """Bytes in decimal units, rounded: 1500000 is "1.5 MB"."""
+    size = float(n_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 999.5:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB" if size < 999.5 else f"{size:.0f} TB"
+
+
+def readable_limit(n_bytes: int) -> str:
+    """The same rounded up, to be given as a limit: at least `n_bytes` when it is parsed."""
+    step = 10 ** max(len(str(n_bytes)) - 3, 0)
+    return readable(-(-n_bytes // step) * step)
