@@ -24,6 +24,9 @@ class Gpu(CpuEngine):
     """The CPU engine with a GPU's habits."""
 
     name = "cuda"
+    place = "device"
+    processor = "gpu"
+    degree_sort = "radix"
     prefers_asynchronous = False
 
     def empty_pinned(self, n, dtype):

@@ -389,6 +389,7 @@ class PinnedEngine(CpuEngine):
     """The CPU engine in a GPU's place: its edges belong in host memory."""
 
     name = "cuda"
+    place = "device"
 
     def empty_pinned(self, n, dtype):
         return np.empty(n, dtype)

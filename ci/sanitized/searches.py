@@ -72,15 +72,15 @@ def check_answers(graph: Graph, engine: CudaEngine) -> None:
             ),
         )
         for table, names, row in tables:
-            columns = engine.answer_columns(found, table, 1)
+            columns = engine.answers.columns(found, table, 1)
             assert np.array_equal(columns["vertex"].get(), names)
             assert np.array_equal(columns["distance"].values.get(), distance[row])
             led = predecessor[row] >= 0
             place = predecessor[row] if table.order is None else order[predecessor[row]]
             assert np.array_equal(columns["predecessor"].values.get()[led], names[place[led]])
-            last = engine.locate(int(names[-1]), table, graph.n)
+            last = engine.answers.locate(int(names[-1]), table, graph.n)
             assert int(last[0]) == row[-1]
-            assert int(engine.locate(int(names[-1]) + 1, table, graph.n)[0]) == -1
+            assert int(engine.answers.locate(int(names[-1]) + 1, table, graph.n)[0]) == -1
     first = engine.smallest_predecessors(view.into, found.distance, cupy.asarray(order)).get()
     check_tree(graph, [0], distance, first)
     count = cupy.zeros(graph.n, np.int64)

@@ -58,8 +58,8 @@ def bfs(
     flag("reached_only", reached_only)
     flag("deterministic", deterministic)
     # An engine may have its own way to the columns of a whole answer.
-    whole = not reached_only and graph.frame_library == "cudf" and hasattr(graph.engine, "answer_columns")
-    table = graph.ids.table if whole else None
+    own = None if reached_only or graph.frame_library != "cudf" else graph.engine.answers
+    table = None if own is None else graph.ids.table
     question = ask(graph, sources, checked=table is None or graph.n_vertices == 0, **asked)
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
@@ -68,8 +68,8 @@ def bfs(
     rows = Rows(graph.rows.source.library, graph.engine.xp, total)
     for first, found in searches(graph, question, room, deterministic):
         traces.append(found.trace)
-        if table and not question.each:
-            columns = graph.engine.answer_columns(found, table, len(question.sources))
+        if own and table and not question.each:
+            columns = own.columns(found, table, len(question.sources))
         else:
             part = _rows(graph, question, found, first, reached_only)
             _check_size(graph, rows.n_rows + len(part[2]))

@@ -75,8 +75,8 @@ def ask(
     flag("predecessors", predecessors)
     flag("trace", trace)
     graph.rows.check_where(where)
-    joint = mode == "joint"
-    lenient = joint and not checked and variant in getattr(graph.engine, "lenient", ())
+    joint, own = mode == "joint", graph.engine.answers
+    lenient = joint and not checked and own is not None and variant in own.lenient
     internal = vertices(graph, what, sources, checked=not lenient)
     options = BfsOptions(
         variant=variant,
@@ -99,11 +99,12 @@ def vertices(graph: TraversableGraph, what: str, given: Any, checked: bool = Tru
 
     Unless `checked`, a single one may be -1: the graph does not have it.
     """
-    if type(given) is int and 0 <= given < 2**31 and hasattr(graph.engine, "locate"):
+    own = graph.engine.answers
+    if own is not None and type(given) is int and 0 <= given < 2**31:
         # An engine may have its own way to one plain integer; of an unknown one the general way tells.
         table = graph.ids.table
         if table is not None and table.dtype.kind == "i":
-            found = graph.engine.locate(given, table, graph.n_vertices)
+            found = own.locate(given, table, graph.n_vertices)
             if not checked or int(found[0]) >= 0:
                 return found
     return lookup(what, given, graph.ids, graph.rows.source.library)

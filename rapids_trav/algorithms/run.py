@@ -98,7 +98,7 @@ def execute(
     `own` are options of the engine that no caller is asked for.
     """
     _check_fit(program, question)
-    if question.gather == "replicas" and graph.engine.name != "cuda":
+    if question.gather not in graph.engine.gathers:
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
     asynchronous = _is_asynchronous(graph, program, question)
     if asynchronous and not program.asynchronous:
@@ -130,7 +130,7 @@ def _is_asynchronous(graph: TraversableGraph, program: Program, question: RunReq
     """What the caller asks for or else, where values are the same, what the engine is faster at."""
     if question.asynchronous is not None:
         return question.asynchronous
-    return bool(program.asynchronous and getattr(graph.engine, "prefers_asynchronous", False))
+    return bool(program.asynchronous and graph.engine.prefers_asynchronous)
 
 
 def _check_fit(program: Program, question: RunRequest) -> None:
@@ -145,9 +145,9 @@ def _check_fit(program: Program, question: RunRequest) -> None:
 
 def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
     """The `run` of the engine that the caller wants."""
-    if processor == "auto" or processor == {"cpu": "cpu", "cuda": "gpu"}.get(engine.name):
+    if processor == "auto" or processor == engine.processor:
         return engine.run
-    if engine.name == "cpu":
+    if engine.processor == "cpu":
         raise TravError(
             f"processor={processor!r} needs a graph on the GPU: build it with engine='cuda', or use 'auto'."
         )

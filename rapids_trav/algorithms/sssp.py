@@ -138,7 +138,7 @@ def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any
     sources : vertex array
     """
     xp = engine.xp
-    if view.pages is None and hasattr(engine, "tight_predecessors"):
+    if view.pages is None:
         predecessor = engine.tight_predecessors(view.into, view.weights, distance, unreached)
     else:
         predecessor = _tight_predecessors(view, distance, unreached, xp)

@@ -2,8 +2,8 @@
 
 An engine has `name`, `xp` (numpy or cupy), `variants`, and the methods `build_adjacency`, `expand_rows`,
 `bfs`, `bfs_each`, `smallest_predecessors`, `walk`, `run`, `synchronize`, and for graphs outside its memory
-`build_outside`, `take_over` and `free_bytes`; `engines.cpu.CpuEngine` documents them.  It may have `locate`,
-`answer_columns` and `lenient`, which spare the host some waiting: see `engines.cuda.CudaEngine`.
+`build_outside`, `take_over` and `free_bytes`; `engines.cpu.CpuEngine` documents them.  Its `answers`, if it
+has any, spare the host some waiting: see `engines.interface.WholeAnswers`.
 """
 
 from __future__ import annotations

@@ -7,9 +7,14 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.frames.columns import BitMasked
+from rapids_trav.ids.maps import IntegerTable
+
+Place = Literal["host", "device"]  # where the arrays of an engine lie
+Processor = Literal["cpu", "gpu"]
 
 
 class View(Protocol):
@@ -109,3 +114,21 @@ class Search:
     trace: list[LevelTrace] = field(default_factory=list)
     n_unreached: Array | None = None
     counters: dict[str, int] = field(default_factory=dict)
+
+
+class WholeAnswers(Protocol):
+    """Short cuts of an engine that makes the columns of whole answers itself, where ids are integers.
+
+    Attributes
+    ----------
+    lenient : tuple of str
+        Variants that take a source of -1 as none, so that nobody has to wait for the look-up.
+    """
+
+    lenient: tuple[str, ...]
+
+    def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
+        """Return the columns of the answer of a joint search, in the caller's ids and order."""
+
+    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
+        """Return the internal id of one of the caller's, (1,), or -1, without waiting for it."""

@@ -385,7 +385,7 @@ class Graph(ProgramMethods):
 
         The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
         """
-        place = "device" if self.engine.name == "cuda" else "host"
+        place = self.engine.place
         held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
         library = self.rows.source.library
         return self.hand_out(
@@ -460,7 +460,7 @@ class Graph(ProgramMethods):
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
                 "needed."
             )
-        if (self.engine.name, self.frame_library) != ("cpu", "pandas"):
+        if (self.engine.place, self.frame_library) != ("host", "pandas"):
             raise TypeError(
                 f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
                 f"pickle the edges and build it where it is needed."

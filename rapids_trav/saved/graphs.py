@@ -54,7 +54,7 @@ def open_saved(folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: 
     if engine == "auto":
         engine = "cuda" if gpu_is_there() else "cpu"
     runner = select(engine, "pandas")
-    library = libraries.library("cudf" if runner.name == "cuda" else "pandas", proxies.active())
+    library = libraries.library("cudf" if runner.place == "device" else "pandas", proxies.active())
     times = PhaseTimes(runner.synchronize)
     with times.phase("ids"):
         ids = restore(saved, library, runner.xp)

@@ -88,7 +88,7 @@ def _build(
     if back_end:
         with times.phase("degree sort"):
             order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
-            named = placement.limit is None and hasattr(runner, "answer_columns")
+            named = placement.limit is None and runner.answers is not None
             ids = DegreeOrderedIds.of(ids, order, runner.xp, named=named)
             pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
     rows = edge_rows(ids)
@@ -158,5 +158,5 @@ def _sort_back_end(asked: str, engine: Any) -> str | None:
             f"degree_sort={written(asked)} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
         )
     if asked == "auto":
-        asked = "radix" if engine.name == "cuda" else "none"
+        asked = engine.degree_sort
     return None if asked == "none" else asked

@@ -89,7 +89,7 @@ class LimitedAdjacencySet(AdjacencySet):
     def _adjacency_bytes(self, symmetric: bool, weight: int = 0) -> int:
         """What building one takes: itself, and low bits of its rows or, on a GPU, the sort of its edges."""
         entries = self._n_edges * (2 if symmetric else 1)
-        rows, sorting = (8, 2) if self._engine.name == "cpu" else (8 + self._vertex, 24)
+        rows, sorting = (8, 2) if self._engine.place == "host" else (8 + self._vertex, 24)
         return entries * (self._vertex + 2 * weight + sorting) + rows * (self.n_vertices + 1)
 
     @contextmanager

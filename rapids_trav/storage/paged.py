@@ -57,7 +57,7 @@ class PagedAdjacencySet(AdjacencySet):
 
     def adjacency(self, name: str) -> Adjacency:
         name = name if self.directed else "forward"
-        if self._outside.engine.name == "cpu":
+        if self._outside.engine.place == "host":
             return getattr(self, name)
         return self._outside.search_rows.get(self, self._read_with(name), getattr(self, name))
 
@@ -70,7 +70,7 @@ class PagedAdjacencySet(AdjacencySet):
     def searching(self, direction: str, asked: Searches) -> Iterator[None]:
         outside, n = self._outside, self.n_vertices
         budget, vertex = outside.budget, vertex_dtype(n).itemsize
-        on_gpu, names = outside.engine.name != "cpu", self._read_with(self.into_and_out(direction)[1])
+        on_gpu, names = outside.engine.place != "host", self._read_with(self.into_and_out(direction)[1])
         if on_gpu and asked.variant not in PUSHING:
             for name in names:  # built before the search takes its room
                 getattr(self, name)
@@ -91,13 +91,13 @@ class PagedAdjacencySet(AdjacencySet):
     def searches_at_once(self, most: int, asked: Searches) -> int:
         outside, n = self._outside, self.n_vertices
         room = outside.budget.free + outside.search_rows.nbytes
-        room //= 1 if outside.engine.name == "cpu" else 2  # the rest is for rows
+        room //= 1 if outside.engine.place == "host" else 2  # the rest is for rows
         return most_within(room, most, asked, outside.engine, n)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """What a vertex program needs; on the CPU it may push, along mapped edges that are read anywhere."""
         into, out = self.into_and_out(direction)
-        on_gpu = self._outside.engine.name != "cpu"
+        on_gpu = self._outside.engine.place != "host"
         weights = self.weights(into) if weighted else None
         rows, transposed = getattr(self, into), getattr(self, out)
         if (into, weighted) not in self._degrees:
@@ -115,7 +115,7 @@ class PagedAdjacencySet(AdjacencySet):
     def _strengths(self, columns: Array, weights: Array) -> np.ndarray:
         """On the host, whose memory is the budget's on the CPU alone."""
         outside = self._outside
-        budget = outside.budget if outside.engine.name == "cpu" else None
+        budget = outside.budget if outside.engine.place == "host" else None
         return strengths(columns, weights, self.n_vertices, np, block_within(budget))
 
     def _pages(self, rows: Adjacency, weights: Array | None) -> Pages:

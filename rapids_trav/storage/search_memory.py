@@ -64,21 +64,21 @@ class Searches:
         if self.number is None:
             running = search_bytes(engine, n_vertices, vertex)
             if (
-                self.trace and engine.name != "cpu"
+                self.trace and engine.place != "host"
             ):  # the fused search has room for as many levels as it may have
                 running += TRACE_BYTES * min(n_vertices + 1, TRACE_LEVELS)
         else:
             together = self.variant == "auto"
             running = searches_bytes(engine, n_vertices, vertex, self.number, together, self.repeated)
         answer = 4 + vertex + self.answer
-        if self.number is not None and engine.name != "cpu":
+        if self.number is not None and engine.place != "host":
             answer += MASK_BYTES + (REPEATED_BYTES if self.repeated else 0)
         return max(running, (self.number or 1) * n_vertices * answer)
 
 
 def search_bytes(engine: Any, n_vertices: int, vertex: int) -> int:
     """Of a search from one frontier, at most."""
-    return (5 + 2 * vertex if engine.name == "cpu" else GPU_BYTES) * n_vertices
+    return (5 + 2 * vertex if engine.place == "host" else GPU_BYTES) * n_vertices
 
 
 def searches_bytes(
@@ -90,7 +90,7 @@ def searches_bytes(
         answers *= 2
     if not together:
         return 2 * answers + search_bytes(engine, n_vertices, vertex)
-    if engine.name != "cpu":
+    if engine.place != "host":
         return answers + (24 * min(-(-n_searches // 64), 4) + 2 * vertex) * n_vertices
     from rapids_trav.engines.cpu.runtime.compile import Team
 

@@ -56,7 +56,7 @@ class SpilledBuild:
     def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
         """An array of the result: in host memory if a GPU will read it and there is room, else in a file."""
         n_bytes = n * np.dtype(dtype).itemsize
-        if self.engine.name == "cpu":
+        if self.engine.place == "host":
             return self.scratch.on_disk(n, dtype, what)
         if n_bytes <= host_memory.available_bytes() - host_memory.RESERVE:
             try:
@@ -71,7 +71,7 @@ class SpilledBuild:
 
     def kept(self, array: np.ndarray, what: str) -> np.ndarray:
         """An array of the host's; on the CPU in a file, as the budget is of that memory."""
-        if self.engine.name != "cpu":
+        if self.engine.place != "host":
             return array
         copy = self.scratch.on_disk(len(array), array.dtype, what)
         copy[:] = array
@@ -79,7 +79,7 @@ class SpilledBuild:
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
         """An adjacency of mapped arrays; in host memory if a GPU will read it and there is room."""
-        if self.engine.name == "cpu":
+        if self.engine.place == "host":
             return adjacency
 
         def loaded(array: np.ndarray | None, what: str) -> np.ndarray | None:
@@ -94,7 +94,7 @@ class SpilledBuild:
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
         """The edges one by one; their sources are a file."""
-        if self.engine.name != "cpu":
+        if self.engine.place != "host":
             raise TravMemoryError(
                 f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "
                 f"and memory_limit={readable(self.budget.limit)} leaves them outside the GPU: use another."
@@ -110,7 +110,7 @@ class SpilledBuild:
 
 def room_of_build(engine: Any, n_vertices: int) -> int:
     """The least that building an adjacency needs."""
-    if engine.name == "cpu":
+    if engine.place == "host":
         return 0
     from rapids_trav.engines.cuda.build.spilled import ENTRY_BYTES, ROW_BYTES
 
@@ -120,5 +120,5 @@ def room_of_build(engine: Any, n_vertices: int) -> int:
 def room_of_search(engine: Any, n_vertices: int, n_adjacencies: int) -> int:
     """The least that a search needs which reads so many adjacencies."""
     vertex = vertex_dtype(n_vertices).itemsize
-    rows = 0 if engine.name == "cpu" else n_adjacencies * rows_bytes(n_vertices, vertex)
+    rows = 0 if engine.place == "host" else n_adjacencies * rows_bytes(n_vertices, vertex)
     return search_bytes(engine, n_vertices, vertex) + rows

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.engines.interface import BfsOptions, Place, Processor, Search, View, WholeAnswers
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
@@ -29,7 +29,12 @@ class CpuEngine:
     name = "cpu"
     xp = np
     variants = ("auto", "push", "pull", "edge", "frontier", "direction")
+    place: Place = "host"
+    processor: Processor = "cpu"
+    degree_sort = "none"
+    gathers = ("rows",)
     prefers_asynchronous = True
+    answers: WholeAnswers | None = None
 
     def build_adjacency(
         self,

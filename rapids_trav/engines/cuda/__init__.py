@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.interface import BfsOptions, Search, View
+from rapids_trav.engines.interface import BfsOptions, Place, Processor, Search, View, WholeAnswers
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
@@ -52,7 +53,11 @@ class CudaEngine:
 
     name = "cuda"
     variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
-    lenient = ("auto", "fused")  # those that take a source of -1 as none
+    place: Place = "device"
+    processor: Processor = "gpu"
+    degree_sort = "radix"
+    gathers = ("rows", "replicas")
+    prefers_asynchronous = False
 
     def __init__(
         self, private_capacity: int = 2048, hub_degree: int | None = None, least_pull: int = 1 << 20
@@ -69,6 +74,7 @@ class CudaEngine:
         self.private_capacity = private_capacity
         self.hub_degree = hub_degree
         self.least_pull = least_pull
+        self.answers: WholeAnswers | None = DeviceAnswers()
         self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
 
     def build_adjacency(
@@ -213,20 +219,6 @@ class CudaEngine:
         """Wait until what was launched on the current stream is done."""
         self.xp.cuda.get_current_stream().synchronize()
 
-    def answer_columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Any]:
-        """The columns of an answer of a joint search, in the caller's ids and order; see `results`."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("the answer", 16 * len(found.distance)):
-            return columns.columns(found, table, n_sources)
-
-    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
-        """The internal id of one of the caller's, (1,), or -1; the host does not wait for it."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("a look-up", 8):
-            return columns.locate(label, table, n_vertices)
-
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `results`."""
         from rapids_trav.engines.cuda.results import predecessors
@@ -284,6 +276,26 @@ class CudaEngine:
         vertex_bytes = view.out.column_indices.dtype.itemsize
         result = 4 + (vertex_bytes if options.predecessors else 0)
         return view.n_vertices * (n_searches * result + 2 * vertex_bytes + 96 * (n_searches > 1))
+
+
+class DeviceAnswers:
+    """Answers that are put together on the device while the host goes on; see `results.columns`."""
+
+    lenient: tuple[str, ...] = ("auto", "fused")
+
+    def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
+        """Columns of the answer of a joint search, in the caller's ids and order."""
+        from rapids_trav.engines.cuda.results import columns
+
+        with _device_memory("the answer", 16 * len(found.distance)):
+            return columns.columns(found, table, n_sources)
+
+    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
+        """The internal id of one of the caller's, (1,), or -1; the host does not wait for it."""
+        from rapids_trav.engines.cuda.results import columns
+
+        with _device_memory("a look-up", 8):
+            return columns.locate(label, table, n_vertices)
 
 
 @contextmanager
