@@ -4,8 +4,8 @@
     python ci/count_any.py --files     # a row for each file
     python ci/count_any.py --most 120  # leaves with 1 if there are more
 
-Counted is each `Any` in the code: in annotations, also those in quotes, in type aliases and in casts.  Imports,
-comments and docstrings do not count.
+Counted is each `Any` in the code: in annotations, quoted ones too, in type aliases and in casts.
+Imports, comments and docstrings do not count.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@
 One search on this machine gives the level of every vertex of a real R-MAT graph.  What each rank sends
 follows from them and from who owns what, without running the ranks: a rank has as frontier the vertices of a
 level that it owns, and claims a vertex in the first level that one of its edges brings.
-tests/multigpu/test_scale_model.py compares the count with the counters of loopback ranks, byte for byte.
+tests/engines/multigpu/test_scale_model.py compares the count with the counters of loopback ranks,
+byte for byte.
 
 Layouts: "1d" has all ranks in one column, so that a level is one gather over all; "2d" is the squarest grid;
 "hosts" has a column of the grid on each host of 8 GPUs, so that a frontier is gathered over NVLink and only

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ci"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci"))
 
 from hostile import arguments, columns, commands, frames, inputs, texts
 from hostile.cases import outcome

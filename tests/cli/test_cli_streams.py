@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, str(ROOT / "rapids_trav_cli.py")]
 QUIET = ["bfs", "facebook", "-s", "0", "-q"]
 

@@ -22,7 +22,7 @@ def run(cases: list[str], engine: str, later: bool = False) -> None:
     """Run cases in a process of their own."""
     program = [str(PROGRAM), engine, *cases, *(["--later"] if later else [])]
     command = [sys.executable, "-W", "ignore", *([] if later else ["-m", "cudf.pandas"]), *program]
-    root = str(PROGRAM.parents[1])  # the package need not be installed
+    root = str(PROGRAM.parents[2])  # the package need not be installed
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "ci" / "mutate.py"
 spec = importlib.util.spec_from_file_location("mutate", SCRIPT)
 mutate = sys.modules["mutate"] = importlib.util.module_from_spec(spec)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def load(name):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "ci" / "count_any.py"
+SCRIPT = Path(__file__).parents[2] / "ci" / "count_any.py"
 spec = importlib.util.spec_from_file_location("count_any", SCRIPT)
 count_any = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(count_any)

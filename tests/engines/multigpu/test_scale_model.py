@@ -15,7 +15,7 @@ from grid_graphs import searched
 
 from rapids_trav.engines.multigpu.grid import Grid
 
-SCRIPT = Path(__file__).parents[2] / "ci" / "bench" / "scale_model.py"
+SCRIPT = Path(__file__).parents[3] / "ci" / "bench" / "scale_model.py"
 spec = importlib.util.spec_from_file_location("scale_model", SCRIPT)
 scale_model = importlib.util.module_from_spec(spec)
 sys.modules[spec.name] = scale_model  # its dataclasses ask for it

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "ci"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "ci"))
 from hostile.cases import Case, outcome
 from hostile.folders import systematic
 

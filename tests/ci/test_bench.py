@@ -19,7 +19,7 @@ from rich.console import Console
 from rapids_trav.engines.interface import BfsOptions, LevelTrace
 from rapids_trav.graph500 import devices
 
-SCRIPT = Path(__file__).parent.parent / "ci" / "bench_gpu.py"
+SCRIPT = Path(__file__).parents[2] / "ci" / "bench_gpu.py"
 sys.path.insert(0, str(SCRIPT.parent))  # as when the script is run
 spec = importlib.util.spec_from_file_location("bench_gpu", SCRIPT)
 bench_gpu = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""A program that runs under cudf.pandas: ``python -m cudf.pandas tests/under_cudf_pandas.py ENGINE CASE...``.
+"""A program that runs under cudf.pandas: ``python -m cudf.pandas PATH_OF_THIS_FILE ENGINE CASE...``.
 
 ENGINE is the one that must run, "cuda" or, on a machine without a GPU, "cpu".  With ``--later`` behind them,
 and without ``-m cudf.pandas``, it imports rapids_trav first and installs cudf.pandas afterwards.

@@ -249,7 +249,7 @@ class TestSearch:
     @pytest.mark.parametrize("threads", ["1", "7"])
     def test_any_number_of_threads(self, threads, tmp_path):
         program = (
-            "import numpy as np, tests.test_cpu_engine as t;"
+            "import numpy as np, tests.engines.cpu.test_cpu_engine as t;"
             "from rapids_trav import generators;"
             "from rapids_trav.engines.interface import BfsOptions;"
             "view = t.frame_view(generators.rmat(15, seed=3), 1 << 15);"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "ci"))  # as when a script is run
 
 from bench import lab, provenance, readme_tables, rows  # noqa: E402

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "ci" / "gpu-report.json"
 SCRIPT = ROOT / "ci" / "gpu_report.py"
 
