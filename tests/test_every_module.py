@@ -23,7 +23,7 @@ def modules() -> list[str]:
 
 
 def named_test(module: str) -> Path | None:
-    """Return the test module of a module's name in the folder of tests for its folder, or for one around it."""
+    """Return the test module of this name in the folder of tests for its folder, or in one around it."""
     folder, name = Path(module).parent, Path(module).name
     if name == "__init__":
         name = folder.name
