@@ -33,17 +33,17 @@ class TravMemoryError(TravError, MemoryError):
     """A structure that does not fit: says what was needed, what holds the rest, and what helps."""
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A NumPy scalar as Python's own."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """A value as a message shows it: as Python writes it, cut if it is long."""
     try:
         text = " ".join(line.strip() for line in repr(plain(value)).splitlines())  # an array has several
     except ValueError:  # an integer of more digits than Python writes
-        return f"an integer of {int(value).bit_length()} bits"
+        return f"an integer of {plain(value).bit_length()} bits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
@@ -52,11 +52,11 @@ def first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def listed(values: Iterable[Any]) -> str:
+def listed(values: Iterable[object]) -> str:
     """Names, or what may be chosen, one after another."""
     return ", ".join(map(written, values)) or "none"
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """The type of a value with its module, unless it is Python's own."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any
 
 import numpy as np
 
 from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Dtype, Series, Values
 from rapids_trav.ids.lookup import read_column
 
 
@@ -20,7 +20,7 @@ class BuildPass:
         source: EdgeSource,
         sides: tuple[list[Hashable], list[Hashable]],
         weight: Hashable | None,
-        extra: list[list[Any]],
+        extra: list[list[Values]],
     ) -> None:
         self._source = source
         self._sides = sides
@@ -30,9 +30,9 @@ class BuildPass:
         self.n_edges = 0
         self.weight_dtype: np.dtype | None = None
 
-    def __iter__(self) -> Iterator[list[tuple[Hashable, Any]]]:
+    def __iter__(self) -> Iterator[list[tuple[Hashable, Series]]]:
         self.chunks = self.n_edges = 0
-        dtypes: list[Any] = []
+        dtypes: list[Dtype] = []
         columns = [*self._sides[0], *self._sides[1], *([self._weight] if self._weight is not None else [])]
         for frame in self._source.chunks(columns):
             if self._weight is not None:
@@ -48,7 +48,7 @@ class BuildPass:
                 for values, dtype in zip(components, dtypes, strict=True)
             ]
 
-    def _isolated(self, values: Any, dtype: Any) -> Any:
+    def _isolated(self, values: Values, dtype: Dtype) -> Series:
         """A column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
         column = read_column("vertices", values, self._source.library)
         if self._source.library.null_count(column):
@@ -59,7 +59,7 @@ class BuildPass:
             return fitted if same.all() else column
         return column
 
-    def _check_weight(self, column: Any) -> None:
+    def _check_weight(self, column: Series) -> None:
         if column.dtype.kind not in "iuf" or hasattr(column.dtype, "categories"):
             raise TravError(
                 f"weight={self._weight!r} is a column of {column.dtype}: "
@@ -79,7 +79,7 @@ class BuildPass:
         self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
 
 
-def _weight_dtype(dtype: Any) -> np.dtype:
+def _weight_dtype(dtype: Dtype) -> np.dtype:
     """The type, of the four that engines know, in which weights of a column keep their values."""
     dtype = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
     if dtype.kind == "f":

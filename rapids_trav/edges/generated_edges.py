@@ -7,7 +7,6 @@ in one; `where` and `khop` read once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any
 
 from rapids_trav.errors import TravError, UnknownColumnError, type_name
 from rapids_trav.frames import proxies
@@ -24,7 +23,7 @@ class GeneratedEdges:
     the graph, and its weights; other edges between the same vertices are not told from the first.
     """
 
-    def __init__(self, make: Callable[[], Iterable[Frame]], engine: Any = "auto") -> None:
+    def __init__(self, make: Callable[[], Iterable[Frame]], engine: object = "auto") -> None:
         self._make = make
         frames = self._frames()
         if frames is self._frames():
@@ -74,7 +73,7 @@ def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
         )
 
 
-def _library_of(frame: Any) -> str:
+def _library_of(frame: object) -> str:
     kind = library_of(frame)
     if kind not in ("pandas", "cudf"):
         raise TravError(

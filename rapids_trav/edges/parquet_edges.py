@@ -6,13 +6,17 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.utilities.locations import reachable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.dataset import ParquetFileFragment
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
@@ -36,7 +40,7 @@ class ParquetEdges:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
         except (OSError, ValueError) as error:
             raise _unreadable(", ".join(names), error) from error
-        self.columns = _columns(self._dataset.schema)
+        self.columns: list[Hashable] = [*_columns(self._dataset.schema)]
         self._stamps = self._current_stamps()
 
     def _current_stamps(self) -> list[tuple]:
@@ -47,7 +51,7 @@ class ParquetEdges:
     def count_rows(self) -> int | None:
         return sum(group.num_rows for part in self._fragments() for group in part.row_groups)
 
-    def _fragments(self) -> Iterator[Any]:
+    def _fragments(self) -> Iterator[ParquetFileFragment]:
         """The files, each known to be Parquet."""
         for fragment in self._dataset.get_fragments():
             try:
@@ -57,16 +61,16 @@ class ParquetEdges:
             self._check_columns(fragment)
             yield fragment
 
-    def _check_columns(self, fragment: Any) -> None:
+    def _check_columns(self, fragment: ParquetFileFragment) -> None:
         """Refuse a file with other columns than the first."""
-        own, first = _columns(self._schema(fragment)), self._dataset.files[0]
-        for name in sorted(set(own).symmetric_difference(self.columns)):
+        own, first = set(_columns(self._schema(fragment))), self._dataset.files[0]
+        for name in sorted(own ^ set(_columns(self._dataset.schema))):
             there, missing = (fragment.path, first) if name in own else (first, fragment.path)
             raise UnknownColumnError(
                 f"Column {name!r} is in {there} but not in {missing}: give all of them the same columns."
             )
 
-    def _schema(self, fragment: Any) -> Any:
+    def _schema(self, fragment: ParquetFileFragment) -> pa.Schema:
         """The columns of a file in its own types, with those that its path tells."""
         import pyarrow.dataset
 
@@ -94,7 +98,7 @@ class ParquetEdges:
             table = self._dataset.schema.empty_table().select(columns)
             yield self.library.from_arrow(table)
 
-    def _read(self, fragment: Any, groups: list[int], columns: list[Hashable]) -> Frame:
+    def _read(self, fragment: ParquetFileFragment, groups: list[int], columns: list[Hashable]) -> Frame:
         if self.library.name == "pandas":
             return self.library.from_arrow(fragment.to_table(schema=self._schema(fragment), columns=columns))
         import cudf
@@ -111,7 +115,7 @@ class ParquetEdges:
         return frame
 
 
-def _columns(schema: Any) -> list[Any]:
+def _columns(schema: pa.Schema) -> list[str]:
     """Names of the columns of the edges, of which an index is none."""
     return [name for name in schema.names if not _INDEX.fullmatch(name)]
 
@@ -120,7 +124,7 @@ def _unreadable(name: str, error: Exception) -> TravError:
     return TravError(f"Edges {name} cannot be read as Parquet: {first_line(error)}.")
 
 
-def _batches(fragment: Any, most_rows: int) -> Iterator[list[int]]:
+def _batches(fragment: ParquetFileFragment, most_rows: int) -> Iterator[list[int]]:
     """Row groups of a file, together while they are few rows."""
     batch: list[int] = []
     rows = 0

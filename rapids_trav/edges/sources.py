@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Protocol
+from typing import Protocol
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ from rapids_trav.edges.generated_edges import MIXED_LIBRARIES, GeneratedEdges, c
 from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.columns import Frame, Values
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
 
 DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
@@ -47,7 +47,7 @@ class EdgeSource(Protocol):
         """A result in the kind of frame that came in."""
 
 
-def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
+def open_edges(edges: Values, engine: str = "auto") -> EdgeSource:
     """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
     or a Dask frame.
     """
@@ -87,7 +87,7 @@ def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
 class FrameEdges:
     """Frames in memory."""
 
-    def __init__(self, frames: Sequence[Frame], engine: Any = "auto") -> None:
+    def __init__(self, frames: Sequence[Frame], engine: object = "auto") -> None:
         proxied = proxies.is_proxy(frames[0])
         frames = _opened(frames, engine)
         kind = library_of(frames[0]) or "pandas"
@@ -116,7 +116,7 @@ class FrameEdges:
 class DaskEdges:
     """A Dask frame, whose partitions are computed one by one, at each reading: persist slow ones."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Frame) -> None:
         self.library = library(library_of(frame._meta) or "pandas")
         self.columns = list(frame.columns)
         self._frame = frame
@@ -135,7 +135,7 @@ class DaskEdges:
         return dask.dataframe.from_pandas(frame, npartitions=self._frame.npartitions, sort=False)
 
 
-def _opened(frames: Sequence[Frame], engine: Any) -> Sequence[Frame]:
+def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
     """What proxies hold, all on the GPU or, if that takes not each of them or is not wanted, on the CPU."""
     found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
     if len({library_of(frame) for frame in found}) == 1:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 Array = Any
-
-
 Series = Any
-
-
 Frame = Any
+Values = Any  # a list, an array, a column, a frame: as a caller gives them
+Dtype = Any  # of NumPy, pandas, PyArrow or cuDF
 
 
 class Masked(NamedTuple):
@@ -34,7 +33,7 @@ class BitMasked(NamedTuple):
     null_count: Callable[[], int]
 
 
-def move(array: Array, xp: Any) -> Array:
+def move(array: Array, xp: ModuleType) -> Array:
     """The array on the side of the bus where `xp` computes (no copy if it is there already)."""
     if xp is np:
         return array.get() if hasattr(array, "get") else np.asarray(array)

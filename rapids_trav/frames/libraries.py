@@ -10,19 +10,25 @@ from __future__ import annotations
 import bisect
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Array, BitMasked, Frame, Masked, Series, move
+from rapids_trav.frames.columns import Array, BitMasked, Dtype, Frame, Masked, Series, Values, move
+
+if TYPE_CHECKING:
+    import pylibcudf
+
+Column = Array | Masked | Series  # on its way into a frame
 
 FEW = 64  # values that are looked up one by one
 
 
-def library_of(obj: Any, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
+def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
     """Name of the library, "pandas", "cudf" or "dask", whose frame (or other kind of object) this is."""
     for base in type(obj).__mro__:
         module = base.__module__.partition(".")[0]
@@ -44,10 +50,10 @@ class PandasFrames:
     name = "pandas"
     xp = np
 
-    def concat(self, parts: Sequence[Any], **options: Any) -> Any:
+    def concat(self, parts: Sequence[Series], **options: object) -> Series:
         return pd.concat(parts, **options)
 
-    def column(self, values: Any, dtype: Any = None) -> Series:
+    def column(self, values: Values, dtype: Dtype = None) -> Series:
         """A column from a sequence, an array, or a column of either library."""
         if library_of(values, ("Series", "Index")) == "cudf":
             values = values.to_pandas()
@@ -64,7 +70,7 @@ class PandasFrames:
             frame.isetitem(i, _native(frame.iloc[:, i]))
         return frame
 
-    def from_arrow(self, table: Any) -> Frame:
+    def from_arrow(self, table: pa.Table) -> Frame:
         """An Arrow table as a frame."""
         return proxies.opened(table.to_pandas(ignore_metadata=True), on_gpu=False)
 
@@ -100,7 +106,7 @@ class PandasFrames:
         taken = column.array.take(move(rows, np), allow_fill=nulls)
         return pd.Series(taken, dtype=column.dtype)
 
-    def cast(self, column: Array | Masked, dtype: Any) -> Any:
+    def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
         """An array as a column of `dtype`, which may be one of the library's own."""
         if not isinstance(column, Masked):
             values = move(column, np)
@@ -113,11 +119,11 @@ class PandasFrames:
             return Masked(values.astype(dtype, copy=False), valid)
         return _nullable(values, valid).astype(dtype)
 
-    def frame(self, columns: Mapping[str, Any]) -> pd.DataFrame:
+    def frame(self, columns: Mapping[str, Column]) -> pd.DataFrame:
         """A frame of columns that are not used elsewhere: they are not copied."""
         return pd.DataFrame({name: self._entry(column) for name, column in columns.items()}, copy=False)
 
-    def _entry(self, column: Any) -> Any:
+    def _entry(self, column: Column) -> Series:
         if isinstance(column, Masked):
             return _nullable(*(move(part, np) for part in column))
         own = isinstance(column, (pd.Series, pd.api.extensions.ExtensionArray))
@@ -139,7 +145,7 @@ def _has_null_characters(column: Series) -> bool:
     return words and any("\0" in value for value in column.array if isinstance(value, str))
 
 
-def _is_native(dtype: Any) -> bool:
+def _is_native(dtype: Dtype) -> bool:
     if isinstance(dtype, pd.ArrowDtype):
         return not pa.types.is_dictionary(dtype.pyarrow_dtype)
     return not isinstance(dtype, np.dtype) or dtype.isnative
@@ -162,7 +168,7 @@ def _native(column: Series) -> Series:
     return categories.set_axis(column.index).rename(column.name)
 
 
-def names_nothing(dtype: Any) -> bool:
+def names_nothing(dtype: Dtype) -> bool:
     """Whether values cannot be ids.
 
     Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
@@ -185,7 +191,7 @@ def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.Extens
     return kind(values, ~valid)
 
 
-def _position(vocabulary: Series, value: Any) -> int:
+def _position(vocabulary: Series, value: Values) -> int:
     """Binary search: a table of a large vocabulary would cost more than the question it is for."""
     values = vocabulary.array
     try:
@@ -201,28 +207,28 @@ class CudfFrames:
     name = "cudf"
 
     @functools.cached_property
-    def _cudf(self) -> Any:
+    def _cudf(self) -> ModuleType:
         import cudf
 
         return cudf
 
     @functools.cached_property
-    def xp(self) -> Any:
+    def xp(self) -> ModuleType:
         import cupy
 
         return cupy
 
-    def concat(self, parts: Sequence[Any], **options: Any) -> Any:
+    def concat(self, parts: Sequence[Series], **options: object) -> Series:
         return self._cudf.concat(parts, **options)
 
-    def column(self, values: Any, dtype: Any = None) -> Series:
+    def column(self, values: Values, dtype: Dtype = None) -> Series:
         return self._cudf.Series(values, dtype=dtype)
 
     def native(self, frame: Frame) -> Frame:
         """The frame as it is: cuDF holds nothing that it cannot work on."""
         return frame
 
-    def from_arrow(self, table: Any) -> Frame:
+    def from_arrow(self, table: pa.Table) -> Frame:
         return self._cudf.DataFrame.from_arrow(table)
 
     def array(self, column: Series) -> Array:
@@ -252,14 +258,14 @@ class CudfFrames:
             return self._cudf.Series([None] * len(rows), dtype=column.dtype)
         return column.take(self.xp.maximum(rows, 0)).reset_index(drop=True).where(rows >= 0)
 
-    def cast(self, column: Array | Masked, dtype: Any) -> Any:
+    def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
         if isinstance(dtype, np.dtype):
             if not isinstance(column, Masked):
                 return move(column, self.xp).astype(dtype, copy=False)
             return Masked(move(column.values, self.xp).astype(dtype, copy=False), column.valid)
         return self._cudf.Series.from_pylibcudf(self._device_column(column)).astype(dtype)
 
-    def frame(self, columns: Mapping[str, Any]) -> Frame:
+    def frame(self, columns: Mapping[str, Column]) -> Frame:
         """A frame of columns that are not used elsewhere: they are not copied."""
         if any(isinstance(column, self._cudf.Series) for column in columns.values()):
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
@@ -270,19 +276,19 @@ class CudfFrames:
         table = pylibcudf.Table([self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)])
         return self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
 
-    def _entry(self, column: Any) -> Any:
+    def _entry(self, column: Column) -> Series:
         if isinstance(column, self._cudf.Series):
             return column
         return self._cudf.Series.from_pylibcudf(self._device_column(column))
 
-    def _device_column(self, column: Array | Masked | BitMasked) -> Any:
+    def _device_column(self, column: Array | Masked | BitMasked) -> pylibcudf.Column:
         return self._masked(self._bare(column), column)
 
-    def _bare(self, column: Array | Masked | BitMasked) -> Any:
+    def _bare(self, column: Array | Masked | BitMasked) -> pylibcudf.Column:
         """The values as a device column, which does not know yet which of them are null."""
         return self._wrapped(column.values if isinstance(column, (Masked, BitMasked)) else column)
 
-    def _masked(self, bare: Any, column: Array | Masked | BitMasked) -> Any:
+    def _masked(self, bare: pylibcudf.Column, column: Array | Masked | BitMasked) -> pylibcudf.Column:
         import pylibcudf
 
         if isinstance(column, BitMasked):
@@ -292,7 +298,7 @@ class CudfFrames:
             return bare.with_mask(*pylibcudf.transform.bools_to_mask(self._wrapped(column.valid)))
         return bare
 
-    def _wrapped(self, array: Array) -> Any:
+    def _wrapped(self, array: Array) -> pylibcudf.Column:
         import pylibcudf
 
         array = self.xp.ascontiguousarray(move(array, self.xp))
@@ -320,7 +326,7 @@ class ProxiedCudfFrames(CudfFrames):
     def hand_out(self, frame: Frame) -> Frame:
         return proxies.proxied(frame)
 
-    def frame(self, columns: Mapping[str, Any]) -> Frame:
+    def frame(self, columns: Mapping[str, Column]) -> Frame:
         masked = {name: c for name, c in columns.items() if isinstance(c, (Masked, BitMasked))}
         dtypes = {name: nullable_dtype(column.values.dtype) for name, column in masked.items()}
         frame = super().frame(columns)

@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from rapids_trav.frames.columns import Frame
+
 MODULE = "cudf.pandas"
 WRAPPERS = "cudf.pandas._wrappers.pandas"  # imported by cudf.pandas.install(); it makes the proxies' classes
 _PACKAGE = str(Path(__file__).parents[1])
@@ -26,7 +28,7 @@ def active() -> bool:
     return bool(getattr(sys.modules.get(MODULE), "LOADED", False))
 
 
-def is_proxy(obj: Any) -> bool:
+def is_proxy(obj: object) -> bool:
     """Return whether an object is a proxy of cudf.pandas."""
     return active() and bool(sys.modules[MODULE].is_proxy_object(obj))
 
@@ -58,20 +60,20 @@ def opened(obj: Any, on_gpu: bool) -> Any:
     return obj
 
 
-def _one_of_each_type(items: Iterable[Any]) -> Iterable[Any]:
+def _one_of_each_type(items: Iterable[object]) -> Iterable[object]:
     return {type(item): item for item in items}.values()
 
 
-def _may_hold_proxies(item: Any) -> bool:
+def _may_hold_proxies(item: object) -> bool:
     return is_proxy(item) or type(item) in (*_SEQUENCES, dict)
 
 
-def wanted_on_gpu(engine: Any) -> bool:
+def wanted_on_gpu(engine: object) -> bool:
     """Return whether an engine, or the name of one, works on the GPU's frames; "auto" does."""
     return getattr(engine, "name", engine) != "cpu"
 
 
-def proxied(frame: Any) -> Any:
+def proxied(frame: Frame) -> Frame:
     """Return a frame of cuDF or pandas as a proxy under cudf.pandas, without moving it; else as it is."""
     return sys.modules[MODULE].as_proxy_object(frame) if active() else frame
 

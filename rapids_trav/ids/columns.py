@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError, plain, written
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Dtype, move
 from rapids_trav.frames.libraries import names_nothing
 from rapids_trav.ids.maps import Array, Column, Library
 
@@ -26,12 +27,12 @@ class IdColumn:
 
     name: Hashable
     kind: str
-    dtype: Any
+    dtype: Dtype
     rows: int
-    data: Any
+    data: Any  # integers, a column of the category's dtype, or codes and the distinct values
 
 
-def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
+def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> IdColumn:
     """Check one column of ids and bring it into the form in which it is renumbered."""
     if names_nothing(column.dtype):
         raise TravError(
@@ -112,14 +113,14 @@ def no_integer_type(first: int, last: int) -> str:
     )
 
 
-def _not_whole(name: Hashable, value: Any) -> TravError:
+def _not_whole(name: Hashable, value: object) -> TravError:
     return TravError(
         f"Column {name!r} holds {written(value)}, which is not a whole number that fits 64 bits: "
         f"round it, or use astype(str) to take the values as labels."
     )
 
 
-def _whole(name: Hashable, column: Column, library: Library, xp: Any) -> Array:
+def _whole(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Array:
     """Floats that are integers, as integers."""
     values = move(library.array(column), xp)
     if values.dtype.itemsize < 4:
@@ -131,5 +132,5 @@ def _whole(name: Hashable, column: Column, library: Library, xp: Any) -> Array:
     return values.astype(np.int64)
 
 
-def is_object(dtype: Any) -> bool:
+def is_object(dtype: Dtype) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "O"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Dtype, move
 from rapids_trav.ids.maps import (
     Array,
     AscendingIds,
@@ -32,7 +32,7 @@ class ValueIds(AscendingIds):
 
     values: Column
     library: Library
-    xp: Any
+    xp: ModuleType
     width = 1
 
     @property
@@ -65,7 +65,7 @@ class ValueIds(AscendingIds):
         return [self.library.take(self.values, internal, nulls)]
 
 
-def same_categories(one: Any, other: Any) -> bool:
+def same_categories(one: Dtype, other: Dtype) -> bool:
     """Whether two categorical dtypes give each value the same code (their `==` looks past the order)."""
     return one.ordered == other.ordered and one.categories.equals(other.categories)
 

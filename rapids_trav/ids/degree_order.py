@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 
@@ -30,7 +31,18 @@ from rapids_trav.ids.maps import (
 BACK_ENDS = ("radix", "merge")
 
 
-def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Any) -> Array:
+class Counter(Protocol):
+    """The part of an engine that `degrees` needs."""
+
+    @property
+    def xp(self) -> ModuleType:
+        """The module of its arrays."""
+
+    def count_ids(self, ids: Array, counts: Array) -> None:
+        """Add to `counts[v]` how often `v` is among the ids."""
+
+
+def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> Array:
     """Ends of edges at each vertex, int64 (n,)."""
     degree = engine.xp.zeros(n, dtype=np.int64)
     for ends in chunks:
@@ -39,7 +51,7 @@ def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Any) -> Array
     return degree
 
 
-def descending(degree: Array, back_end: str, xp: Any) -> Array:
+def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
     """The order of the vertices: by descending degree, ties by ascending id.
 
     Parameters
@@ -53,7 +65,7 @@ def descending(degree: Array, back_end: str, xp: Any) -> Array:
     return order.astype(vertex_dtype(len(degree)))
 
 
-def _radix_order(key: Array, xp: Any) -> Array:
+def _radix_order(key: Array, xp: ModuleType) -> Array:
     """The stable order of keys that are not negative, by counting digits.
 
     CuPy's sort of numbers is a radix sort of any width; NumPy's stable sort is one of 16 bits at most, so
@@ -68,7 +80,7 @@ def _radix_order(key: Array, xp: Any) -> Array:
     return order
 
 
-def _merge_order(key: Array, xp: Any) -> Array:
+def _merge_order(key: Array, xp: ModuleType) -> Array:
     """The stable order by comparisons: NumPy's stable sort of 64 bits, or on a GPU Thrust's merge sort."""
     if xp is not np:
         return xp.lexsort(key.astype(np.int64)[None, :])
@@ -94,11 +106,11 @@ class DegreeOrderedIds(Portable):
     base: IdMap
     order: Array
     rank: Array
-    xp: Any
+    xp: ModuleType
     names: Array | None = None
 
     @classmethod
-    def of(cls, base: IdMap, order: Array, xp: Any, *, named: bool = False) -> DegreeOrderedIds:
+    def of(cls, base: IdMap, order: Array, xp: ModuleType, *, named: bool = False) -> DegreeOrderedIds:
         """The map to this order; `named` holds the names of integer ids with gaps, which saves time."""
         rank = xp.empty_like(order)
         rank[order] = xp.arange(len(order), dtype=order.dtype)

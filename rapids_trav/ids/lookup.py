@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Number
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,14 @@ from rapids_trav.errors import (
     written,
 )
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Array, Dtype, Values, move
 from rapids_trav.frames.libraries import PandasFrames, library_of, names_nothing
-from rapids_trav.ids.maps import Encoder, IdMap, Library
-
-Array = Any
+from rapids_trav.ids.maps import Column, Encoder, IdMap, Library
 
 SHOWN = 5  # unknown vertices that an error lists before it counts the rest
 
 
-def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
+def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     """Internal ids of the vertices that the argument called `what` names, in its order.
 
     Vertices that come from the host stay there (a single source should not cost a dozen kernels).
@@ -50,14 +48,14 @@ def lookup(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
         ) from error
 
 
-def _has_tuples(vertices: Any) -> bool:
+def _has_tuples(vertices: Values) -> bool:
     """Whether ids may have been meant that are tuples."""
     return isinstance(vertices, tuple) or (
         isinstance(vertices, list) and any(isinstance(vertex, tuple) for vertex in vertices)
     )
 
 
-def _looked_up(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
+def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     if ids.n == 0:
         _listed(what, vertices, ids.width)
         raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
@@ -72,7 +70,7 @@ def _looked_up(what: str, vertices: Any, ids: IdMap, library: Library) -> Array:
     return ids.placed(place)
 
 
-def as_columns(what: str, vertices: Any, dtypes: Sequence[Any], library: Library) -> list[Any]:
+def as_columns(what: str, vertices: Values, dtypes: Sequence[Dtype], library: Library) -> list[Column]:
     """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
     if type(vertices) is int and 0 <= vertices < 2**31 and [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
         return [np.array([vertices])]  # one plain integer needs no frame library
@@ -80,7 +78,7 @@ def as_columns(what: str, vertices: Any, dtypes: Sequence[Any], library: Library
     return [_component(what, values, dtype, library) for values, dtype in zip(lists, dtypes, strict=True)]
 
 
-def _listed(what: str, vertices: Any, width: int) -> list[Any]:
+def _listed(what: str, vertices: Values, width: int) -> list[Values]:
     """The components of the ids, at least one of them."""
     lists = split(what, vertices, width)
     if len(lists[0]) == 0:
@@ -88,7 +86,7 @@ def _listed(what: str, vertices: Any, width: int) -> list[Any]:
     return lists
 
 
-def read_column(what: str, values: Any, library: Library) -> Any:
+def read_column(what: str, values: Values, library: Library) -> Column:
     """A column of the values that the argument called `what` gives."""
     if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
         shape = "several levels" if hasattr(values, "nlevels") else f"{values.ndim} dimensions"
@@ -116,7 +114,7 @@ def read_column(what: str, values: Any, library: Library) -> Any:
         raise TravError(f"{what} holds values that make no column of ids ({error}).") from error
 
 
-def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
+def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Column:
     if type(values).__module__.partition(".")[0] == "cupy":
         values = move(values, np)
     source = library if library_of(values, ("Series", "Index")) == library.name else PandasFrames()
@@ -137,7 +135,7 @@ def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
     return library.column(column)
 
 
-def _of_other_kind(what: str, column: Any, dtype: Any) -> TravError:
+def _of_other_kind(what: str, column: Column, dtype: Dtype) -> TravError:
     """Names the first value of another kind than the graph's ids, as far as that can be told."""
     value = column.iloc[0]
     if column.dtype == object and dtype.kind in "iuf":
@@ -147,7 +145,7 @@ def _of_other_kind(what: str, column: Any, dtype: Any) -> TravError:
     )
 
 
-def _dates(what: str, column: Any, dtype: Any) -> Any:
+def _dates(what: str, column: Column, dtype: Dtype) -> Column:
     """Dates, perhaps written ones, in the resolution of the graph's ids."""
     try:
         converted = column.astype(dtype)
@@ -158,7 +156,7 @@ def _dates(what: str, column: Any, dtype: Any) -> Any:
     return converted
 
 
-def _kind(column: Any, library: Library) -> str:
+def _kind(column: Column, library: Library) -> str:
     if column.dtype == object and library.name == "pandas":
         inferred = pd.api.types.infer_dtype(column)
         numbers = ("integer", "floating", "mixed-integer-float")
@@ -168,7 +166,7 @@ def _kind(column: Any, library: Library) -> str:
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(column.dtype.kind, "other")
 
 
-def _exact(what: str, column: Any, dtype: Any, library: Library) -> Array:
+def _exact(what: str, column: Column, dtype: Dtype, library: Library) -> Array:
     """Numbers as integers; those that no id of this dtype can equal are unknown vertices."""
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
@@ -193,7 +191,7 @@ def _exact(what: str, column: Any, dtype: Any, library: Library) -> Array:
     return values.astype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
-def split(what: str, vertices: Any, width: int) -> list[Any]:
+def split(what: str, vertices: Values, width: int) -> list[Values]:
     """The components of the ids, one list-like for each column."""
     if vertices is None:
         raise TravError(f"{what} is None: give at least one vertex id.")
@@ -223,7 +221,7 @@ def split(what: str, vertices: Any, width: int) -> list[Any]:
     return [[row[i] for row in rows] for i in range(width)]
 
 
-def _refuse(what: str, columns: Sequence[Any], unknown: Array) -> None:
+def _refuse(what: str, columns: Sequence[Column], unknown: Array) -> None:
     rows = np.flatnonzero(move(unknown, np))
     shown = [tuple(_item(column, int(row)) for column in columns) for row in rows[:SHOWN]]
     names = ", ".join(written(value[0] if len(columns) == 1 else value) for value in shown)
@@ -234,12 +232,12 @@ def _refuse(what: str, columns: Sequence[Any], unknown: Array) -> None:
     )
 
 
-def _item(column: Any, row: int) -> Any:
+def _item(column: Column, row: int) -> object:
     value = column.iloc[row] if hasattr(column, "iloc") else column[row]
     return plain(value)
 
 
-def known_again(encode: Encoder, columns: Sequence[Any], library: Library, xp: Any) -> Array:
+def known_again(encode: Encoder, columns: Sequence[Column], library: Library, xp: ModuleType) -> Array:
     """The internal ids of one end of the edges, all of which an earlier reading has seen."""
     for column in columns:
         if library.null_count(column):

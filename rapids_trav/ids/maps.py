@@ -15,16 +15,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from types import ModuleType
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import pandas as pd
 
-from rapids_trav.frames.columns import Masked, move
+from rapids_trav.frames.columns import Array, Dtype, Masked, Series, move
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 
-Array = Any
-Column = Any
+Column = Series
 Library = PandasFrames | CudfFrames
 Encoder = Callable[[Sequence[Column]], Array]
 
@@ -98,7 +98,7 @@ def vertex_dtype(n: int) -> np.dtype:
     return np.dtype(np.int32 if n < 2**31 else np.int64)
 
 
-def is_plain(dtype: Any, held: np.dtype) -> bool:
+def is_plain(dtype: Dtype, held: np.dtype) -> bool:
     """Whether ids go back as they are held, in 32 or 64 bits."""
     return isinstance(dtype, np.dtype) and dtype == held and dtype.itemsize >= 4
 
@@ -125,16 +125,16 @@ def table_base(first: int, last: int) -> int:
 class Portable:
     """What is pickled with the name of its array module, `xp`, in place of the module."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(self.__dict__)
         if "xp" in state:
             state["xp"] = state["xp"].__name__
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if "xp" in state:
-            self.__dict__["xp"] = importlib.import_module(state["xp"])
+            self.__dict__["xp"] = importlib.import_module(str(state["xp"]))
 
 
 class AscendingIds(Portable):
@@ -162,9 +162,9 @@ class RangeIds(AscendingIds):
     first: int
     n: int
     integer_dtype: np.dtype
-    dtype: Any
+    dtype: Dtype
     library: Library
-    xp: Any
+    xp: ModuleType
     width = 1
     nbytes = 0
 
@@ -212,9 +212,9 @@ class SortedIds(AscendingIds):
 
     ids: Array
     dense: bool
-    dtype: Any
+    dtype: Dtype
     library: Library
-    xp: Any
+    xp: ModuleType
     width = 1
 
     @property

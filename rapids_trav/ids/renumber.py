@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError, written
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Dtype, move
 from rapids_trav.ids.columns import IdColumn, is_object, no_integer_type, read
 from rapids_trav.ids.composite_ids import CategoryIds, TupleIds, ValueIds, pair_keys, same_categories
 from rapids_trav.ids.maps import (
@@ -52,7 +52,7 @@ class Renumbering:
     """
 
     library: Library
-    xp: Any
+    xp: ModuleType
     parts: list[IdColumn] = field(default_factory=list)
 
     def add(self, name: Hashable, column: Column) -> None:
@@ -100,7 +100,7 @@ class Renumbering:
             f"id: convert one, for example with astype(str)."
         )
 
-    def _common_dtype(self, parts: Sequence[IdColumn]) -> Any:
+    def _common_dtype(self, parts: Sequence[IdColumn]) -> Dtype:
         """The dtype in which integer ids are given back: the columns' own, or the one that holds them all.
 
         Floats beside integers count as int64, since as floats some ids would read the same.
@@ -155,7 +155,7 @@ class Renumbering:
         return ids, lambda position: translated[position]
 
 
-def _has_order(values: Any) -> bool:
+def _has_order(values: Column) -> bool:
     try:
         _check_order(values.sort_values())
     except (TypeError, ValueError):
@@ -163,7 +163,7 @@ def _has_order(values: Any) -> bool:
     return True
 
 
-def _check_order(values: Any) -> None:
+def _check_order(values: Column) -> None:
     """Refuse objects, such as sets, some of which are neither less nor more than others."""
     if is_object(values.dtype) and pd.api.types.infer_dtype(values) == "mixed":
         for one, other in pairwise(values):
@@ -171,7 +171,7 @@ def _check_order(values: Any) -> None:
                 raise ValueError(f"neither of {written(one)} and {written(other)} comes first")
 
 
-def _family(dtype: Any) -> str:
+def _family(dtype: Dtype) -> str:
     """Dtypes that may stand for the same ids: all that hold strings are one family, all dates another."""
     if dtype.kind in "mM":
         return dtype.kind
@@ -179,7 +179,7 @@ def _family(dtype: Any) -> str:
 
 
 def renumber_integers(
-    arrays: Sequence[Array], dtype: Any, library: Library, xp: Any, given: int | None = None
+    arrays: Sequence[Array], dtype: Dtype, library: Library, xp: ModuleType, given: int | None = None
 ) -> tuple[RangeIds | SortedIds, Codes]:
     """The map of integer ids, and a function from the position of an array to its internal ids.
 
@@ -221,7 +221,7 @@ def _integer_dtype(arrays: Sequence[Array], first: int, last: int) -> np.dtype:
     raise TravError(no_integer_type(first, last))
 
 
-def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp: Any) -> Array:
+def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp: ModuleType) -> Array:
     """The distinct ids in ascending order, from a table of flags over their range."""
     base = table_base(first, last)
     flags = xp.zeros(last - base + 1, dtype=bool)
@@ -232,7 +232,7 @@ def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp
 
 
 def _sorted(
-    arrays: Sequence[Array], integer_dtype: np.dtype, dtype: Any, library: Library, xp: Any
+    arrays: Sequence[Array], integer_dtype: np.dtype, dtype: Dtype, library: Library, xp: ModuleType
 ) -> tuple[SortedIds, Codes]:
     """The map of ids over a wide range: on the CPU each array is hashed once, on the GPU all are sorted."""
     if xp is not np:
@@ -252,7 +252,7 @@ def _sorted(
 
 
 def renumber(
-    lists: Iterable[Sequence[tuple[Hashable, Column]]], width: int, library: Library, xp: Any
+    lists: Iterable[Sequence[tuple[Hashable, Column]]], width: int, library: Library, xp: ModuleType
 ) -> tuple[IdMap, Codes]:
     """Renumber ids of `width` columns.
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 
+from rapids_trav.frames.columns import Series
 from rapids_trav.ids.columns import IdColumn, read
 from rapids_trav.ids.composite_ids import TupleIds, pair_keys, same_categories
 from rapids_trav.ids.lookup import known_again
-from rapids_trav.ids.maps import Column, IdMap, Library
+from rapids_trav.ids.maps import Array, Column, IdMap, Library
 from rapids_trav.ids.renumber import Renumbering, renumber_integers
 
 Lists = Iterable[Sequence[tuple[Hashable, Column]]]
@@ -25,7 +26,7 @@ FEW = 1 << 20  # ids that are collected before they are looked through for repea
 GAPS = 2  # most ids that are taken to be given for each distinct one: what a table over their range may cost
 
 
-def renumber_distinct(lists: Lists, width: int, library: Library, xp: Any) -> IdMap:
+def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType) -> IdMap:
     """The map that `renumber` makes of the same lists, which are iterated `width` times."""
     components = [Renumbering(library, xp) for _ in range(width)]
     for columns in lists:
@@ -43,7 +44,9 @@ def renumber_distinct(lists: Lists, width: int, library: Library, xp: Any) -> Id
     return ids
 
 
-def _combined(first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: Any) -> TupleIds:
+def _combined(
+    first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: ModuleType
+) -> TupleIds:
     """The map of the pairs of ids that stand side by side in columns 0 to i - 1 and in column i."""
     encode = first.encoder(many=True), second.encoder(many=True)
     found: list = []
@@ -58,7 +61,7 @@ def _combined(first: IdMap, second: IdMap, lists: Lists, i: int, library: Librar
     return TupleIds(first, second, keys)
 
 
-def _compact(parts: list[IdColumn], library: Library, xp: Any, few: int) -> None:
+def _compact(parts: list[IdColumn], library: Library, xp: ModuleType, few: int) -> None:
     """Merge parts of one kind, once those added weigh as much as the one they are added to."""
     sizes = [_size(part) for part in parts]
     if sum(sizes[1:]) <= max(*sizes[:1], few) and few:
@@ -81,9 +84,9 @@ def _size(part: IdColumn) -> int:
     return len(part.data[1]) if part.kind == "value" else len(part.data)
 
 
-def _merged(parts: list[IdColumn], library: Library, xp: Any) -> IdColumn:
+def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn:
     """The distinct ids of all; `rows` bounds how thinly they may lie for a table."""
-    data: Any
+    data: Series | tuple[Array, Series]
     if parts[0].kind == "integer":
         arrays = [part.data for part in parts]
         data = _unique(arrays[0] if len(arrays) == 1 else xp.concatenate(arrays), xp)
@@ -97,7 +100,7 @@ def _merged(parts: list[IdColumn], library: Library, xp: Any) -> IdColumn:
     return replace(parts[0], rows=min(sum(part.rows for part in parts), GAPS * size), data=data)
 
 
-def _unique(array: Any, xp: Any) -> Any:
+def _unique(array: Array, xp: ModuleType) -> Array:
     """The distinct integers, in any order: hashing beats sorting on the CPU."""
     if xp is np:
         return pd.unique(array)

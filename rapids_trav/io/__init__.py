@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame, Values
 from rapids_trav.io.formats import FORMATS, check_columns, guess_format
 from rapids_trav.io.matrix_market import read_matrix_market
 from rapids_trav.io.parquet import import_cudf, read_parquet
@@ -37,7 +37,7 @@ def read_edges(
     header: bool | None = None,
     string_ids: bool = False,
     both_directions: bool = False,
-) -> Any:
+) -> Frame:
     """Read an edge list from a file, or from a folder of Parquet files.
 
     Parameters
@@ -108,13 +108,13 @@ def read_edges(
     return import_cudf().DataFrame(frame) if library == "cudf" else proxies.proxied(frame)
 
 
-def check_library(library: Any) -> None:
+def check_library(library: object) -> None:
     """Refuse what is not the name of a frame library."""
     if not isinstance(library, str) or library not in ("pandas", "cudf"):
         raise TravError(f"library={written(library)} is not known: say 'pandas' or 'cudf'.")
 
 
-def _check_names(what: str, names: Any) -> None:
+def _check_names(what: str, names: Values) -> None:
     """Refuse what is not a list of names of columns, such as one name, whose letters would count."""
     if names is None:
         return
@@ -125,7 +125,7 @@ def _check_names(what: str, names: Any) -> None:
         )
 
 
-def _not_empty(frame: Any, path: Path) -> Any:
+def _not_empty(frame: Frame, path: Path) -> Frame:
     if len(frame) == 0:
         raise TravError(f"{path} holds no edges.")
     return frame

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -46,7 +45,7 @@ def inner_extension(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def open_bytes(path: Path) -> Any:
+def open_bytes(path: Path) -> pa.NativeFile:
     """Binary stream of the file, decompressed by its extension."""
     return pa.input_stream(str(path), compression="detect")
 

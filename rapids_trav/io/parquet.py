@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 
 from rapids_trav.errors import TravError, first_line
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io.formats import check_columns, reading_error
 
 
-def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Any:
+def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Frame:
     """Frame of a Parquet file or folder; only `columns` if given."""
     folder = path.is_dir()
     schema = _common_schema(path) if folder else read_schema(path)
@@ -59,7 +60,7 @@ def _dataset(path: Path) -> pyarrow.dataset.Dataset:
     return pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")
 
 
-def import_cudf() -> Any:
+def import_cudf() -> ModuleType:
     """The module `cudf`, or the sentence that says how to get it."""
     try:
         import cudf

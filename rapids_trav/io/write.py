@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from rapids_trav.errors import TravError
 from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame
 from rapids_trav.utilities.atomic_files import folder_in_the_making
 from rapids_trav.utilities.locations import reachable
 
@@ -44,7 +44,7 @@ def check_writable(path: str | Path) -> Path:
     return path
 
 
-def write_frame(frame: Any, path: str | Path) -> None:
+def write_frame(frame: Frame, path: str | Path) -> None:
     """Write a pandas or cuDF frame to .parquet, .csv or .tsv; the last two also with .gz.
 
     Nulls are empty fields in CSV and TSV.  A file is there whole or as it was before.
@@ -66,7 +66,7 @@ def _may_replace(path: Path) -> bool:
     return not path.exists() or (path.is_file() and os.access(folder, os.W_OK))
 
 
-def _replace(frame: Any, path: Path, kind: str | None) -> None:
+def _replace(frame: Frame, path: Path, kind: str | None) -> None:
     """Write the frame beside the file, and put it there when it is whole and on the disk."""
     target = Path(os.path.realpath(path))  # the file behind a link, which stays
     with folder_in_the_making(target) as folder:
@@ -80,14 +80,14 @@ def _replace(frame: Any, path: Path, kind: str | None) -> None:
         folder.rmdir()
 
 
-def _write(frame: Any, path: Path, kind: str | None) -> None:
+def _write(frame: Frame, path: Path, kind: str | None) -> None:
     if kind == "parquet":
         frame.to_parquet(path, index=False)
     else:
         to_pandas(frame).to_csv(path, sep=kind, index=False)
 
 
-def to_pandas(frame: Any) -> Any:
+def to_pandas(frame: Frame) -> pd.DataFrame:
     """The frame in pandas, with nullable types for numbers; cuDF has none for categories or zoned times."""
     frame = proxies.opened(frame, on_gpu=False)
     if not hasattr(frame, "to_pandas"):

@@ -15,17 +15,17 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Array, Dtype, move
 
 BLOCK = 1 << 24  # bytes that are read at once
 LONGEST_STEM = 200  # bytes of a name that is part of another; file systems take 255
 
 
-def array_checksum(array: Any, checksum: int = 0, dtype: Any = None) -> int:
+def array_checksum(array: Array, checksum: int = 0, dtype: Dtype = None) -> int:
     """Of an array's bytes in `dtype`, wherever it lies; `checksum` is that of what comes before."""
     step = max(BLOCK // array.dtype.itemsize, 1)
     for first in range(0, len(array), step):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
-from typing import Any
 
 from rapids_trav.errors import TravError, written
 
 
-def location(what: str, value: Any) -> Path:
+def location(what: str, value: object) -> Path:
     """The path that an option called `what` names.
 
     Raises
@@ -56,7 +55,7 @@ def _is_text(path: str) -> bool:
     return True
 
 
-def folder(what: str, value: Any) -> Path:
+def folder(what: str, value: object) -> Path:
     """The same of a folder that is there."""
     path = location(what, value)
     if not path.is_dir():

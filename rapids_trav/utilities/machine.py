@@ -6,7 +6,6 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import Any
 
 GPU_PACKAGES = ("cudf", "cupy", "rmm")  # what the CUDA engine needs
 
@@ -49,7 +48,7 @@ def find_version(name: str) -> str | None:
     return None
 
 
-def find_driver(load: Callable[[str], Any] = ctypes.CDLL) -> Driver:
+def find_driver(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> Driver:
     """Ask the driver's own library, which needs no Python package."""
     try:
         cuda = load("libcuda.so.1")
@@ -64,7 +63,7 @@ def find_driver(load: Callable[[str], Any] = ctypes.CDLL) -> Driver:
     return Driver(version, [_find_gpu(cuda, index) for index in range(count.value)])
 
 
-def _find_gpu(cuda: Any, index: int) -> Gpu:
+def _find_gpu(cuda: ctypes.CDLL, index: int) -> Gpu:
     device, name, memory = ctypes.c_int(), ctypes.create_string_buffer(128), ctypes.c_size_t()
     cuda.cuDeviceGet(ctypes.byref(device), index)
     cuda.cuDeviceGetName(name, len(name), device)
