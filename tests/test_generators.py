@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from test_bench import graphs
 
 from rapids_trav import generators
 
@@ -40,14 +39,3 @@ def test_wide_labels():
     frame = next(generators.rmat_frames(32, rows=50))
     assert set(frame.dtypes) == {np.dtype(np.int64)}
     assert 2**31 < frame.to_numpy().max() < 2**32
-
-
-def test_names_with_an_edge_factor():
-    assert graphs.of_rmat("rmat29x22") == (29, 22) and graphs.of_rmat("rmat29") == (29, 16)
-    assert len(graphs.load("rmat5x3", "pandas")) == 96
-    assert graphs.check_name("rmat20x8") is None
-    assert all(graphs.check_name(name) for name in ("rmat20x0", "rmat20x", "grid20x8", "rmatx8"))
-    make, n_edges = graphs.made("rmat5x3", "pandas")
-    assert sum(map(len, make())) == n_edges == 96
-    make, n_edges = graphs.made("grid4", "pandas")
-    assert sum(map(len, make())) == n_edges == 24

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_properties import common, labels
+from random_graphs import common, labels
 
 from rapids_trav import TravError
 from rapids_trav.frames.libraries import library

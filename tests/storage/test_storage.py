@@ -13,7 +13,7 @@ import pytest
 from conftest import rows, to_pandas
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_properties import common, graphs
+from random_graphs import common, graphs
 
 from rapids_trav import Graph, TravError, UnknownVertexError
 from rapids_trav.algorithms.validation import check_tree

@@ -10,7 +10,7 @@ import pandas as pd
 from conftest import rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_properties import shapes
+from random_graphs import shapes
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
