@@ -6,6 +6,7 @@ from test_cpu_engine import assert_tree, view_of
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
+from rapids_trav.engines.cpu.bfs.push import push
 from rapids_trav.engines.cpu.runtime import compile
 from rapids_trav.engines.interface import BfsOptions
 
@@ -35,16 +36,17 @@ def test_a_wide_level_is_shared_and_claimed_once(monkeypatch, threads):
     view = broad()
     shared = []
 
-    def spied(team, view, state, front):
-        before = front.tail - front.head
-        original(team, view, state, front)
-        queued = front.queue[front.head : front.tail]
-        assert len(np.unique(queued)) == len(queued)
-        shared.append(before)
+    class Spied(compile.Team):
+        def run(self, kernel, n, *arguments, **options):
+            *_, queue, tail = arguments
+            before = int(tail[0])
+            counts = super().run(kernel, n, *arguments, **options)
+            queued = queue[before : int(tail[0])]
+            assert kernel is push and len(np.unique(queued)) == len(queued)
+            shared.append(n)
+            return counts
 
-    original = direction_optimizing._push_wide
-    monkeypatch.setattr(direction_optimizing, "_push_wide", spied)
-    monkeypatch.setattr(direction_optimizing, "Team", lambda: compile.Team(threads))
+    monkeypatch.setattr(direction_optimizing, "Team", lambda: Spied(threads))
     found = CpuEngine().bfs(view, np.array([0]), BfsOptions(trace=True))
     assert shared[:1] == [HUBS]
     assert np.bincount(found.distance + 1).tolist() == [FAR, 1, HUBS, HUBS * EACH]
