@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format gpu-test bench-cpu bench-gpu clean
+.PHONY: help demo test test-all lint format gpu-test bench-cpu bench-gpu clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,10 @@ demo: $(VENV)/.run ## search a real graph from one person and show the result
 	$(BIN)/rapids-trav bfs facebook --source 0 --plot facebook-bfs.png
 	@echo "drawn in facebook-bfs.png"
 
-test: $(VENV)/.test ## run the tests that need no GPU
+test: $(VENV)/.test ## run the tests that need no GPU, but for the slow ones
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu and not slow"
+
+test-all: $(VENV)/.test ## run all tests that need no GPU
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu"
 
 lint: $(VENV)/.dev ## lint, formatting and types

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What can be checked without a GPU and without its packages: the README's test command, then lint.
+# What can be checked without a GPU and without its packages: the tests, slow ones as well, then lint.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-make test
+make test-all
 make lint

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -21,7 +21,7 @@ from rapids_trav.edges.generated_edges import MIXED_LIBRARIES, GeneratedEdges, c
 from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Frame, Values
+from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
 
 DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
@@ -47,7 +47,7 @@ class EdgeSource(Protocol):
         """A result in the kind of frame that came in."""
 
 
-def open_edges(edges: Values, engine: str = "auto") -> EdgeSource:
+def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
     """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
     or a Dask frame.
     """

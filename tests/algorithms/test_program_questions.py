@@ -184,6 +184,18 @@ def test_chains_of_weights_that_do_not_show():
         check_shortest_tree(graph, frame, graph.sssp(source), [source], "w", directed)
 
 
+def test_predecessors_in_blocks_of_edges(monkeypatch):
+    """Trees of streamed edges obey the same rules."""
+    from rapids_trav.algorithms import sssp
+
+    monkeypatch.setattr(sssp, "BLOCK", 10)
+    frame = gapped(60, 100).assign(w=np.arange(103) % 4)
+    graph = frame.trav.graph(directed=True, weight="w", memory_limit=11_000)
+    assert graph.storage.gather_view("out", weighted=True).pages is not None
+    source = int(frame["src"].iloc[0])
+    check_shortest_tree(graph, frame, graph.sssp(source), [source], "w", True)
+
+
 @pytest.mark.parametrize(
     ("dtype", "wanted"),
     [

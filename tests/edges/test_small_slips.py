@@ -1,12 +1,26 @@
-"""Edges read back and files read in parts: places where one slip is silent."""
+"""Edges read back, files read in parts, and trees chosen block by block: places where one slip is silent."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from rapids_trav import Graph, TravError
+from rapids_trav.algorithms import sssp
 from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.io import read_edges
+
+
+def test_the_smallest_predecessor_wins_over_blocks_of_edges(monkeypatch):
+    """Thirty ways of the same length lead to one vertex, in three blocks of edges."""
+    monkeypatch.setattr(sssp, "BLOCK", 10)
+    between = np.arange(1, 31)
+    edges = pd.DataFrame(
+        {"src": [*np.zeros(30, int), *between], "dst": [*between, *np.full(30, 31)], "w": np.ones(60)}
+    )
+    graph = edges.trav.graph(directed=True, weight="w", memory_limit=6000)
+    assert graph.storage.gather_view("out", weighted=True).pages is not None
+    found = graph.sssp(0)
+    assert found["predecessor"].iloc[31] == 1
 
 
 def test_an_edge_to_the_first_vertex_that_there_is_not(tmp_path):
