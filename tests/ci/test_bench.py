@@ -39,6 +39,8 @@ from bench import (  # noqa: E402
     tables,
 )
 
+pytestmark = pytest.mark.slow
+
 
 class CpuLab(lab.Lab):
     """The lab with NumPy, pandas and the CPU engine, and with our own searches as the others'."""

@@ -9,6 +9,7 @@ from test_bench import CpuLab, bench_gpu
 
 from rapids_trav import Graph
 
+pytestmark = pytest.mark.slow
 beyond = bench_gpu.beyond
 
 

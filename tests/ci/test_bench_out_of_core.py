@@ -12,6 +12,7 @@ from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import IterationTrace
 from rapids_trav.storage.placement import Placement
 
+pytestmark = pytest.mark.slow
 out_of_core = bench_gpu.out_of_core
 
 

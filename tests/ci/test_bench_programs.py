@@ -9,6 +9,8 @@ from test_bench import CpuLab, bench_gpu, measured
 
 from rapids_trav.engines.runs import RunOptions
 
+pytestmark = pytest.mark.slow
+
 programs, replication = bench_gpu.programs, bench_gpu.replication
 
 NAMES = ("rapids_trav", "cugraph")

@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "ci"))
 from hostile.cases import Case, outcome
 from hostile.folders import systematic
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def outcomes():

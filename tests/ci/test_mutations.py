@@ -79,6 +79,7 @@ def run(monkeypatch, *mutations, more=()):
     return mutate.main([*more, "--jobs", "1"])
 
 
+@pytest.mark.slow
 def test_what_is_caught_and_what_survives(sources, monkeypatch, capsys, tmp_path):
     """A caller into which the mutated function was compiled is compiled anew."""
     rows = tmp_path / "rows.jsonl"
@@ -93,6 +94,7 @@ def test_what_is_caught_and_what_survives(sources, monkeypatch, capsys, tmp_path
     assert run(monkeypatch, mutation(), more=["less"]) == 0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made_or_tested(sources, monkeypatch, capsys):
     for broken, said in (
         (mutation(find="x + 2"), "occurs 0 times"),
@@ -107,6 +109,7 @@ def test_what_cannot_be_made_or_tested(sources, monkeypatch, capsys):
     assert "no test is named" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_endless_loops_and_crashes_are_caught(sources):
     clean = mutate.copy_tree(sources, sources.parent / "clean")
     test = clean / "tests" / "test_outer.py"

@@ -14,6 +14,8 @@ from rapids_trav import Program
 from rapids_trav.programs import shipped
 from rapids_trav.programs.digest import program_digest
 
+pytestmark = pytest.mark.slow
+
 # Compiles or loads the programs in an order that the argument gives, so that those of several processes,
 # whose symbols Numba numbers alike, come together in one.
 SCRIPT = """

@@ -24,6 +24,7 @@ from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
 from rapids_trav.utilities.sizes import parse_bytes
 
+pytestmark = pytest.mark.slow
 GRAPHS = {
     "hub": {"directed": False},
     "gaps": {"directed": True},

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from division_cases import CASES, divided
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("place", ["scatter", "gather", "apply"])
 @pytest.mark.parametrize(("dtype", "operator", "wanted"), CASES)

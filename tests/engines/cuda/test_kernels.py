@@ -129,6 +129,7 @@ def test_inline_assembly_stays_in_headers():
         assert "asm" not in body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "defines"), loader.SPECIALISATIONS[:: len(loader.TUNABLES) // 2 + 1])
 def test_some_compile(file, defines):
     """A sample, for one architecture; `ci/compile_kernels.py` compiles all for all."""
