@@ -51,3 +51,10 @@ def test_arguments_of_generators(cudf, make):
 def test_the_largest_seed(cudf):
     made = generators.rmat(4, seed=2**63 - 1, library="cudf").to_pandas()
     assert made.equals(generators.rmat(4, seed=2**63 - 1))
+
+
+def test_a_repeated_target_has_one_path_at_its_first_mention(cudf):
+    graph = cudf.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).trav.graph()
+    answer = graph.paths(0, [3, 1, 3, 1])
+    assert answer["target"].to_arrow().to_pylist() == [3] * 4 + [1] * 2
+    assert answer["vertex"].to_arrow().to_pylist() == [0, 1, 2, 3, 0, 1]
