@@ -282,7 +282,7 @@ def test_labels_take_shortcuts():
 CASES = {
     "no weights": (
         lambda graph: graph.sssp(1),
-        "sssp needs weights, and the graph has none: name them with graph(weight=...) or use bfs.",
+        "sssp needs weights, and the graph has none: name their column with graph(weight=...), or use bfs.",
     ),
     "weighted without weights": (
         lambda graph: graph.pagerank(weighted=True),
@@ -373,13 +373,12 @@ def test_ranks_that_do_not_converge(tmp_path):
             [1.0, -0.5],
             lambda graph: graph.sssp(1),
             "weight='w' holds -0.5, and shortest paths are for weights from 0 on: leave out such edges with "
-            "where= or shift the weights.",
+            "where=.",
         ),
         (
             [1, -5],
             lambda graph: graph.pagerank(),
-            "weight='w' holds -5, and ranks are for weights from 0 on: leave out such edges with where= or "
-            "shift the weights.",
+            "weight='w' holds -5, and ranks are for weights from 0 on: leave out such edges with where=.",
         ),
         (
             [1, 2**62],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -67,7 +68,7 @@ EDGE_OPTIONS = (
     click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
 )
 # What a saved graph knows by itself.
-OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids", "weight")
+OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids")
 
 
 def edge_options(command: Callable) -> Callable:
@@ -133,7 +134,7 @@ def open_graph(
     start = time.perf_counter()
     path = Path(edges)
     if is_saved_graph(path):
-        return _open_saved(path, engine, memory_limit, spill, start)
+        return _open_saved(path, engine, memory_limit, spill, start, weight)
     if edges in datasets.DIRECTED and not path.exists():
         path = datasets.path(edges)
         directed = datasets.DIRECTED[edges] if directed is None else directed
@@ -175,12 +176,18 @@ def open_graph(
 
 
 def _open_saved(
-    path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float
+    path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float, weight: str | None
 ) -> OpenGraph:
     """A saved graph; options that describe a file have no meaning for it."""
     refuse_given(OF_FILES, f"edges, and {path} is a saved graph")
     with progress("Opening the graph"):
         graph = Graph.open(path, engine=engine, memory_limit=memory_limit, spill=spill)
+    if weight is not None and graph.weight is None:
+        raise click.UsageError(
+            f"--weight is a column of edges, and {path} was saved without weights: save the edges again "
+            f"with --weight {shlex.quote(weight)}."
+        )
+    refuse_given(("weight",), f"edges, and {path} is a saved graph, with its weights")
     return OpenGraph(graph, str(path), engine, id_readers(graph), time.perf_counter() - start)
 
 

@@ -327,7 +327,8 @@ class Graph(ProgramMethods):
         DataFrame
             `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
             target, in the order of the targets given, repeated ones counting once.  A target that is not
-            reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each source, under a column `source`.
+            reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each
+            source, under a column `source`.
         """
         return paths.paths(self, sources, targets, **options)
 

@@ -50,6 +50,7 @@ class RowReader(Protocol):
     src: list[Hashable]
     dst: list[Hashable]
     weight: Weight | None
+    weight_advice: str  # how a graph without weights comes by them, as a part of a message
 
     @property
     def source(self) -> RowSource:
@@ -64,6 +65,8 @@ class RowReader(Protocol):
 
 class EdgeRows(Portable):
     """An `EdgeSource` whose vertices have been renumbered."""
+
+    weight_advice = "name their column with graph(weight=...)"
 
     def __init__(
         self,
