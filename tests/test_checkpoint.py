@@ -72,9 +72,9 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, name):
 
 def test_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 3)
+        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 4)
         Writer(tmp_path, RUN).write(state())
-    with pytest.raises(TravError, match="has format version 3, and this release reads 2"):
+    with pytest.raises(TravError, match="has format version 4, and this release reads 3"):
         load(tmp_path, RUN)
 
 
@@ -183,7 +183,7 @@ def test_a_state_is_all_that_a_run_needs():
 
 def header(**changed):
     kept = {
-        "version": 2,
+        "version": 3,
         "iteration": 3,
         "total": "0x0p+0",
         "residual": "nan",
@@ -195,7 +195,7 @@ def header(**changed):
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 2}', "no end"]
+    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 3}', "no end"]
     + [
         header(**{name: None})
         for name in ("iteration", "total", "residual", "vertices", "dtype", "fingerprint")

@@ -32,7 +32,7 @@ from rapids_trav.utilities.atomic_files import open_plain, sync_folder
 from rapids_trav.utilities.locations import location
 
 NAME = "checkpoint.trav"
-VERSION = 2
+VERSION = 3
 DTYPES = ("int32", "int64", "float32", "float64")
 NUMBERS = ("total", "residual")  # written as float.hex does
 HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
