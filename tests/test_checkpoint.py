@@ -217,5 +217,5 @@ def test_a_header_as_it_should_be(tmp_path):
 
 
 def test_a_null_character_is_in_no_path():
-    with pytest.raises(TravError, match=r"checkpoint='a.x00b' is no path"):
+    with pytest.raises(TravError, match=r"checkpoint='a.x00b' is not a path"):
         Writer("a\0b", RUN)

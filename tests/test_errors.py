@@ -540,7 +540,7 @@ def test_what_is_no_path(option, value):
     what = option if option in ("checkpoint", "spill") else "folder"
     with pytest.raises(TravError) as error:
         wrong()
-    assert str(error.value) == f"{what}={value!r} is no path: give the name of a folder."
+    assert str(error.value) == f"{what}={value!r} is not a path: give the name of a folder."
 
 
 def test_paths_to_the_wrong_thing(tmp_path):

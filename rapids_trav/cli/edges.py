@@ -32,8 +32,18 @@ from rapids_trav.io.parquet import read_schema
 from rapids_trav.io.text import usual_ends
 from rapids_trav.saved.write import is_saved_graph
 
+
+def _not_empty(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Refuse an empty name, which would be the current folder's."""
+    if not value:
+        raise click.UsageError(
+            "EDGES is empty: name a file, a folder, or a graph that comes with the package."
+        )
+    return value
+
+
 EDGE_OPTIONS = (
-    click.argument("edges"),
+    click.argument("edges", callback=_not_empty),
     click.option(
         "--src", multiple=True, help="Column of edge sources; repeat it for ids of several columns."
     ),

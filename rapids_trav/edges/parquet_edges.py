@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
-from rapids_trav.utilities.locations import reachable
+from rapids_trav.utilities.locations import file_location
 
 ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
@@ -25,9 +24,9 @@ class ParquetEdges:
         import pyarrow.dataset
 
         self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
+        for path in paths:
+            file_location("edges", path, "Parquet file or folder")
         names = [fspath(path) for path in paths]
-        for name in names:
-            reachable(Path(name))
         try:
             self._dataset = pyarrow.dataset.dataset(
                 names[0] if len(names) == 1 else names, format="parquet", partitioning="hive"

@@ -12,7 +12,7 @@ import pandas as pd
 from rapids_trav.errors import TravError
 from rapids_trav.frames import proxies
 from rapids_trav.utilities.atomic_files import folder_in_the_making
-from rapids_trav.utilities.locations import reachable
+from rapids_trav.utilities.locations import file_location
 
 WRITABLE = {
     ".parquet": "parquet",
@@ -26,15 +26,15 @@ WRITABLE = {
 
 def check_output(path: str | Path) -> Path:
     """The path, if a frame can be written there; asked before the work rather than after it."""
-    path = Path(path)
+    path = file_location("path", path)
     if _kind(path) is None:
-        raise TravError(f"{path.name} has no extension of a result: use {', '.join(WRITABLE)}.")
+        raise TravError(f"{path} has no extension of a result: use {', '.join(WRITABLE)}.")
     return check_writable(path)
 
 
 def check_writable(path: str | Path) -> Path:
     """The path, if a file can be made there; asked before the work likewise."""
-    path = reachable(Path(path))
+    path = file_location("path", path)
     if path.is_dir():
         raise TravError(f"{path} is a folder: name a file in it.")
     if not path.parent.is_dir():
