@@ -36,6 +36,10 @@ IDS = {
     "categories of Arrow's strings": WORDS.astype(
         pd.CategoricalDtype(arrow(pa.string(), "c", "b", "a", "z"))
     ),
+    "categories of seconds": pd.Series(pd.date_range("2000", periods=3, unit="s"), dtype="category"),
+    "categories of seconds with a zone": pd.Series(
+        pd.date_range("2000", periods=3, unit="s", tz="Europe/Oslo"), dtype="category"
+    ),
     "periods": pd.Series(pd.period_range("2000", periods=3, freq="M")),
     "moments with a zone": pd.Series(pd.date_range("2000", periods=3, tz="Europe/Oslo")),
     "Int64": pd.Series([3, 5, 9], dtype="Int64"),

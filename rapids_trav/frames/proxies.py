@@ -68,7 +68,8 @@ def _may_hold_proxies(item: Any) -> bool:
 
 def wanted_on_gpu(engine: Any) -> bool:
     """Return whether an engine, or the name of one, works on the GPU's frames; "auto" does."""
-    return getattr(engine, "name", engine) != "cpu"
+    name = getattr(engine, "name", engine)
+    return not isinstance(name, str) or name != "cpu"  # other objects may not compare with a word
 
 
 def proxied(frame: Any) -> Any:

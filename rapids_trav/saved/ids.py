@@ -107,9 +107,13 @@ def _columns(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry
 
 def _categories(table: pa.Table) -> pd.Series:
     (described,) = (table.schema.pandas_metadata or {}).get("columns") or [{}]
-    if (dtype := str(described.get("numpy_type"))).endswith(ARROW):
+    dtype = str(described.get("numpy_type"))
+    if dtype.endswith(ARROW):
         return _arrow_column(table, "category", dtype)
-    return table.to_pandas()["category"]
+    column = table.to_pandas()["category"]
+    if column.dtype.kind in "mM":  # in seconds, say, which Parquet does not keep
+        column = column.dt.as_unit(np.datetime_data(np.dtype(dtype))[0])
+    return column
 
 
 def _arrow_column(table: pa.Table, name: str, dtype: str) -> pd.Series:
