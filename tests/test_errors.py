@@ -32,10 +32,8 @@ ALL = "'src', 'dst', 'open', 'name', 'next', 'cost', 'sure'"
 TEXT = EDGES["name"].dtype  # str or object, by the version of pandas
 KNOWN = "a vertex is known if an edge or graph(vertices=...) holds it."
 LEVELS = "give an integer from 0 on (None searches without limit)."
-WHOLE = (
-    "which is not a whole number that fits 64 bits: "
-    "round it, or use astype(str) to take the values as labels."
-)
+WHOLE = "which is not a whole number: round it, or use astype(str) to take the values as labels."
+LARGE = "which does not fit 64 bits: use astype(str) to take the values as labels."
 FRAMES = "give pandas, cuDF or Dask frames, or paths of Parquet files."
 
 
@@ -124,7 +122,7 @@ WRONG = {
     "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
     "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {WHOLE}"),
     "float beyond 64 bits": (
-        build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {WHOLE}"
+        build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {LARGE}"
     ),
     "booleans": (
         build(EDGES, "src", "open"),
@@ -166,13 +164,12 @@ WRONG = {
     "lists": (
         build(replaced(src=[[1], [2], [3]])),
         TravError,
-        "Column 'src' holds values that cannot be compared (unhashable type: 'list'): "
-        "convert it, for example with astype(str).",
+        "Column 'src' holds [1], which cannot be an id: give each part a column of its own.",
     ),
     "integers beyond 64 bits": (
         build(replaced(src=pd.Series([2**70, 1, 2], dtype=object))),
         TravError,
-        f"Column 'src' holds {2**70}, {WHOLE}",
+        f"Column 'src' holds {2**70}, {LARGE}",
     ),
     "fraction among Python's integers": (
         build(replaced(src=pd.Series([2**60, 2.5, 2], dtype=object))),
@@ -272,7 +269,7 @@ WRONG = {
         build(directed="yes"), TravError, "directed='yes' is neither True nor False: give one of them."
     ),
     "vertices beyond 64 bits": (
-        build(vertices=2**70), TravError, f"Column 'vertices' holds {2**70}, {WHOLE}"
+        build(vertices=2**70), TravError, f"Column 'vertices' holds {2**70}, {LARGE}"
     ),
     "null vertices": (
         build(vertices=[1, None]), TravError, "vertices holds nulls, and a null is no vertex: leave them out."
@@ -348,7 +345,7 @@ WRONG = {
     "list for a string": (
         lambda graph: EDGES.trav.bfs([["a"]], src="name", dst="next"),
         TravError,
-        "sources holds values that are no ids (unhashable type: 'list'): give a flat sequence.",
+        f"sources holds ['a'], but the graph's ids are {TEXT}: convert one to the other.",
     ),
     "no date": (
         lambda graph: DATES.trav.bfs("garbage"),

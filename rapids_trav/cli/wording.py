@@ -20,6 +20,7 @@ REPHRASED = (
     (r"\ban edge or graph\(vertices=\.\.\.\) holds it", "an edge holds it"),
     (r"[,:] for example (?:with|after) [^;]*(?=\.$)", ""),
     (r", or (?:convert it with|use) astype.*(?=\.$)", ""),
+    (r": use astype\(str\) to take the values as labels(?=\.$)", ""),
     (r"; after adding a column, build the graph again(?=\.$)", ""),
     (r"\bbuild the graph again\b", "run the command again"),
     (r"\bsay header=True or header=False \(([^)]*?) on the command line\)", r"say \1"),
