@@ -345,7 +345,11 @@ WRONG = {
     "list for a string": (
         lambda graph: EDGES.trav.bfs([["a"]], src="name", dst="next"),
         TravError,
-        f"sources holds ['a'], but the graph's ids are {TEXT}: convert one to the other.",
+        (
+            "sources holds values that are not ids (unhashable type: 'list'): give a flat sequence."
+            if TEXT == object
+            else f"sources holds ['a'], but the graph's ids are {TEXT}: convert one to the other."
+        ),
     ),
     "no date": (
         lambda graph: DATES.trav.bfs("garbage"),
