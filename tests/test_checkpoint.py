@@ -158,7 +158,7 @@ def test_a_folder_that_cannot_be(tmp_path):
     with pytest.raises(TravError, match=r"checkpoint=.*file.* cannot be made a folder"):
         Writer(tmp_path / "file", RUN)
     (tmp_path / NAME).mkdir()
-    with pytest.raises(TravError, match="cannot be read: Is a directory"):
+    with pytest.raises(TravError, match="is a folder, not a file: remove it"):
         load(tmp_path, RUN)
 
 

@@ -112,7 +112,7 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
             "name a boolean one, for example with a column that compares it, edges['w'] == value.",
             "name a boolean one.",
         ),
-        ("decide them first, for example with fillna.", "decide them first."),
+        ("fill them first, for example with fillna.", "fill them first."),
         ("name a numeric one, or convert it with astype.", "name a numeric one."),
         ("there are 'a'; after adding a column, build the graph again.", "there are 'a'."),
         ("The edges changed: build the graph again.", "The edges changed: run the command again."),

@@ -257,7 +257,7 @@ WRONG = {
     "weight with nulls": (
         build(weight="cost"),
         TravError,
-        "weight='cost' holds 1 null: decide them first, for example with fillna.",
+        "weight='cost' holds 1 null: fill them first, for example with fillna.",
     ),
     "vertices of another kind": (
         build(vertices=["a"]),
@@ -347,7 +347,7 @@ WRONG = {
         TravError,
         (
             "sources holds values that are not ids (unhashable type: 'list'): give a flat sequence."
-            if TEXT == object
+            if not pd.api.types.is_extension_array_dtype(TEXT)
             else f"sources holds ['a'], but the graph's ids are {TEXT}: convert one to the other."
         ),
     ),
@@ -474,7 +474,7 @@ WRONG = {
     "filter with nulls": (
         bfs(1, where="sure"),
         TravError,
-        "where='sure' holds 1 null: decide them first, for example with edges['sure'].fillna(False).",
+        "where='sure' holds 1 null: fill them first, for example with edges['sure'].fillna(False).",
     ),
     "filter that is no column name": (
         bfs(1, where=EDGES["open"]),

@@ -562,7 +562,7 @@ def test_wrong_runs(case):
             "gather of program 'p' takes 3 arguments: it may take message, weight, or fewer from the left.",
         ),
         ({"gather": lambda: 1}, "gather of program 'p' takes 0 arguments"),
-        ({"apply": lambda *all: 1}, "of a program may only have positional arguments"),
+        ({"apply": lambda *all: 1}, r"of program 'p' takes *arguments or keywords"),
         ({"gather": abs}, "gather of program 'p' is a builtin_function_or_method: give a Python function"),
         (
             {"tolerance": float("nan")},

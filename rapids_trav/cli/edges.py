@@ -182,7 +182,9 @@ def open_graph(
             memory_limit=memory_limit,
             spill=spill,
         )
-    return OpenGraph(graph, edges, engine, id_readers(graph), time.perf_counter() - start)
+    return OpenGraph(
+        graph, click.format_filename(edges), engine, id_readers(graph), time.perf_counter() - start
+    )
 
 
 def _open_saved(
@@ -198,7 +200,9 @@ def _open_saved(
             f"with --weight {shlex.quote(weight)}."
         )
     refuse_given(("weight",), f"edges, and {path} is a saved graph, with its weights")
-    return OpenGraph(graph, str(path), engine, id_readers(graph), time.perf_counter() - start)
+    return OpenGraph(
+        graph, click.format_filename(path), engine, id_readers(graph), time.perf_counter() - start
+    )
 
 
 def _engine_with(variant: str, engine: str) -> str:

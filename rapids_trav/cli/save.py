@@ -36,7 +36,8 @@ def save(folder: str, weight: str | None, quiet: bool, **edges: Any) -> None:
     if not quiet:
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
         console().print(
-            f"{opened.graph.n_vertices:,} vertices and {opened.graph.n_edges:,} edges saved in {folder}, "
+            f"{opened.graph.n_vertices:,} vertices and {opened.graph.n_edges:,} edges saved in "
+            f"{click.format_filename(folder)}, "
             f"{readable(size)}; read and built in {seconds(opened.seconds)}",
             soft_wrap=True,
         )

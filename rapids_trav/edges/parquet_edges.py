@@ -35,6 +35,10 @@ class ParquetEdges:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
         except (OSError, ValueError) as error:
             raise _unreadable(", ".join(names), error) from error
+        if not self._dataset.files:
+            raise TravError(
+                f"Edges {', '.join(names)} hold no Parquet files: name a folder that does, or the files."
+            )
         self.columns = _columns(self._dataset.schema)
         self._stamps = self._current_stamps()
 

@@ -181,6 +181,8 @@ def _read_head(path: Path) -> Head:
             content = file.read(LONGEST_HEAD + 1)
     except FileNotFoundError:
         raise TravError(f"{path.parent} holds no saved graph: there is no {path.name} in it.") from None
+    except NotADirectoryError:
+        raise TravError(f"{path.parent} is a file: name the folder that a graph was saved in.") from None
     except OSError as error:
         raise damaged(path, f"cannot be read ({error.strerror or error})") from error
     if len(content) > LONGEST_HEAD:

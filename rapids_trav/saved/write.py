@@ -31,7 +31,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.storage.mapped_arrays import preallocate
 from rapids_trav.utilities.atomic_files import BLOCK, file_checksum, folder_in_the_making, sync_folder
-from rapids_trav.utilities.locations import file_location, location
+from rapids_trav.utilities.locations import location, reachable
 from rapids_trav.utilities.sizes import readable
 
 FORMAT = "rapids_trav graph"
@@ -41,7 +41,7 @@ HEAD = "graph.json"
 
 def is_saved_graph(folder: Any) -> bool:
     """Whether a path is that of a saved graph."""
-    return (file_location("folder", folder, "folder") / HEAD).is_file()
+    return (reachable(Path(folder)) / HEAD).is_file()
 
 
 def write_graph(

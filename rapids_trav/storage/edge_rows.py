@@ -159,14 +159,18 @@ class EdgeRows(Portable):
         library = self.source.library
         nulls = library.null_count(column)
         if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
+            if _booleans(column, library):
+                helps = f"edges[{where!r}].astype(bool)"
+            else:
+                helps = f"with a column that compares it, edges[{where!r}] == value"
             raise TravError(
-                f"where={where!r} is a column of {column.dtype}: name a boolean one, "
-                f"for example with a column that compares it, edges[{where!r}] == value."
+                f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
             )
         if nulls:
+            as_bool = "" if column.dtype.kind == "b" else ".astype(bool)"
             raise TravError(
                 f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"decide them first, for example with edges[{where!r}].fillna(False)."
+                f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
             )
         return library.array(column)
 

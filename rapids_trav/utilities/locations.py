@@ -37,7 +37,14 @@ def file_location(what: str, value: Any, of: str = "file") -> Path:
     path = _text(value)
     if not path:
         raise _not_a_path(what, value, of)
-    return reachable(Path(path))
+    place = reachable(Path(path))
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise TravError(
+            f"{written(path)} has a name that is not valid Unicode, which Arrow cannot open: rename it."
+        ) from None
+    return place
 
 
 def _text(value: Any) -> str | None:
