@@ -51,7 +51,7 @@ EDGE_OPTIONS = (
     click.option(
         "--directed/--undirected",
         default=None,
-        help="Whether an edge leads one way.  [default: undirected; a shipped graph knows]",
+        help="Whether an edge leads one way.  [default: undirected, or as a shipped graph is]",
     ),
     click.option(
         "--format",
@@ -73,7 +73,8 @@ EDGE_OPTIONS = (
     ),
     click.option(
         "--memory-limit",
-        help="Most memory of the CPU or GPU that the graph may keep, such as 8GB; what is more goes outside.",
+        help="Most of the CPU's or GPU's memory that the graph and its questions may hold, such as 8GB; edges that "
+        "do not fit are kept outside it.",
     ),
     click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
 )

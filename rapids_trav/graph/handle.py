@@ -45,7 +45,8 @@ class Graph(ProgramMethods):
     weight : str or None
         Column that holds the weights.
     build_times : dict
-        Seconds that each phase of the building took: "renumber", "degree sort" (if any) and "adjacency".
+        Seconds that each phase of the building took: "renumber", "degree sort" (if any) and "adjacency"; of a
+        graph that was opened, "ids" and "adjacency".
     engine
         Where its searches run; `engine.name` is "cpu" or "cuda".
     """
@@ -110,8 +111,8 @@ class Graph(ProgramMethods):
             order is the same), which lets most searches on a GPU look at fewer edges; answers are in the
             caller's ids and order all the same.  "auto" is "radix" on the CUDA engine, "none" on the CPU.
         memory_limit : int or str, optional
-            Most of the engine's memory (of the GPU, or of the CPU) that the graph may keep, in bytes or as
-            "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
+            Most of the engine's memory (of the GPU, or of the CPU) that the graph and its questions may hold,
+            in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
             edges are kept outside: for a GPU in the host's memory, for the CPU, or where that is short too,
             in files.  Answers are the same.  Counted is what the graph keeps there, and what a question holds
             there while it runs (`rapids_trav.storage.search_memory` has it for searches, `run_memory` for
@@ -213,7 +214,8 @@ class Graph(ProgramMethods):
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
         What the folder holds, `rapids_trav.saved.write` tells.  It is there whole or not at all: what a
-        process that was killed has left beside it, under a hidden name, the next saving there removes.
+        process that was killed has left beside it, under a hidden name, the next saving there removes.  Names
+        of columns that are neither strings nor integers come back as strings.
 
         Parameters
         ----------
