@@ -104,19 +104,19 @@ WRONG = {
     "nulls": (
         build(replaced(src=[1.0, None, None])),
         TravError,
-        "Column 'src' holds 2 nulls, and a null is no vertex: "
+        "Column 'src' holds 2 nulls, and a null is not a vertex: "
         "drop those rows first, for example with edges.dropna(subset=['src']).",
     ),
     "null among strings": (
         build(replaced(src=["a", None, "c"], dst=["b", "c", "d"])),
         TravError,
-        "Column 'src' holds 1 null, and a null is no vertex: "
+        "Column 'src' holds 1 null, and a null is not a vertex: "
         "drop those rows first, for example with edges.dropna(subset=['src']).",
     ),
     "null among nullable integers": (
         build(replaced(dst=pd.array([1, None, 3], dtype="Int64"))),
         TravError,
-        "Column 'dst' holds 1 null, and a null is no vertex: "
+        "Column 'dst' holds 1 null, and a null is not a vertex: "
         "drop those rows first, for example with edges.dropna(subset=['dst']).",
     ),
     "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
@@ -272,7 +272,9 @@ WRONG = {
         build(vertices=2**70), TravError, f"Column 'vertices' holds {2**70}, {LARGE}"
     ),
     "null vertices": (
-        build(vertices=[1, None]), TravError, "vertices holds nulls, and a null is no vertex: leave them out."
+        build(vertices=[1, None]),
+        TravError,
+        "vertices holds nulls, and a null is not a vertex: leave them out.",
     ),
     "vertices of another width": (
         build(EDGES, *PAIRS, vertices=[1, 2]),
@@ -376,7 +378,7 @@ WRONG = {
     "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
     "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
     "null source": (
-        bfs([1, None]), TravError, "sources holds 1 null, and a null is no vertex: leave them out."
+        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave them out."
     ),
     "boolean source": (
         bfs(True), TravError, "sources holds True, but the graph's ids are int64: convert one to the other."
@@ -423,13 +425,13 @@ WRONG = {
         "as well.",
     ),
     "negative depth": (
-        bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is no number of levels: {LEVELS}"
+        bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is not a number of levels: {LEVELS}"
     ),
     "fractional depth": (
-        bfs(1, depth_limit=2.0), TravError, f"depth_limit=2.0 is no number of levels: {LEVELS}"
+        bfs(1, depth_limit=2.0), TravError, f"depth_limit=2.0 is not a number of levels: {LEVELS}"
     ),
     "boolean depth": (
-        bfs(1, depth_limit=True), TravError, f"depth_limit=True is no number of levels: {LEVELS}"
+        bfs(1, depth_limit=True), TravError, f"depth_limit=True is not a number of levels: {LEVELS}"
     ),
     "predecessors that is no flag": (
         bfs(1, predecessors="no"), TravError, "predecessors='no' is neither True nor False: give one of them."
@@ -451,7 +453,7 @@ WRONG = {
     "no number of hops": (
         lambda graph: graph.khop(1, None),
         TravError,
-        "k=None is no number of levels: give an integer from 0 on.",
+        "k=None is not a number of levels: give an integer from 0 on.",
     ),
     "unknown direction of degrees": (
         lambda graph: graph.degrees("up"),
@@ -522,7 +524,7 @@ def test_a_graph_without_vertices_knows_no_source(frame_library):
 def test_strings_that_are_no_unicode():
     lone = pd.DataFrame({"src": ["\ud800", "b"], "dst": ["b", "c"]}, dtype=object)
     if str(TEXT) != "object":  # as Python objects they are ids like others
-        with pytest.raises(TravError, match="'src' or 'dst' holds a string that is no valid Unicode"):
+        with pytest.raises(TravError, match="'src' or 'dst' holds a string that is not valid Unicode"):
             lone.trav.graph()
     with pytest.raises(TravError, match="sources holds values"):
         EDGES.trav.bfs("\ud800", src="name", dst="next")

@@ -73,8 +73,8 @@ EDGE_OPTIONS = (
     ),
     click.option(
         "--memory-limit",
-        help="Most of the CPU's or GPU's memory that the graph and its questions may hold, such as 8GB; edges that "
-        "do not fit are kept outside it.",
+        help="Most of the CPU's or GPU's memory that the graph and its questions may hold, such as 8GB; "
+        "edges that do not fit are kept outside it.",
     ),
     click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
 )
@@ -214,13 +214,13 @@ def _engine_with(variant: str, engine: str) -> str:
         raise click.UsageError(str(error)) from error
     if variant not in variants:
         raise click.UsageError(
-            f"--variant {variant} is none of the {engine} engine: choose one of {', '.join(variants)}."
+            f"--variant {variant} is not known to the {engine} engine: choose one of {', '.join(variants)}."
         )
     return engine
 
 
 def _stream_as_file(edges: str, format_: str) -> Path:
-    """What comes through a pipe as a file, which can be read more than once, until the command ends."""
+    """Copy what comes through a pipe into a file, to be read more than once until the command ends."""
     if format_ == "auto":
         raise click.UsageError(f"EDGES {edges} does not tell its format: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())

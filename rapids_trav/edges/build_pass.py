@@ -52,7 +52,7 @@ class BuildPass:
         """A column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
         column = read_column("vertices", values, self._source.library)
         if self._source.library.null_count(column):
-            raise TravError("vertices holds nulls, and a null is no vertex: leave them out.")
+            raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")
         if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
             fitted = column.astype(dtype)
             same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))

@@ -40,7 +40,7 @@ def read(name: Hashable, column: Column, library: Library, xp: Any) -> IdColumn:
         )
     if nulls := library.null_count(column):
         raise TravError(
-            f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: "
+            f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
             f"drop those rows first, for example with edges.dropna(subset=[{name!r}])."
         )
     if isinstance(column.dtype, pd.SparseDtype):

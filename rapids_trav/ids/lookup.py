@@ -123,7 +123,8 @@ def _component(what: str, values: Any, dtype: Any, library: Library) -> Any:
     column = read_column(what, values, source)
     if nulls := source.null_count(column):
         raise TravError(
-            f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: leave them out."
+            f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: leave "
+            f"them out."
         )
     given = _kind(column, source)
     if hasattr(dtype, "categories"):

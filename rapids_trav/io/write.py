@@ -61,7 +61,7 @@ def write_frame(frame: Any, path: str | Path) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Not what is no file (a pipe, a device), nor where only the file itself may be changed."""
+    """Whether a new file may take its place: not of a pipe or device, nor where the folder is read-only."""
     folder = Path(os.path.realpath(path)).parent
     return not path.exists() or (path.is_file() and os.access(folder, os.W_OK))
 
@@ -99,6 +99,6 @@ def to_pandas(frame: Any) -> Any:
 
 
 def _kind(path: Path) -> str | None:
-    """What the longest extension that fits says: "parquet", or the delimiter."""
+    """Return the format by the longest extension that fits: "parquet", or the delimiter."""
     name = path.name.lower()
     return next((WRITABLE[end] for end in reversed(WRITABLE) if name.endswith(end)), None)

@@ -132,7 +132,7 @@ def load(
     line, end, _ = bytes(body[:LONGEST_HEADER]).partition(b"\n")
     header = _header(line if end else b"")
     if header is None:
-        raise _refused(path, "is damaged (its first line is no header)")
+        raise _refused(path, "is damaged (its first line is not a header)")
     if type(header["version"]) is not int or header["version"] != VERSION:
         raise _refused(
             path, f"has format version {written(header['version'])}, and this release reads {VERSION}"

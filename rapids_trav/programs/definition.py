@@ -143,8 +143,8 @@ class Program:
                 )
         if self.tolerance is not None and not _is_tolerance(self.tolerance):
             raise TravError(
-                f"tolerance={written(self.tolerance)} of program {self.name!r} is no number from 0 on: give "
-                f"the sum of changes below which to stop, or None."
+                f"tolerance={written(self.tolerance)} of program {self.name!r} is not a number from 0 on: "
+                f"give the sum of changes below which to stop, or None."
             )
         if not isinstance(self.asynchronous, (bool, np.bool_, NoneType)):
             raise TravError(
@@ -170,7 +170,7 @@ class Program:
 
     @property
     def identity(self) -> Scalar:
-        """What reducing nothing gives, as a NumPy scalar of `dtype`."""
+        """Return what reducing nothing gives, as a NumPy scalar of `dtype`."""
         dtype = np.dtype(self.dtype)
         if self.reducer == "sum":
             return dtype.type(0)

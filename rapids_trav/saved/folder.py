@@ -1,4 +1,4 @@
-"""The folder of a saved graph, read back; what is in it, `write.py` tells.
+"""Read back the folder of a saved graph; `write.py` documents what is in it.
 
 Arrays are mapped, not read, and no kernel looks at the bounds of its arrays: so what is in the files is
 checked when they are opened, whatever their checksums say: always what memory is addressed by and, with

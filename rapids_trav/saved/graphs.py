@@ -1,4 +1,4 @@
-"""Graphs into folders and out of them; what is in a folder, `saved.write` tells."""
+"""Write graphs into folders and read them back; `saved.write` documents what is in a folder."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _table(frame: pd.DataFrame, what: str) -> pa.Table:
     except UnicodeEncodeError as error:
         raise TravError(
             f"The {what} cannot be saved as Parquet, which holds no lone surrogates "
-            f"({written(error.object)}): mend them, for example with str.encode('utf-8', "
+            f"({written(error.object)}): replace them, for example with str.encode('utf-8', "
             f"'replace').str.decode('utf-8')."
         ) from error
     except (pa.ArrowException, OverflowError, TypeError) as error:

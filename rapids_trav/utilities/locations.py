@@ -92,7 +92,7 @@ def _is_text(path: str) -> bool:
 
 
 def folder(what: str, value: Any) -> Path:
-    """The same of a folder that is there."""
+    """Return the path of an existing folder that an option called `what` names."""
     path = location(what, value)
     if not path.is_dir():
         problem = "is a file" if path.exists() else "is not there"
