@@ -48,7 +48,7 @@ def written(value: object) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """What a library says of an error, without what it adds in further lines."""
+    """Return what a library says of an error, without what it adds in further lines."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 

@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 
 from rapids_trav.errors import TravError
 from rapids_trav.io.write import check_writable, to_pandas
+from rapids_trav.programs.definition import kind_of
+from rapids_trav.utilities.locations import file_location
 
 MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
 COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c"}
@@ -86,7 +88,7 @@ def run(trace: Any, *, title: str = "") -> Figure:
 def _table(what: str, frame: Any, columns: Sequence[str], source: str) -> pd.DataFrame:
     """The frame in pandas, if it has the columns that are drawn; `source` tells where one comes from."""
     if not hasattr(frame, "columns"):
-        raise TravError(f"{what} is a {type(frame).__name__}, not a frame: give {source}.")
+        raise TravError(f"{what} is {kind_of(frame)}, not a frame: give {source}.")
     if missing := [name for name in columns if name not in frame.columns]:
         raise TravError(f"{what} has no column {missing[0]!r}: give {source}.")
     return to_pandas(frame)
@@ -103,12 +105,10 @@ def save(figure: Figure, path: str | Path) -> None:
 
 def check_picture(path: str | Path) -> Path:
     """The path, if a picture can be written there; asked before the work rather than after it."""
-    path = Path(path)
+    path = file_location("path", path)
     formats = Figure().canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in formats:
-        raise TravError(
-            f"{path.name} has no extension of a picture: use one of .{', .'.join(sorted(formats))}."
-        )
+        raise TravError(f"{path} has no extension of a picture: use one of .{', .'.join(sorted(formats))}.")
     return check_writable(path)
 
 

@@ -32,10 +32,8 @@ ALL = "'src', 'dst', 'open', 'name', 'next', 'cost', 'sure'"
 TEXT = EDGES["name"].dtype  # str or object, by the version of pandas
 KNOWN = "a vertex is known if an edge or graph(vertices=...) holds it."
 LEVELS = "give an integer from 0 on (None searches without limit)."
-WHOLE = (
-    "which is not a whole number that fits 64 bits: "
-    "round it, or use astype(str) to take the values as labels."
-)
+WHOLE = "which is not a whole number: round it, or use astype(str) to take the values as labels."
+LARGE = "which does not fit 64 bits: use astype(str) to take the values as labels."
 FRAMES = "give pandas, cuDF or Dask frames, or paths of Parquet files."
 
 
@@ -106,25 +104,25 @@ WRONG = {
     "nulls": (
         build(replaced(src=[1.0, None, None])),
         TravError,
-        "Column 'src' holds 2 nulls, and a null is no vertex: "
+        "Column 'src' holds 2 nulls, and a null is not a vertex: "
         "drop those rows first, for example with edges.dropna(subset=['src']).",
     ),
     "null among strings": (
         build(replaced(src=["a", None, "c"], dst=["b", "c", "d"])),
         TravError,
-        "Column 'src' holds 1 null, and a null is no vertex: "
+        "Column 'src' holds 1 null, and a null is not a vertex: "
         "drop those rows first, for example with edges.dropna(subset=['src']).",
     ),
     "null among nullable integers": (
         build(replaced(dst=pd.array([1, None, 3], dtype="Int64"))),
         TravError,
-        "Column 'dst' holds 1 null, and a null is no vertex: "
+        "Column 'dst' holds 1 null, and a null is not a vertex: "
         "drop those rows first, for example with edges.dropna(subset=['dst']).",
     ),
     "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
     "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {WHOLE}"),
     "float beyond 64 bits": (
-        build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {WHOLE}"
+        build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {LARGE}"
     ),
     "booleans": (
         build(EDGES, "src", "open"),
@@ -166,13 +164,12 @@ WRONG = {
     "lists": (
         build(replaced(src=[[1], [2], [3]])),
         TravError,
-        "Column 'src' holds values that cannot be compared (unhashable type: 'list'): "
-        "convert it, for example with astype(str).",
+        "Column 'src' holds [1], which cannot be an id: give each part a column of its own.",
     ),
     "integers beyond 64 bits": (
         build(replaced(src=pd.Series([2**70, 1, 2], dtype=object))),
         TravError,
-        f"Column 'src' holds {2**70}, {WHOLE}",
+        f"Column 'src' holds {2**70}, {LARGE}",
     ),
     "fraction among Python's integers": (
         build(replaced(src=pd.Series([2**60, 2.5, 2], dtype=object))),
@@ -260,7 +257,7 @@ WRONG = {
     "weight with nulls": (
         build(weight="cost"),
         TravError,
-        "weight='cost' holds 1 null: decide them first, for example with fillna.",
+        "weight='cost' holds 1 null: fill them first, for example with fillna.",
     ),
     "vertices of another kind": (
         build(vertices=["a"]),
@@ -272,10 +269,12 @@ WRONG = {
         build(directed="yes"), TravError, "directed='yes' is neither True nor False: give one of them."
     ),
     "vertices beyond 64 bits": (
-        build(vertices=2**70), TravError, f"Column 'vertices' holds {2**70}, {WHOLE}"
+        build(vertices=2**70), TravError, f"Column 'vertices' holds {2**70}, {LARGE}"
     ),
     "null vertices": (
-        build(vertices=[1, None]), TravError, "vertices holds nulls, and a null is no vertex: leave them out."
+        build(vertices=[1, None]),
+        TravError,
+        "vertices holds nulls, and a null is not a vertex: leave them out.",
     ),
     "vertices of another width": (
         build(EDGES, *PAIRS, vertices=[1, 2]),
@@ -348,7 +347,11 @@ WRONG = {
     "list for a string": (
         lambda graph: EDGES.trav.bfs([["a"]], src="name", dst="next"),
         TravError,
-        "sources holds values that are no ids (unhashable type: 'list'): give a flat sequence.",
+        (
+            "sources holds values that are not ids (unhashable type: 'list'): give a flat sequence."
+            if not pd.api.types.is_extension_array_dtype(TEXT)
+            else f"sources holds ['a'], but the graph's ids are {TEXT}: convert one to the other."
+        ),
     ),
     "no date": (
         lambda graph: DATES.trav.bfs("garbage"),
@@ -375,7 +378,7 @@ WRONG = {
     "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
     "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
     "null source": (
-        bfs([1, None]), TravError, "sources holds 1 null, and a null is no vertex: leave them out."
+        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave them out."
     ),
     "boolean source": (
         bfs(True), TravError, "sources holds True, but the graph's ids are int64: convert one to the other."
@@ -422,13 +425,13 @@ WRONG = {
         "as well.",
     ),
     "negative depth": (
-        bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is no number of levels: {LEVELS}"
+        bfs(1, depth_limit=-1), TravError, f"depth_limit=-1 is not a number of levels: {LEVELS}"
     ),
     "fractional depth": (
-        bfs(1, depth_limit=2.0), TravError, f"depth_limit=2.0 is no number of levels: {LEVELS}"
+        bfs(1, depth_limit=2.0), TravError, f"depth_limit=2.0 is not a number of levels: {LEVELS}"
     ),
     "boolean depth": (
-        bfs(1, depth_limit=True), TravError, f"depth_limit=True is no number of levels: {LEVELS}"
+        bfs(1, depth_limit=True), TravError, f"depth_limit=True is not a number of levels: {LEVELS}"
     ),
     "predecessors that is no flag": (
         bfs(1, predecessors="no"), TravError, "predecessors='no' is neither True nor False: give one of them."
@@ -450,7 +453,7 @@ WRONG = {
     "no number of hops": (
         lambda graph: graph.khop(1, None),
         TravError,
-        "k=None is no number of levels: give an integer from 0 on.",
+        "k=None is not a number of levels: give an integer from 0 on.",
     ),
     "unknown direction of degrees": (
         lambda graph: graph.degrees("up"),
@@ -473,7 +476,7 @@ WRONG = {
     "filter with nulls": (
         bfs(1, where="sure"),
         TravError,
-        "where='sure' holds 1 null: decide them first, for example with edges['sure'].fillna(False).",
+        "where='sure' holds 1 null: fill them first, for example with edges['sure'].fillna(False).",
     ),
     "filter that is no column name": (
         bfs(1, where=EDGES["open"]),
@@ -521,7 +524,7 @@ def test_a_graph_without_vertices_knows_no_source(frame_library):
 def test_strings_that_are_no_unicode():
     lone = pd.DataFrame({"src": ["\ud800", "b"], "dst": ["b", "c"]}, dtype=object)
     if str(TEXT) != "object":  # as Python objects they are ids like others
-        with pytest.raises(TravError, match="'src' or 'dst' holds a string that is no valid Unicode"):
+        with pytest.raises(TravError, match="'src' or 'dst' holds a string that is not valid Unicode"):
             lone.trav.graph()
     with pytest.raises(TravError, match="sources holds values"):
         EDGES.trav.bfs("\ud800", src="name", dst="next")
@@ -540,7 +543,7 @@ def test_what_is_no_path(option, value):
     what = option if option in ("checkpoint", "spill") else "folder"
     with pytest.raises(TravError) as error:
         wrong()
-    assert str(error.value) == f"{what}={value!r} is no path: give the name of a folder."
+    assert str(error.value) == f"{what}={value!r} is not a path: give the name of a folder."
 
 
 def test_paths_to_the_wrong_thing(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import tempfile
@@ -13,11 +14,23 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from rapids_trav import Graph, Program, Traced, datasets, generators
+from rapids_trav import Graph, Program, Traced, TravError, datasets, generators
 from rapids_trav.graph500 import run as graph500
+from rapids_trav.io import read_edges, write_frame
 
 from .cases import Case
 from .oracle import counted, expect
+
+
+class _Path:
+    """An object that says it is a path."""
+
+    def __init__(self, path: Any) -> None:
+        self._path = path
+
+    def __fspath__(self) -> Any:
+        return self._path
+
 
 VALUES: dict[str, Any] = {
     "None": None, "True": True, "0": 0, "-1": -1, "1.5": 1.5, "nan": float("nan"), "inf": float("inf"),
@@ -27,7 +40,9 @@ VALUES: dict[str, Any] = {
     "empty array": np.array([]), "table": np.zeros((2, 2)), "scalar array": np.array(3),
     "Series": pd.Series([1, 2]),
     "frame": pd.DataFrame({"a": [1]}), "object": object(), "type": int, "function": lambda: None,
-    "complex": 1j,
+    "complex": 1j, "array of fixed-width bytes": np.array([b"a"], "S5"),
+    "array of raw bytes": np.array([b"a"], "V1"), "array of records": np.zeros(1, [("a", int)]),
+    "path of bytes": _Path(b"x"), "path of a number": _Path(1), "mixed": ["a", 1],
     "NumPy's False": np.False_, "NumPy's 1": np.int8(1), "null": pd.NA, "no time": pd.NaT,
 }  # fmt: skip
 SIZES = ("2^31", "2^63")  # of a graph of this machine these are no bad input, only a large one
@@ -73,6 +88,7 @@ def cases(seed: int) -> Iterator[Case]:
             yield Case(f"options of graph: {option}={value}", functools.partial(_building, option, value))
         yield Case(f"edges: {value}", functools.partial(_edges, value))
         yield Case(f"saving and opening: {value}", functools.partial(_saving, value))
+        yield Case(f"file names: {value}", functools.partial(_file, value))
         for option in inspect.signature(Program).parameters:
             yield Case(f"options of Program: {option}={value}", functools.partial(_program, option, value))
         if value not in SIZES:
@@ -186,6 +202,18 @@ def _saving(value: str) -> None:
             given = str(Path(folder, given))
         graphs()["integers"].save(given)
         expect(Graph.open(given, engine="cpu").n_edges == 3)
+
+
+def _file(value: str) -> None:
+    """Only what names a place can be written to and read."""
+    given = VALUES[value]
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(given, str) and given:
+            given = str(Path(folder, f"{given}.csv"))
+        with contextlib.suppress(TravError):
+            expect(len(read_edges(given)) < 0)
+        write_frame(FRAME, given)
+        expect(len(read_edges(given)) == len(FRAME))
 
 
 def _program(option: str, value: str) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rapids_trav import Graph
+
 from .cases import Case
 from .oracle import answered, counted, expect
 
@@ -28,7 +30,8 @@ PANDAS = [
 ]
 ARROW = [
     pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.decimal128(5, 2),
-    pa.decimal256(50, 0), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(),
+    pa.decimal256(50, 0), pa.decimal32(5, 2), pa.decimal64(5, 2),
+    pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(),
     pa.binary(1), pa.binary_view(), pa.date32(), pa.date64(), pa.time32("s"), pa.time64("ns"),
     pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.duration("s"), pa.duration("ns"),
     pa.month_day_nano_interval(), pa.list_(pa.int8()), pa.list_(pa.string()), pa.list_(pa.int8(), 1),
@@ -155,11 +158,11 @@ def _value(kind: pa.DataType, i: int) -> Any:
 def cases(seed: int) -> Iterator[Case]:
     """Columns of every type: as ids, and beside ids; the same for every seed."""
     for name, make in columns():
-        for question in (_bfs, _bfs_of_a_column, _each, _paths, _khop, _components, _isolated, _limited):
+        for question in (*QUESTIONS, _saved):
             run = functools.partial(question, make)
             yield Case(
                 f"id columns: {name}, {question.__name__}",
-                functools.partial(answered, run) if name in IDS else run,
+                functools.partial(answered, run) if name in IDS and question in QUESTIONS else run,
             )
         for other in (_one_sided, _as_weight, _as_filter, *SOURCES, _as_initial):
             yield Case(f"other columns: {name}, {other.__name__}", functools.partial(other, make))
@@ -264,6 +267,22 @@ def _isolated(make: Callable[[], pd.Series]) -> None:
 def _limited(make: Callable[[], pd.Series]) -> None:
     column, frame, n = _path(make)
     all_reached(frame.trav.bfs(column[:1], memory_limit="1GB"), n)
+
+
+QUESTIONS = (_bfs, _bfs_of_a_column, _each, _paths, _khop, _components, _isolated, _limited)
+
+
+def _saved(make: Callable[[], pd.Series]) -> None:
+    """What can be saved can be opened, and gives the ids back in their dtype."""
+    column, frame, _ = _path(make)
+    graph = frame.trav.graph()
+    graph.save("saved")
+    before = graph.bfs(column[:1])
+
+    def opened() -> None:
+        pd.testing.assert_frame_equal(Graph.open("saved", engine="cpu").bfs(column[:1]), before)
+
+    answered(opened)
 
 
 def _one_sided(make: Callable[[], pd.Series]) -> None:

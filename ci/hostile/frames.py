@@ -19,7 +19,7 @@ from rapids_trav import Graph, TravError
 
 from .cases import Case
 from .columns import all_reached
-from .oracle import counted, distances, expect
+from .oracle import answered, counted, distances, expect
 
 
 def cases(seed: int) -> Iterator[Case]:
@@ -50,6 +50,8 @@ def _labelled(label: Any) -> None:
     graph = Graph.from_edges(frame, first, second)
     all_reached(graph.bfs(0), 3)
     expect(len(graph.khop(0, 1).edges) == 1)
+    Graph.from_edges(frame, first, second, weight=second).save("saved")
+    answered(lambda: Graph.open("saved", engine="cpu"))
 
 
 NUMBERS: list[Any] = [

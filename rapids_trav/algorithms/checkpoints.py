@@ -35,14 +35,18 @@ class Checkpoints:
                 f"run it without."
             )
         weights = None if view.weights is None else array_checksum(view.weights)
+        where = question.where
         self._xp = graph.engine.xp
         self._program = program
         self._every, self._most = question.checkpoint_every, question.max_iterations
         self._folder = question.checkpoint
         self._fingerprint = {
+            # What is compared first is what a message names: the edges of `view` follow from these three.
+            "program": digest,
+            "choice of direction": question.direction if graph.directed else "undirected",
+            "choice of where": where if where is None or isinstance(where, (str, int)) else repr(where),
             "graph": checkpoint.graph_fingerprint(view.into, graph.n_edges, graph.directed),
             "choice of weights": weights,
-            "program": digest,
             "choice of parameters": list(question.parameters),
             "choice of initial values": array_checksum(state.values),
             "choice of sources": array_checksum(state.active),

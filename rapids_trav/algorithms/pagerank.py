@@ -51,7 +51,7 @@ def pagerank(
         asynchronous=asynchronous,
         **asked,
     )
-    dtype = getattr(dtype, "__name__", dtype)  # np.float32 as well
+    dtype = getattr(dtype, "__name__", getattr(dtype, "name", dtype))  # np.float32 and its dtype as well
     one_of("dtype", dtype, ("float64", "float32"))
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)

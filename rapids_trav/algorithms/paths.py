@@ -46,7 +46,7 @@ def paths(
         variant=variant,
         policy=policy,
     )
-    ends = on_engine(graph, vertices(graph, "targets", targets))
+    ends = _distinct(on_engine(graph, vertices(graph, "targets", targets)), graph.engine.xp)
     parts = []
     room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize)
     for first, found in searches(graph, question, room, deterministic):
@@ -60,6 +60,14 @@ def paths(
     columns["step"] = Masked(step, step >= 0)
     columns |= graph.id_columns("vertex", vertex, nulls=True)
     return graph.deliver(graph.frame(columns))
+
+
+def _distinct(ends: Array, xp: Any) -> Array:
+    """The targets once each, in the order in which they first come."""
+    if len(ends) == 1:
+        return ends
+    _, first = xp.unique(ends, return_index=True)
+    return ends[xp.sort(first)]
 
 
 def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:

@@ -147,6 +147,6 @@ def whole_number(what: str, value: Any, note: str = "", of: str = "levels", firs
         number = -1
     if number < 0 or isinstance(value, (bool, np.bool_)):
         raise TravError(
-            f"{what}={written(value)} is no number of {of}: give an integer from {first} on{note}."
+            f"{what}={written(value)} is not a number of {of}: give an integer from {first} on{note}."
         )
     return min(number, MOST_LEVELS)

@@ -78,9 +78,7 @@ def gather_view(graph: TraversableGraph, program: Program, question: RunRequest)
     """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
     graph.rows.check_where(question.where)
     if question.weighted and graph.weight is None:
-        raise TravError(
-            "weighted=True needs weights, and the graph has none: name their column with graph(weight=...)."
-        )
+        raise TravError(f"weighted=True needs weights, and the graph has none: {graph.rows.weight_advice}.")
     pushed = program.may_push and question.mode in ("auto", "push")
     return graph.storage.gather_view(question.direction, question.where, question.weighted, pushed)
 

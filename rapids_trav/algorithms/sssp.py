@@ -64,7 +64,7 @@ def sssp(
     weight = graph.rows.weight
     if weight is None:
         raise TravError(
-            "sssp needs weights, and the graph has none: name them with graph(weight=...) or use bfs."
+            f"sssp needs weights, and the graph has none: {graph.rows.weight_advice}, or use bfs."
         )
     question = RunRequest(direction=direction, where=where, weighted=True, **asked)
     roots = unique(graph, vertices(graph, "sources", sources))

@@ -20,8 +20,7 @@ def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> t
     smallest, largest = graph.storage.weight_range(where) or (0, 0)
     if smallest < 0:
         raise TravError(
-            f"weight={graph.weight!r} holds {written(smallest)}, and {why}: leave out such edges with where= "
-            f"or shift the weights."
+            f"weight={graph.weight!r} holds {written(smallest)}, and {why}: leave out such edges with where=."
         )
     return smallest, largest
 

@@ -60,7 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _worded(message: str) -> str:
-    """What the library says, with options as they are written on the command line."""
+    """Return what the library says, with options as they are written on the command line."""
     from rapids_trav.cli.commands import app
     from rapids_trav.cli.wording import on_command_line, options_of
 

@@ -28,6 +28,8 @@ def wrong_option() -> Iterator[None]:
 
 def check_files(edges: str, output: str | None, picture: str | None = None) -> None:
     """Refuse a name that cannot be written, or that is a file of the edges."""
+    if "" in (output, picture):
+        raise click.UsageError("The name of a file to write is empty: name one, or leave the option out.")
     with wrong_option():
         if output not in (None, "-"):
             check_output(output)

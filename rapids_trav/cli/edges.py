@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 import tempfile
@@ -31,8 +32,18 @@ from rapids_trav.io.parquet import read_schema
 from rapids_trav.io.text import usual_ends
 from rapids_trav.saved.write import is_saved_graph
 
+
+def _not_empty(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Refuse an empty name, which would be the current folder's."""
+    if not value:
+        raise click.UsageError(
+            "EDGES is empty: name a file, a folder, or a graph that comes with the package."
+        )
+    return value
+
+
 EDGE_OPTIONS = (
-    click.argument("edges"),
+    click.argument("edges", callback=_not_empty),
     click.option(
         "--src", multiple=True, help="Column of edge sources; repeat it for ids of several columns."
     ),
@@ -40,7 +51,7 @@ EDGE_OPTIONS = (
     click.option(
         "--directed/--undirected",
         default=None,
-        help="Whether an edge leads one way.  [default: undirected; a shipped graph knows]",
+        help="Whether an edge leads one way.  [default: undirected, or as a shipped graph is]",
     ),
     click.option(
         "--format",
@@ -62,12 +73,13 @@ EDGE_OPTIONS = (
     ),
     click.option(
         "--memory-limit",
-        help="Most memory of the CPU or GPU that the graph may keep, such as 8GB; what is more goes outside.",
+        help="Most of the CPU's or GPU's memory that the graph and its questions may hold, such as 8GB; "
+        "edges that do not fit are kept outside it.",
     ),
     click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
 )
 # What a saved graph knows by itself.
-OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids", "weight")
+OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids")
 
 
 def edge_options(command: Callable) -> Callable:
@@ -133,7 +145,7 @@ def open_graph(
     start = time.perf_counter()
     path = Path(edges)
     if is_saved_graph(path):
-        return _open_saved(path, engine, memory_limit, spill, start)
+        return _open_saved(path, engine, memory_limit, spill, start, weight)
     if edges in datasets.DIRECTED and not path.exists():
         path = datasets.path(edges)
         directed = datasets.DIRECTED[edges] if directed is None else directed
@@ -171,17 +183,27 @@ def open_graph(
             memory_limit=memory_limit,
             spill=spill,
         )
-    return OpenGraph(graph, edges, engine, id_readers(graph), time.perf_counter() - start)
+    return OpenGraph(
+        graph, click.format_filename(edges), engine, id_readers(graph), time.perf_counter() - start
+    )
 
 
 def _open_saved(
-    path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float
+    path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float, weight: str | None
 ) -> OpenGraph:
     """A saved graph; options that describe a file have no meaning for it."""
     refuse_given(OF_FILES, f"edges, and {path} is a saved graph")
     with progress("Opening the graph"):
         graph = Graph.open(path, engine=engine, memory_limit=memory_limit, spill=spill)
-    return OpenGraph(graph, str(path), engine, id_readers(graph), time.perf_counter() - start)
+    if weight is not None and graph.weight is None:
+        raise click.UsageError(
+            f"--weight is a column of edges, and {path} was saved without weights: save the edges again "
+            f"with --weight {shlex.quote(weight)}."
+        )
+    refuse_given(("weight",), f"edges, and {path} is a saved graph, with its weights")
+    return OpenGraph(
+        graph, click.format_filename(path), engine, id_readers(graph), time.perf_counter() - start
+    )
 
 
 def _engine_with(variant: str, engine: str) -> str:
@@ -192,13 +214,13 @@ def _engine_with(variant: str, engine: str) -> str:
         raise click.UsageError(str(error)) from error
     if variant not in variants:
         raise click.UsageError(
-            f"--variant {variant} is none of the {engine} engine: choose one of {', '.join(variants)}."
+            f"--variant {variant} is not known to the {engine} engine: choose one of {', '.join(variants)}."
         )
     return engine
 
 
 def _stream_as_file(edges: str, format_: str) -> Path:
-    """What comes through a pipe as a file, which can be read more than once, until the command ends."""
+    """Copy what comes through a pipe into a file, to be read more than once until the command ends."""
     if format_ == "auto":
         raise click.UsageError(f"EDGES {edges} does not tell its format: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())

@@ -18,6 +18,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.graph import Graph
 from rapids_trav.io.parquet import read_schema
 
+LARGE = "hold numbers that 64 bits do not hold"
 SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."
 
 
@@ -93,7 +94,10 @@ def check_types(path: Path, src: list[str], dst: list[str]) -> None:
     schema = read_schema(path)
     for name in (*src, *dst):
         if pa.types.is_nested(schema.field(name).type):
-            raise TravError(f"Column {name!r} holds {schema.field(name).type}, which is no id of a vertex.")
+            raise TravError(
+                f"Column {name!r} holds {schema.field(name).type}, which is not an id: give each part a "
+                f"column of its own."
+            )
 
 
 def check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
@@ -101,6 +105,8 @@ def check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
     for pair in zip(src, dst, strict=True):
         kinds = {_kind(frame[name]) for name in pair}
         problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
+        if problem is None and any(_has_large_integers(frame[name]) for name in pair):
+            problem = LARGE
         if problem is None and len(kinds) == 2:
             problem = _mixture(*(frame[name] for name in pair if _kind(frame[name]) == "words"))
         if problem:
@@ -114,8 +120,13 @@ def _mixture(words: Any) -> str:
     """What stands in a column that is read as words, beside a column of numbers."""
     whole = words.astype(str).str.match(r"[+-]?[0-9]+$")
     if bool(whole.all()):
-        return "hold numbers that 64 bits do not hold"
+        return LARGE
     return f"hold numbers in one and {'numbers and ' if bool(whole.any()) else ''}words in the other"
+
+
+def _has_large_integers(column: Any) -> bool:
+    """Whether pandas has read integers past 64 bits, which it holds as objects."""
+    return bool(column.dtype == object and pd.api.types.infer_dtype(column) == "integer")
 
 
 def _kind(column: Any) -> str:

@@ -48,7 +48,9 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @click.option("--mode", type=click.Choice(["joint", "each"]), default="joint", show_default=True)
 @_direction
 @_depth_limit
-@click.option("--target", "-t", multiple=True, help="End the search when all targets are found; as --source.")
+@click.option(
+    "--target", "-t", multiple=True, help="End the search when all targets are found; given like --source."
+)
 @click.option("--variant", type=click.Choice(VARIANTS), default="auto", show_default=True)
 @click.option(
     "--policy",
@@ -91,7 +93,7 @@ def bfs(
     with wrong_option():
         policy_of(variant, policy)
     opened = open_graph(variant=variant, **edges)
-    trace = trace and not (quiet and picture is None)  # nobody would see it
+    trace = trace and not (quiet and picture is None)  # it would not be seen
     options = {
         "mode": mode,
         "direction": direction,
@@ -128,7 +130,9 @@ def bfs(
 @click.command()
 @edge_options
 @_source
-@click.option("--target", "-t", multiple=True, required=True, help="Id to find a way to; as --source.")
+@click.option(
+    "--target", "-t", multiple=True, required=True, help="Id to find a path to, given like --source."
+)
 @_direction
 @_where
 @_depth_limit
@@ -223,7 +227,8 @@ def head(screen: Console, opened: OpenGraph, took: float) -> None:
     graph = opened.graph
     kind = "directed" if graph.directed else "undirected"
     screen.print(
-        f"{opened.name}: {graph.n_vertices:,} vertices, {graph.n_edges:,} edges, {kind}; "
+        f"{opened.name}: {count(graph.n_vertices, 'vertex', 'vertices')}, "
+        f"{count(graph.n_edges, 'edge')}, {kind}; "
         f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, searched in {seconds(took)}",
         soft_wrap=True,
     )

@@ -9,7 +9,7 @@ import click
 
 from rapids_trav.cli.checks import wrong_option
 from rapids_trav.cli.edges import edge_options, open_graph
-from rapids_trav.cli.report import console, progress, seconds
+from rapids_trav.cli.report import console, count, progress, seconds
 from rapids_trav.utilities.locations import reachable
 from rapids_trav.utilities.sizes import readable
 
@@ -36,7 +36,8 @@ def save(folder: str, weight: str | None, quiet: bool, **edges: Any) -> None:
     if not quiet:
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
         console().print(
-            f"{opened.graph.n_vertices:,} vertices and {opened.graph.n_edges:,} edges saved in {folder}, "
+            f"{count(opened.graph.n_vertices, 'vertex', 'vertices')} and "
+            f"{count(opened.graph.n_edges, 'edge')} saved in {click.format_filename(folder)}, "
             f"{readable(size)}; read and built in {seconds(opened.seconds)}",
             soft_wrap=True,
         )

@@ -18,12 +18,17 @@ NO_WORDS = {"tol"}
 # What helps in Python alone, and what to say instead.
 REPHRASED = (
     (r"\ban edge or graph\(vertices=\.\.\.\) holds it", "an edge holds it"),
-    (r"[,:] for example (?:with|after) [^;]*(?=\.$)", ""),
+    (r"[,:] for example (?:with |after |edges\[)[^;]*(?=\.$)", ""),
     (r", or (?:convert it with|use) astype.*(?=\.$)", ""),
+    (r": use astype\(str\) to take the values as labels(?=\.$)", ""),
     (r"; after adding a column, build the graph again(?=\.$)", ""),
     (r"\bbuild the graph again\b", "run the command again"),
     (r"\bsay header=True or header=False \(([^)]*?) on the command line\)", r"say \1"),
-    (r"(?:\S*/)?\bstandard-input\b", "the standard input"),
+    (r"'?(?:[^\s']*/)?\bstandard-input\b'?", "the standard input"),
+    (
+        r"^(the standard input cannot be read: .*); check that it is whole, and what its name says it is",
+        r"\1; check that it is whole and not compressed, and that --format says what it is",
+    ),
 )
 
 _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^]]*\]|[\d.,]+ [kMGT]?B\b|\.\.\.|[\w/+-]+(?:\.\w+)*|"

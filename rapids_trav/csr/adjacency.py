@@ -48,15 +48,15 @@ class Adjacency:
 
     @cached_property
     def n_linked(self) -> int:
-        """Rows up to the last that has an edge (SYSTEMS V5); looked up at the first asking."""
+        """Rows up to the last that has an edge (SYSTEMS V5); looked up when first asked for."""
         return bisect_left(self.row_offsets, self.n_edges)
 
     @cached_property
     def linked(self) -> Array:
         """A bit for each row, 64 to the int64 word, that tells whether it has an edge; empty if all have.
 
-        Of rows on the host; made at the first asking, since searches from the bottom up alone ask for it, and
-        counted among what the adjacency holds until `forget_linked`.
+        Of rows on the host; made when first asked for, since searches from the bottom up alone ask for it,
+        and counted among what the adjacency holds until `forget_linked`.
         """
         words = np.zeros(-(-self.n_vertices // 64), np.int64)
         bits = words.view(np.uint8)
@@ -90,7 +90,7 @@ class Adjacency:
 
     @cached_property
     def checksum(self) -> int:
-        """CRC-32 of offsets and columns, the same wherever they lie; computed at the first asking."""
+        """CRC-32 of offsets and columns, the same wherever they lie; computed when first asked for."""
         checksum = array_checksum(self.row_offsets, dtype=np.int64)  # some engines keep them in 32 bits
         return array_checksum(self.column_indices, checksum)
 

@@ -52,7 +52,7 @@ class BuildPass:
         """A column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
         column = read_column("vertices", values, self._source.library)
         if self._source.library.null_count(column):
-            raise TravError("vertices holds nulls, and a null is no vertex: leave them out.")
+            raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")
         if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
             fitted = column.astype(dtype)
             same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))
@@ -68,7 +68,7 @@ class BuildPass:
         if nulls := self._source.library.null_count(column):
             raise TravError(
                 f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"decide them first, for example with fillna."
+                f"fill them first, for example with fillna."
             )
         if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
             raise TravError(

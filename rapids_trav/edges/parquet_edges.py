@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
-from rapids_trav.utilities.locations import reachable
+from rapids_trav.utilities.locations import file_location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,9 +28,9 @@ class ParquetEdges:
         import pyarrow.dataset
 
         self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())
+        for path in paths:
+            file_location("edges", path, "Parquet file or folder")
         names = [fspath(path) for path in paths]
-        for name in names:
-            reachable(Path(name))
         try:
             self._dataset = pyarrow.dataset.dataset(
                 names[0] if len(names) == 1 else names, format="parquet", partitioning="hive"
@@ -40,6 +39,10 @@ class ParquetEdges:
             raise TravError(f"Edges {', '.join(names)} do not exist: check the path.") from error
         except (OSError, ValueError) as error:
             raise _unreadable(", ".join(names), error) from error
+        if not self._dataset.files:
+            raise TravError(
+                f"Edges {', '.join(names)} hold no Parquet files: name a folder that does, or the files."
+            )
         self.columns: list[Hashable] = [*_columns(self._dataset.schema)]
         self._stamps = self._current_stamps()
 

@@ -58,6 +58,11 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         return DaskEdges(edges)
     if kind:
         return FrameEdges([edges], engine)
+    if column := library_of(edges, ("Series", "Index")):
+        raise TravError(
+            f"edges is a {type(edges).__name__} of {column}, not a frame: give the frame that holds both "
+            f"ends of the edges."
+        )
     if callable(edges) and not isinstance(edges, Iterable):
         return GeneratedEdges(edges, engine)
     if type(edges).__module__.startswith("scipy.sparse"):
@@ -77,6 +82,10 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             return FrameEdges(parts, engine)
         if not parts:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
+        if all(isinstance(part, (str, PathLike)) or library_of(part) for part in parts):
+            raise TravError(
+                "edges mixes frames and paths: read the files into frames first, or give paths alone."
+            )
         edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
     raise TravError(
         f"edges holds an object of type {type_name(edges)}: give pandas, cuDF or Dask frames, or paths of "

@@ -67,7 +67,7 @@ def cause(error: Exception) -> str:
 
 def _broken(problem: str) -> str:
     return (
-        f"engine='auto' is the GPU here, which does not work ({problem}): mend that, {DOCTOR}, or use "
+        f"engine='auto' is the GPU here, which does not work ({problem}): repair that, {DOCTOR}, or use "
         f"engine='cpu'."
     )
 

@@ -60,8 +60,8 @@ class PandasFrames:
         return _native(pd.Series(values, dtype=dtype))
 
     def native(self, frame: Frame) -> Frame:
-        """The frame with columns that pandas and Numba can work on: in this machine's byte order, and Arrow's
-        dictionaries as categories.  Other columns are shared.
+        """The frame with columns that pandas and Numba can work on: in this machine's byte order, Arrow's
+        dictionaries as categories, and fixed-width bytes as objects.  Other columns are shared.
         """
         foreign = [i for i, dtype in enumerate(frame.dtypes) if not _is_native(dtype)]
         if foreign:
@@ -80,7 +80,7 @@ class PandasFrames:
         return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
 
     def null_count(self, column: Series) -> int:
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iubV":
             return 0
         return int(column.isna().sum())
 
@@ -148,7 +148,7 @@ def _has_null_characters(column: Series) -> bool:
 def _is_native(dtype: Dtype) -> bool:
     if isinstance(dtype, pd.ArrowDtype):
         return not pa.types.is_dictionary(dtype.pyarrow_dtype)
-    return not isinstance(dtype, np.dtype) or dtype.isnative
+    return not isinstance(dtype, np.dtype) or (dtype.isnative and dtype.kind != "S")
 
 
 def _native(column: Series) -> Series:
@@ -156,6 +156,8 @@ def _native(column: Series) -> Series:
     dtype = column.dtype
     if _is_native(dtype):
         return column
+    if isinstance(dtype, np.dtype) and dtype.kind == "S":  # of an array; a frame has them as objects
+        return column.astype(object)
     if isinstance(dtype, np.dtype):
         values = column.to_numpy().astype(
             dtype.newbyteorder("=")
@@ -172,8 +174,11 @@ def names_nothing(dtype: Dtype) -> bool:
     """Whether values cannot be ids.
 
     Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
-    take of Arrow's other types (nanoseconds of a day it rounds).
+    take of Arrow's other types (nanoseconds of a day it rounds, narrow decimals it cannot count), nor NumPy's
+    raw bytes.
     """
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "V"
     if not isinstance(dtype, pd.ArrowDtype):
         return type(dtype).__name__ in ("ListDtype", "StructDtype")
     kind = dtype.pyarrow_dtype
@@ -181,6 +186,7 @@ def names_nothing(dtype: Dtype) -> bool:
         pa.types.is_nested(kind)
         or pa.types.is_run_end_encoded(kind)
         or isinstance(kind, pa.BaseExtensionType)
+        or str(kind).startswith(("decimal32", "decimal64"))  # which older releases of Arrow do not have
     ):
         return True
     return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))

@@ -70,7 +70,8 @@ def _may_hold_proxies(item: object) -> bool:
 
 def wanted_on_gpu(engine: object) -> bool:
     """Return whether an engine, or the name of one, works on the GPU's frames; "auto" does."""
-    return getattr(engine, "name", engine) != "cpu"
+    name = getattr(engine, "name", engine)
+    return not isinstance(name, str) or name != "cpu"  # other objects may not compare with a word
 
 
 def proxied(frame: Frame) -> Frame:

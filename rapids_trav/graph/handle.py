@@ -38,14 +38,15 @@ class Graph(ProgramMethods):
     Attributes
     ----------
     n_vertices : int
-        Vertices that stand in an edge or were given as `vertices`.
+        Vertices that are in an edge or were given as `vertices`.
     n_edges : int
         Rows of the edges; self-loops and repeated edges count, and an undirected edge counts once.
     directed : bool
     weight : str or None
         Column that holds the weights.
     build_times : dict
-        Seconds that each phase of the building took: "renumber", "degree sort" (if any) and "adjacency".
+        Seconds that each phase of the building took: "renumber", "degree sort" (if any) and "adjacency"; of a
+        graph that was opened, "ids" and "adjacency".
     engine
         Where its searches run; `engine.name` is "cpu" or "cuda".
     """
@@ -110,14 +111,14 @@ class Graph(ProgramMethods):
             order is the same), which lets most searches on a GPU look at fewer edges; answers are in the
             caller's ids and order all the same.  "auto" is "radix" on the CUDA engine, "none" on the CPU.
         memory_limit : int or str, optional
-            Most of the engine's memory (of the GPU, or of the CPU) that the graph may keep, in bytes or as
-            "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
-            edges are kept outside: for a GPU in the host's memory, for the CPU, or where that is short too,
-            in files.  Answers are the same.  Counted is what the graph keeps there, and what a question holds
-            there while it runs (`rapids_trav.storage.search_memory` has it for searches, `run_memory` for
-            programs); the caller's edges, answers and traces are not.  Questions that threads ask at once
-            wait for each other's room.  By default a graph that does not fit the memory that is free is kept
-            outside likewise.
+            Most of the engine's memory (of the GPU, or of the CPU) that the graph and its questions may hold,
+            in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the
+            formula), its edges are kept outside: for a GPU in the host's memory, for the CPU, or where that
+            is short too, in files.  Answers are the same.  Counted is what the graph keeps there, and what a
+            question holds there while it runs (`rapids_trav.storage.search_memory` has it for searches,
+            `run_memory` for programs); the caller's edges, answers and traces are not.  Questions that
+            threads ask at once wait for each other's room.  By default a graph that does not fit the memory
+            that is free is kept outside likewise.
         spill : path, optional
             Folder for those files, which must be there; by default that for temporary files.  They have no
             names in it, and are gone with the graph however it ends.
@@ -212,8 +213,9 @@ class Graph(ProgramMethods):
     def save(self, folder: Any) -> None:
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
-        What the folder holds, `rapids_trav.saved.write` tells.  It is there whole or not at all: what a
-        process that was killed has left beside it, under a hidden name, the next saving there removes.
+        `rapids_trav.saved.write` documents what the folder holds.  It is there whole or not at all: what a
+        process that was killed has left beside it, under a hidden name, the next saving there removes.  Names
+        of columns that are neither strings nor integers come back as strings.
 
         Parameters
         ----------
@@ -223,7 +225,7 @@ class Graph(ProgramMethods):
         Raises
         ------
         TravError
-            If it cannot be written, for want of room, say.
+            If it cannot be written, for example for lack of room.
         """
         parts = GraphParts(
             self.rows, self.ids, self.storage, self.n_edges, self.directed, self.weight, self.build_times
@@ -326,8 +328,9 @@ class Graph(ProgramMethods):
         -------
         DataFrame
             `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
-            target, in the order of the targets given.  A target that is not reached has one row, with null
-            `step` and `vertex`.  With ``mode="each"`` the same for each source, under a column `source`.
+            target, in the order of the targets given, repeated ones counting once.  A target that is not
+            reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each
+            source, under a column `source`.
         """
         return paths.paths(self, sources, targets, **options)
 
@@ -381,7 +384,7 @@ class Graph(ProgramMethods):
         return levels.degrees(self, direction)
 
     def memory(self) -> Frame:
-        """What the graph holds beside the caller's edges: frame of `structure`, `bytes` and `place`.
+        """List what the graph holds beside the caller's edges: frame of `structure`, `bytes` and `place`.
 
         The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
         """
@@ -422,7 +425,7 @@ class Graph(ProgramMethods):
     @cached_property
     @question
     def n_self_loops(self) -> int:
-        """Rows whose two ends are the same vertex; counted at the first asking."""
+        """Rows whose two ends are the same vertex; counted when first asked for."""
         stored = self.storage.view().stored
         with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
             return statistics.self_loops(stored, self.engine.xp, block)
@@ -430,7 +433,7 @@ class Graph(ProgramMethods):
     @cached_property
     @question
     def n_duplicate_edges(self) -> int:
-        """Rows that repeat an edge of an earlier row; counted at the first asking."""
+        """Rows that repeat an edge of an earlier row; counted when first asked for."""
         stored = self.storage.view().stored
         with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)

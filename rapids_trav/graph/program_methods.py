@@ -88,11 +88,13 @@ class ProgramMethods:
             Only with `checkpoint`.
         resume : bool, default False
             Go on from the checkpoint in that folder, if there is one; one of another graph, program or choice
-            of options is refused.  A run that had ended gives its answer again.
+            of what decides the values is refused.  `mode`, `processor`, `gather`, `checkpoint_every` and what
+            ends a run (`max_iterations`; of `pagerank` `tol` and `max_iter`) may be others than before.  A
+            run that had ended gives its answer again.
         gather : {"rows", "replicas"}
             On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do
-            in shared memory, with copies of each against contention (Garaph).  On an H100 rows measured 2 to
-            38% faster on R-MAT graphs of scale 20 and 22, and 11 to 20% slower on a graph of 4,039 vertices.
+            in shared memory, with copies of each against contention (Garaph).  The README has measurements of
+            both; which is faster depends on the graph.
         replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
             How many copies replicas have, and only with them: one number for all, or by Garaph's formula from
             the edges and vertices of each block, which is what "auto" takes.

@@ -118,7 +118,7 @@ def run(
 def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
     for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise TravError(f"{name}={written(value)} is no integer: give one.")
+            raise TravError(f"{name}={written(value)} is not an integer: give one.")
     if not 1 <= scale <= MOST_SCALE:
         raise TravError(f"scale={written(scale)} is out of range: choose 1 to {MOST_SCALE}.")
     for name, value in (("edge_factor", edge_factor), ("roots", roots)):

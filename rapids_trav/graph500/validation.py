@@ -79,7 +79,7 @@ def validate(
     if level is not None and len(level) != n:
         raise TravError(f"level has {len(level)} entries and parent {n}: give one for each vertex.")
     if not 0 <= root < n:
-        raise TravError(f"root={root} is no vertex: they are 0 to {n - 1}.")
+        raise TravError(f"root={root} is not a vertex: they are 0 to {n - 1}.")
     dtypes = {array.dtype for array in (parent, *sources, *targets)}
     vertex = np.result_type(np.int32, *dtypes)  # wide enough to wrap no id
     if vertex.kind != "i":
@@ -91,7 +91,7 @@ def validate(
     )
     *counts, strange = kernels.count_faults(parent, int(root), edges, level)
     if strange:
-        raise TravError(f"{strange} edges have an end that is no vertex: ids must be 0 to {n - 1}.")
+        raise TravError(f"{strange} edges have an end that is not a vertex: ids must be 0 to {n - 1}.")
     return Verdict(*counts)
 
 

@@ -41,7 +41,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         )
     if nulls := library.null_count(column):
         raise TravError(
-            f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: "
+            f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
             f"drop those rows first, for example with edges.dropna(subset=[{name!r}])."
         )
     if isinstance(column.dtype, pd.SparseDtype):
@@ -71,6 +71,11 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
     try:
         return IdColumn(name, "value", dtype, rows, library.factorize(column))
     except (TypeError, ValueError) as error:
+        if isinstance(value := column.iloc[0], (list, dict, set, np.ndarray)):
+            raise TravError(
+                f"Column {name!r} holds {written(value)}, which cannot be an id: give each part a column of "
+                f"its own."
+            ) from error
         raise TravError(
             f"Column {name!r} holds values that cannot be compared ({error}): "
             f"convert it, for example with astype(str)."
@@ -113,10 +118,15 @@ def no_integer_type(first: int, last: int) -> str:
     )
 
 
-def _not_whole(name: Hashable, value: object) -> TravError:
+def _not_whole(name: Hashable, value: float) -> TravError:
+    if value == value // 1 and abs(value) != float("inf"):
+        return TravError(
+            f"Column {name!r} holds {written(value)}, which does not fit 64 bits: use astype(str) to take "
+            f"the values as labels."
+        )
     return TravError(
-        f"Column {name!r} holds {written(value)}, which is not a whole number that fits 64 bits: "
-        f"round it, or use astype(str) to take the values as labels."
+        f"Column {name!r} holds {written(value)}, which is not a whole number: round it, or use astype(str) "
+        f"to take the values as labels."
     )
 
 
@@ -125,7 +135,7 @@ def _whole(name: Hashable, column: Column, library: Library, xp: ModuleType) -> 
     values = move(library.array(column), xp)
     if values.dtype.itemsize < 4:
         values = values.astype(np.float32)  # float16 does not reach to 2^63
-    bad = ~(xp.abs(values) < 2.0**63)
+    bad = ~((values >= -(2.0**63)) & (values < 2.0**63))
     bad |= xp.floor(values) != values
     if bad.any():
         raise _not_whole(name, float(values[int(bad.argmax())]))

@@ -63,7 +63,7 @@ def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Arr
     try:
         place = ids.ascending.encoder()(columns)
     except TypeError as error:  # an unhashable value
-        raise TravError(f"{what} holds values that are no ids ({error}): give a flat sequence.") from error
+        raise TravError(f"{what} holds values that are not ids ({error}): give a flat sequence.") from error
     unknown = place < 0
     if unknown.any():
         _refuse(what, columns, unknown)
@@ -103,7 +103,7 @@ def read_column(what: str, values: Values, library: Library) -> Column:
                 raise
         if names_nothing(column.dtype):
             raise TravError(
-                f"{what} is of type {column.dtype}, whose values are no ids: give a flat sequence."
+                f"{what} is of type {column.dtype}, whose values are not ids: give numbers, strings or dates."
             )
         if library.name == "pandas" and isinstance(values, list) and column.dtype.kind == "f":
             return library.column(values, dtype=object)  # integers among floats would lose digits
@@ -121,7 +121,8 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Col
     column = read_column(what, values, source)
     if nulls := source.null_count(column):
         raise TravError(
-            f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is no vertex: leave them out."
+            f"{what} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: leave "
+            f"them out."
         )
     given = _kind(column, source)
     if hasattr(dtype, "categories"):
@@ -132,7 +133,24 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Col
         return _exact(what, column, dtype, source)
     if dtype.kind in "mM" and column.dtype != dtype:
         column = _dates(what, column, dtype)
+    if _is_text(dtype, library) and not _is_text(column.dtype, source):
+        _check_text(what, column, dtype)
     return library.column(column)
+
+
+def _is_text(dtype: Dtype, library: Library) -> bool:
+    """Whether a column holds strings alone; pandas' objects may be others too."""
+    if isinstance(dtype, np.dtype) and dtype.kind == "O":
+        return library.name == "cudf"
+    return pd.api.types.is_string_dtype(dtype)
+
+
+def _check_text(what: str, column: Column, dtype: Dtype) -> None:
+    for value in column:
+        if not isinstance(value, str):
+            raise TravError(
+                f"{what} holds {written(value)}, but the graph's ids are {dtype}: convert one to the other."
+            )
 
 
 def _of_other_kind(what: str, column: Column, dtype: Dtype) -> TravError:
@@ -223,18 +241,22 @@ def split(what: str, vertices: Values, width: int) -> list[Values]:
 
 def _refuse(what: str, columns: Sequence[Column], unknown: Array) -> None:
     rows = np.flatnonzero(move(unknown, np))
-    shown = [tuple(_item(column, int(row)) for column in columns) for row in rows[:SHOWN]]
+    values = pd.DataFrame({i: _on_host(column, rows) for i, column in enumerate(columns)}).drop_duplicates()
+    shown = (tuple(map(plain, value)) for value in values[:SHOWN].itertuples(index=False, name=None))
     names = ", ".join(written(value[0] if len(columns) == 1 else value) for value in shown)
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
     raise UnknownVertexError(
-        f"{what} names {len(rows)} unknown vert{'ices' if len(rows) > 1 else 'ex'}: {names}{more}; "
+        f"{what} names {len(values)} unknown vert{'ices' if len(values) > 1 else 'ex'}: {names}{more}; "
         f"a vertex is known if an edge or graph(vertices=...) holds it."
     )
 
 
-def _item(column: Column, row: int) -> object:
-    value = column.iloc[row] if hasattr(column, "iloc") else column[row]
-    return plain(value)
+def _on_host(column: Column, rows: np.ndarray) -> Column:
+    """These rows of a column or an array, where pandas can work on them."""
+    if not hasattr(column, "iloc"):
+        return move(column, np)[rows]
+    column = column.iloc[rows].reset_index(drop=True)
+    return column.to_pandas() if hasattr(column, "to_pandas") else column
 
 
 def known_again(encode: Encoder, columns: Sequence[Column], library: Library, xp: ModuleType) -> Array:

@@ -131,8 +131,8 @@ class Renumbering:
         except UnicodeEncodeError as error:
             names = " or ".join(dict.fromkeys(repr(part.name) for part in parts))
             raise TravError(
-                f"Column {names} holds a string that is no valid Unicode ({error}): "
-                f"mend it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
+                f"Column {names} holds a string that is not valid Unicode ({error}): "
+                f"replace it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
             ) from error
         except (TypeError, ValueError) as error:
             unordered = [part for part in parts if not _has_order(part.data[1])] or parts

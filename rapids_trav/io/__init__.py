@@ -21,7 +21,7 @@ from rapids_trav.io.matrix_market import read_matrix_market
 from rapids_trav.io.parquet import import_cudf, read_parquet
 from rapids_trav.io.text import read_text
 from rapids_trav.io.write import check_output, check_writable, write_frame
-from rapids_trav.utilities.locations import reachable
+from rapids_trav.utilities.locations import file_location
 
 __all__ = ["FORMATS", "check_library", "check_output", "check_writable", "read_edges", "write_frame"]
 
@@ -81,7 +81,7 @@ def read_edges(
     TravError
         If the file is missing, empty, of no known format or malformed; for text the sentence gives the line.
     """
-    path = reachable(Path(path))
+    path = file_location("path", path, "file or folder")
     if not path.exists():
         raise TravError(f"There is no file {path}.")
     check_library(library)

@@ -12,7 +12,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.utilities.atomic_files import folder_in_the_making
-from rapids_trav.utilities.locations import reachable
+from rapids_trav.utilities.locations import file_location
 
 WRITABLE = {
     ".parquet": "parquet",
@@ -26,15 +26,15 @@ WRITABLE = {
 
 def check_output(path: str | Path) -> Path:
     """The path, if a frame can be written there; asked before the work rather than after it."""
-    path = Path(path)
+    path = file_location("path", path)
     if _kind(path) is None:
-        raise TravError(f"{path.name} has no extension of a result: use {', '.join(WRITABLE)}.")
+        raise TravError(f"{path} has no extension of a result: use {', '.join(WRITABLE)}.")
     return check_writable(path)
 
 
 def check_writable(path: str | Path) -> Path:
     """The path, if a file can be made there; asked before the work likewise."""
-    path = reachable(Path(path))
+    path = file_location("path", path)
     if path.is_dir():
         raise TravError(f"{path} is a folder: name a file in it.")
     if not path.parent.is_dir():
@@ -61,7 +61,7 @@ def write_frame(frame: Frame, path: str | Path) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Not what is no file (a pipe, a device), nor where only the file itself may be changed."""
+    """Whether a new file may take its place: not of a pipe or device, nor where the folder is read-only."""
     folder = Path(os.path.realpath(path)).parent
     return not path.exists() or (path.is_file() and os.access(folder, os.W_OK))
 
@@ -99,6 +99,6 @@ def to_pandas(frame: Frame) -> pd.DataFrame:
 
 
 def _kind(path: Path) -> str | None:
-    """What the longest extension that fits says: "parquet", or the delimiter."""
+    """Return the format by the longest extension that fits: "parquet", or the delimiter."""
     name = path.name.lower()
     return next((WRITABLE[end] for end in reversed(WRITABLE) if name.endswith(end)), None)

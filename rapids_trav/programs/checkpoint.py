@@ -32,7 +32,7 @@ from rapids_trav.utilities.atomic_files import open_plain, sync_folder
 from rapids_trav.utilities.locations import location
 
 NAME = "checkpoint.trav"
-VERSION = 2
+VERSION = 3
 DTYPES = ("int32", "int64", "float32", "float64")
 NUMBERS = ("total", "residual")  # written as float.hex does
 HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
@@ -69,6 +69,7 @@ class Writer:
             raise TravError(
                 f"checkpoint={os.fspath(folder)!r} cannot be made a folder: {error.strerror or error}."
             ) from error
+        _refuse_folder(self._path)
 
     def write(self, state: RunState) -> None:
         """Put `state` in the place of the checkpoint before.
@@ -116,6 +117,7 @@ def load(
         If the checkpoint is damaged, or of another graph, program or choice of options.
     """
     path = location("checkpoint", folder) / NAME
+    _refuse_folder(path)
     try:
         most = None if start is None else start.values.nbytes + len(start.values) + LONGEST_HEADER
         with open_plain(path) as file:
@@ -130,7 +132,7 @@ def load(
     line, end, _ = bytes(body[:LONGEST_HEADER]).partition(b"\n")
     header = _header(line if end else b"")
     if header is None:
-        raise _refused(path, "is damaged (its first line is no header)")
+        raise _refused(path, "is damaged (its first line is not a header)")
     if type(header["version"]) is not int or header["version"] != VERSION:
         raise _refused(
             path, f"has format version {written(header['version'])}, and this release reads {VERSION}"
@@ -141,6 +143,12 @@ def load(
         if (stored := header["fingerprint"].get(name)) != value:
             raise _refused(path, f"is of another {name} ({written(stored)}; this is {written(value)})")
     return _state(path, header, body[len(line) + 1 :], start)
+
+
+def _refuse_folder(path: Path) -> None:
+    """Refuse a folder where the file of the checkpoint should be."""
+    if path.is_dir():
+        raise TravError(f"Checkpoint {path} is a folder, not a file: remove it, or name another folder.")
 
 
 def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState | None) -> RunState:

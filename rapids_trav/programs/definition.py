@@ -132,15 +132,19 @@ class Program:
                     f"give a Python function, which may be a lambda around it."
                 )
             object.__setattr__(self, name, function)
-            if not 1 <= n_arguments(function) <= len(known):
+            try:
+                taken = n_arguments(function)
+            except TravError as error:
+                raise TravError(f"{name} of program {self.name!r} {error}") from None
+            if not 1 <= taken <= len(known):
                 raise TravError(
-                    f"{name} of program {self.name!r} takes {n_arguments(function)} arguments: "
+                    f"{name} of program {self.name!r} takes {taken} arguments: "
                     f"it may take {', '.join(known)}, or fewer from the left."
                 )
         if self.tolerance is not None and not _is_tolerance(self.tolerance):
             raise TravError(
-                f"tolerance={written(self.tolerance)} of program {self.name!r} is no number from 0 on: give "
-                f"the sum of changes below which to stop, or None."
+                f"tolerance={written(self.tolerance)} of program {self.name!r} is not a number from 0 on: "
+                f"give the sum of changes below which to stop, or None."
             )
         if not isinstance(self.asynchronous, (bool, np.bool_, NoneType)):
             raise TravError(
@@ -166,7 +170,7 @@ class Program:
 
     @property
     def identity(self) -> Scalar:
-        """What reducing nothing gives, as a NumPy scalar of `dtype`."""
+        """Return what reducing nothing gives, as a NumPy scalar of `dtype`."""
         dtype = np.dtype(self.dtype)
         if self.reducer == "sum":
             return dtype.type(0)
@@ -190,15 +194,21 @@ def kind_of(value: Any) -> str:
 
 
 def n_arguments(function: Callable) -> int:
-    """Positional arguments of a function of a program; raises TravError if it has others."""
+    """Count the positional arguments of a function of a program.
+
+    Raises
+    ------
+    TravError
+        If it has others; the message is the predicate of a sentence.
+    """
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.default is not parameter.empty for parameter in parameters):
         raise TravError(
-            f"{function!r} of a program has defaults, and is called with positions: take such values from "
-            f"the surroundings of the function."
+            "has arguments with defaults, and is called by position: take such values from the surroundings "
+            "of the function."
         )
     kinds = [parameter.kind for parameter in parameters]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if any(kind not in positional for kind in kinds):
-        raise TravError(f"{function!r} of a program may only have positional arguments.")
+        raise TravError("takes *arguments or keywords, and is called by position: name each argument.")
     return len(kinds)

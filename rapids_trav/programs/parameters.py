@@ -31,7 +31,7 @@ def parameter_numbers(parameters: Any) -> tuple[float, ...]:
             raise TypeError
     except TypeError:
         raise TravError(
-            f"parameters={written(parameters)} is no sequence of numbers: give what the program's apply "
+            f"parameters={written(parameters)} is not a sequence of numbers: give what the program's apply "
             f"takes."
         ) from None
     return tuple(map(_float64, numbers))
@@ -43,8 +43,8 @@ def _float64(number: Real) -> float:
         value = float(number)
     if value is None or (isinstance(number, Integral) and int(value) != int(number)):
         raise TravError(
-            f"parameters holds {written(number)}, which is no float64: give a number that float64 holds, or "
-            f"round it with float()."
+            f"parameters holds {written(number)}, which is not a float64: give a number that float64 holds, "
+            f"or round it with float()."
         )
     return value
 

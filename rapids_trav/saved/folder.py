@@ -1,4 +1,4 @@
-"""The folder of a saved graph, read back; what is in it, `write.py` tells.
+"""Read back the folder of a saved graph; `write.py` documents what is in it.
 
 Arrays are mapped, not read, and no kernel looks at the bounds of its arrays: so what is in the files is
 checked when they are opened, whatever their checksums say: always what memory is addressed by and, with
@@ -181,6 +181,8 @@ def _read_head(path: Path) -> Head:
             content = file.read(LONGEST_HEAD + 1)
     except FileNotFoundError:
         raise TravError(f"{path.parent} holds no saved graph: there is no {path.name} in it.") from None
+    except NotADirectoryError:
+        raise TravError(f"{path.parent} is a file: name the folder that a graph was saved in.") from None
     except OSError as error:
         raise damaged(path, f"cannot be read ({error.strerror or error})") from error
     if len(content) > LONGEST_HEAD:

@@ -1,4 +1,4 @@
-"""Graphs into folders and out of them; what is in a folder, `saved.write` tells."""
+"""Write graphs into folders and read them back; `saved.write` documents what is in a folder."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Hashable
 from typing import Any
 
 from rapids_trav.engines import gpu_is_there, select
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames import libraries, proxies
 from rapids_trav.saved.folder import open_folder
+from rapids_trav.saved.head import is_name
 from rapids_trav.saved.ids import describe, restore
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.saved.write import write_graph
@@ -42,8 +44,14 @@ def save(graph: GraphParts, folder: Any) -> None:
 
 
 def _name(column: Hashable) -> str | int:
-    """A column's name as JSON can hold it."""
-    return column if isinstance(column, (str, int)) else str(column)
+    """A column's name as JSON can hold it: a label that is neither text nor an integer becomes text."""
+    name = column if isinstance(column, (str, int)) else str(column)
+    if not is_name(name):
+        raise TravError(
+            f"Column {written(column)} cannot be saved, since its name is not valid Unicode: rename it and "
+            f"build the graph again."
+        )
+    return name
 
 
 def open_saved(folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: bool | None) -> GraphParts:

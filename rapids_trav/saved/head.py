@@ -116,7 +116,7 @@ def _head(head: Any) -> Head:
     if len(src) != len(dst):
         raise _wrong("columns.dst", columns["dst"], f"as many columns as src, which has {len(src)}")
     weight = columns["weight"]
-    if weight is not None and not _is_name(weight):
+    if weight is not None and not is_name(weight):
         raise _wrong("columns.weight", weight, "the name of a column")
     ids = _ids(head["ids"], n, len(src))
     return Head(
@@ -227,13 +227,13 @@ def _flag(what: str, value: Any) -> bool:
     return value
 
 
-def _is_name(value: Any) -> bool:
+def is_name(value: Any) -> bool:
     """Whether it can be the name of a column: text has no lone surrogates, which no frame takes."""
     return isinstance(value, int) or (isinstance(value, str) and not SURROGATE.search(value))
 
 
 def _names(what: str, value: Any) -> tuple[Name, ...]:
-    if not isinstance(value, list) or not value or not all(map(_is_name, value)):
+    if not isinstance(value, list) or not value or not all(map(is_name, value)):
         raise _wrong(what, value, "a list of names of columns")
     return tuple(value)
 

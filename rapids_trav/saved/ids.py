@@ -20,6 +20,8 @@ from rapids_trav.ids.renumber import renumber
 from rapids_trav.saved.folder import GraphFolder
 from rapids_trav.saved.head import RangeEntry, TableEntry, damaged
 
+ARROW = "[pyarrow]"  # ends the names of Arrow's dtypes in pandas
+
 
 def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa.Table], dict[str, Any]]:
     """The ids as an entry of `graph.json`, as tables and as arrays."""
@@ -37,7 +39,7 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
                 f"Ids of Python objects ({written(frame[name].iloc[0])}) cannot be saved: make them strings "
                 f"or several columns, and build the graph of those."
             )
-    dtypes = [str(frame[name].dtype) for name in names]
+    dtypes = [_dtype_name(frame[name].dtype) for name in names]
     tables, ordered = {}, {}
     for i, name in enumerate(names):
         if isinstance(dtype := frame[name].dtype, pd.CategoricalDtype):
@@ -72,7 +74,7 @@ def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: 
         named = [(f"vertex_{i}", library.column(column)) for i, column in enumerate(columns)]
         ids, codes = renumber([named], width, library, xp)
         place = move(codes(0), xp)
-        found = [str(column.dtype) for column in columns] == list(entry.dtypes)
+        found = [_dtype_name(column.dtype) for column in columns] == list(entry.dtypes)
         if not (found and ids.n == len(place) == n and bool((place == xp.arange(n)).all())):
             raise ValueError("they are not as many as the vertices, distinct, ascending and of their types")
     except MemoryError:
@@ -85,17 +87,46 @@ def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: 
 
 
 def _columns(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry) -> list[pd.Series]:
-    frame = table.to_pandas().reset_index(drop=True)
     columns = []
     for i, dtype in enumerate(entry.dtypes):
-        column = frame[f"vertex_{i}"]
         if i in categories:
-            index = pd.Index(categories[i].to_pandas()["category"].rename(None))
-            column = pd.Series(pd.Categorical.from_codes(column, index, ordered=entry.ordered[i]))
-        elif str(column.dtype) != dtype:
-            column = column.astype(dtype)  # Python objects, say, which Parquet gives back as its own types
+            index = pd.Index(_categories(categories[i]).rename(None))
+            codes = table.column(f"vertex_{i}").to_numpy()
+            column = pd.Series(pd.Categorical.from_codes(codes, index, ordered=entry.ordered[i]))
+        elif dtype.endswith(ARROW):
+            column = _arrow_column(table, f"vertex_{i}", dtype)
+        else:
+            # Without the metadata, in which pandas refuses the parameters of other columns' types.
+            column = table.column(f"vertex_{i}").to_pandas().reset_index(drop=True)
+            if _dtype_name(column.dtype) != dtype:
+                # Python objects, say, which Parquet gives back as its own types.
+                column = column.astype(pd.StringDtype("pyarrow") if dtype == "string" else dtype)
         columns.append(column)
     return columns
+
+
+def _categories(table: pa.Table) -> pd.Series:
+    (described,) = (table.schema.pandas_metadata or {}).get("columns") or [{}]
+    dtype = str(described.get("numpy_type"))
+    if dtype.endswith(ARROW):
+        return _arrow_column(table, "category", dtype)
+    column = table.to_pandas()["category"]
+    if column.dtype.kind in "mM":  # in seconds, say, which Parquet does not keep
+        column = column.dt.as_unit(np.datetime_data(np.dtype(dtype))[0])
+    return column
+
+
+def _arrow_column(table: pa.Table, name: str, dtype: str) -> pd.Series:
+    """A column in the type of Arrow's that the file keeps, since pandas does not read all of their names."""
+    column = pd.Series(pd.arrays.ArrowExtensionArray(table.column(name)))
+    # Parquet gives a few types back as others; those have names that pandas reads.
+    return column if str(column.dtype) == dtype else column.astype(dtype)
+
+
+def _dtype_name(dtype: Any) -> str:
+    """The name of a dtype in `graph.json`; "string" alone is the type that Arrow backs."""
+    python = isinstance(dtype, pd.StringDtype) and dtype.storage == "python" and dtype.na_value is pd.NA
+    return "string[python]" if python else str(dtype)
 
 
 def _permutation(folder: GraphFolder, xp: Any) -> Any:
@@ -115,7 +146,7 @@ def _table(frame: pd.DataFrame, what: str) -> pa.Table:
     except UnicodeEncodeError as error:
         raise TravError(
             f"The {what} cannot be saved as Parquet, which holds no lone surrogates "
-            f"({written(error.object)}): mend them, for example with str.encode('utf-8', "
+            f"({written(error.object)}): replace them, for example with str.encode('utf-8', "
             f"'replace').str.decode('utf-8')."
         ) from error
     except (pa.ArrowException, OverflowError, TypeError) as error:

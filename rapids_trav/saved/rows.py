@@ -42,6 +42,8 @@ class SavedRows:
     weight : Weight or None
     """
 
+    weight_advice = "save the edges again with weight=..."
+
     def __init__(
         self,
         adjacency: Adjacency,

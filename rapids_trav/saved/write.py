@@ -10,7 +10,7 @@
 
 The folder is written under another name beside its own, `.<name>.<letters>.partial`, and renamed at the end,
 so it is there whole or not at all.  If the process is killed that one stays; the next saving to the same
-place removes it.  How a folder is read back, `folder.py` tells.
+place removes it.  `folder.py` reads it back.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def write_graph(
     Raises
     ------
     TravError
-        If the folder is there already or cannot be written, for want of room, say.
+        If the folder is there already or cannot be written, for example for lack of room.
     """
     target = _target(folder)
     n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())

@@ -103,7 +103,7 @@ class AdjacencySet:
         return (built.min().item(), built.max().item()) if len(built) else None
 
     def into_and_out(self, direction: str) -> tuple[str, str]:
-        """Names of the adjacencies that tell whom a vertex gathers from, and whom it leads to."""
+        """Names of the adjacencies that tell which vertices a vertex gathers from, and to which it leads."""
         if not self.directed:
             return "forward", "forward"
         names = {"out": ("backward", "forward"), "in": ("forward", "backward")}

@@ -50,6 +50,7 @@ class RowReader(Protocol):
     src: list[Hashable]
     dst: list[Hashable]
     weight: Weight | None
+    weight_advice: str  # how a graph without weights comes by them, as a part of a message
 
     @property
     def source(self) -> RowSource:
@@ -64,6 +65,8 @@ class RowReader(Protocol):
 
 class EdgeRows(Portable):
     """An `EdgeSource` whose vertices have been renumbered."""
+
+    weight_advice = "name their column with graph(weight=...)"
 
     def __init__(
         self,
@@ -156,14 +159,18 @@ class EdgeRows(Portable):
         library = self.source.library
         nulls = library.null_count(column)
         if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
+            if _booleans(column, library):
+                helps = f"edges[{where!r}].astype(bool)"
+            else:
+                helps = f"with a column that compares it, edges[{where!r}] == value"
             raise TravError(
-                f"where={where!r} is a column of {column.dtype}: name a boolean one, "
-                f"for example with a column that compares it, edges[{where!r}] == value."
+                f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
             )
         if nulls:
+            as_bool = "" if column.dtype.kind == "b" else ".astype(bool)"
             raise TravError(
                 f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"decide them first, for example with edges[{where!r}].fillna(False)."
+                f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
             )
         return library.array(column)
 

@@ -15,13 +15,48 @@ def location(what: str, value: object) -> Path:
     Raises
     ------
     TravError
-        If it is no path, an empty one, one that no system knows, with a null character in it, or one that
+        If it is not a path, an empty one, one that no system knows, with a null character in it, or one that
         this system does not take, with a name that is too long.
     """
-    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    if not isinstance(path, str) or not path or "\0" in path or not _is_text(path):
-        raise TravError(f"{what}={written(value)} is no path: give the name of a folder.")
+    path = _text(value)
+    if not path or "\0" in path or not _is_text(path):
+        raise _not_a_path(what, value, "folder")
     return reachable(Path(path))
+
+
+def file_location(what: str, value: object, of: str = "file") -> Path:
+    """Return the path of a file that an argument called `what` gives.
+
+    Raises
+    ------
+    TravError
+        If it is not a path (the message asks for a name `of` something), an empty one, or one that
+        `reachable` refuses.
+    """
+    path = _text(value)
+    if not path:
+        raise _not_a_path(what, value, of)
+    place = reachable(Path(path))
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise TravError(
+            f"{written(path)} has a name that is not valid Unicode, which Arrow cannot open: rename it."
+        ) from None
+    return place
+
+
+def _text(value: object) -> str | None:
+    """Return a path as text; None if it is not one, or one of bytes."""
+    try:
+        path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    except TypeError:  # of a class whose objects say that they are paths
+        return None
+    return path if isinstance(path, str) else None
+
+
+def _not_a_path(what: str, value: object, of: str) -> TravError:
+    return TravError(f"{what}={written(value)} is not a path: give the name of a {of}.")
 
 
 def reachable(path: Path) -> Path:
@@ -56,7 +91,7 @@ def _is_text(path: str) -> bool:
 
 
 def folder(what: str, value: object) -> Path:
-    """The same of a folder that is there."""
+    """Return the path of an existing folder that an option called `what` names."""
     path = location(what, value)
     if not path.is_dir():
         problem = "is a file" if path.exists() else "is not there"

@@ -36,7 +36,7 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
         n_bytes = -1
     if n_bytes < 0:
         raise TravError(
-            f"{what}={written(amount)} is no amount of memory: "
+            f"{what}={written(amount)} is not an amount of memory: "
             f"give bytes as an integer, or a number with a unit such as '8GB' or '512MiB'."
         )
     return n_bytes
@@ -53,6 +53,6 @@ def readable(n_bytes: int) -> str:
 
 
 def readable_limit(n_bytes: int) -> str:
-    """The same rounded up, to be given as a limit: at least `n_bytes` when it is parsed."""
+    """Write bytes rounded up, to be given as a limit: at least `n_bytes` when it is parsed."""
     step = 10 ** max(len(str(n_bytes)) - 3, 0)
     return readable(-(-n_bytes // step) * step)

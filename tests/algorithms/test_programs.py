@@ -485,8 +485,8 @@ WRONG = {
     ),
     "push of sums": (
         {"program": COUNT, "mode": "push", "parameters": [3]},
-        "mode='push' is for min and max without apply and total, where there is room, which program 'count' "
-        "is not here: use mode='auto'.",
+        "mode='push' is not possible for program 'count', since it needs min or max without apply and total, "
+        "and memory for the changes: use mode='auto'.",
     ),
     "processor that is not there": (
         {"processor": "gpu"},
@@ -503,20 +503,20 @@ WRONG = {
     ),
     "parameters": (
         {"parameters": 3},
-        "parameters=3 is no sequence of numbers: give what the program's apply takes.",
+        "parameters=3 is not a sequence of numbers: give what the program's apply takes.",
     ),
     "parameters in words": (
         {"parameters": "12"},
-        "parameters='12' is no sequence of numbers: give what the program's apply takes.",
+        "parameters='12' is not a sequence of numbers: give what the program's apply takes.",
     ),
     "parameters that would be rounded": (
         {"parameters": [1, 2**53 + 1]},
-        "parameters holds 9007199254740993, which is no float64: give a number that float64 holds, or round "
-        "it with float().",
+        "parameters holds 9007199254740993, which is not a float64: give a number that float64 holds, or "
+        "round it with float().",
     ),
     "negative iterations": (
         {"max_iterations": -1},
-        "max_iterations=-1 is no number of iterations: give an integer from 0 on (None has no limit).",
+        "max_iterations=-1 is not a number of iterations: give an integer from 0 on (None has no limit).",
     ),
     "resume from nowhere": (
         {"resume": True}, "resume=True goes on from a checkpoint: name its folder with checkpoint=."
@@ -527,7 +527,7 @@ WRONG = {
     ),
     "checkpoints in words": (
         {"checkpoint": "x", "checkpoint_every": "3"},
-        "checkpoint_every='3' is no number of iterations: give an integer from 1 on.",
+        "checkpoint_every='3' is not a number of iterations: give an integer from 1 on.",
     ),
     "unknown direction": (
         {"direction": "up"}, "direction='up' is not known: choose one of 'out', 'in', 'both'."
@@ -562,14 +562,14 @@ def test_wrong_runs(case):
             "gather of program 'p' takes 3 arguments: it may take message, weight, or fewer from the left.",
         ),
         ({"gather": lambda: 1}, "gather of program 'p' takes 0 arguments"),
-        ({"apply": lambda *all: 1}, "of a program may only have positional arguments"),
+        ({"apply": lambda *all: 1}, r"of program 'p' takes *arguments or keywords"),
         ({"gather": abs}, "gather of program 'p' is a builtin_function_or_method: give a Python function"),
         (
             {"tolerance": float("nan")},
-            "tolerance=nan of program 'p' is no number from 0 on: give the sum of ",
+            "tolerance=nan of program 'p' is not a number from 0 on: give the sum of ",
         ),
-        ({"tolerance": -1}, "tolerance=-1 of program 'p' is no number from 0 on"),
-        ({"tolerance": "1e-5"}, "tolerance='1e-5' of program 'p' is no number from 0 on"),
+        ({"tolerance": -1}, "tolerance=-1 of program 'p' is not a number from 0 on"),
+        ({"tolerance": "1e-5"}, "tolerance='1e-5' of program 'p' is not a number from 0 on"),
         ({"asynchronous": "no"}, "asynchronous='no' of program 'p' is neither True nor False: give one of "),
     ],
 )

@@ -78,7 +78,7 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
     assert run(["save", edges, edges]) == 2
     assert "is a file: name a folder" in capsys.readouterr().err
     assert run(["bfs", edges, "-s", "a", "--memory-limit", "lots"]) == 2
-    assert "--memory-limit lots is no amount of memory" in capsys.readouterr().err
+    assert "--memory-limit lots is not an amount of memory" in capsys.readouterr().err
     column = tmp_path / "graph" / "column_indices.npy"
     column.write_bytes(column.read_bytes()[:-1])
     assert run(["bfs", folder, "-s", "a"]) == 1
@@ -112,7 +112,7 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
             "name a boolean one, for example with a column that compares it, edges['w'] == value.",
             "name a boolean one.",
         ),
-        ("decide them first, for example with fillna.", "decide them first."),
+        ("fill them first, for example with fillna.", "fill them first."),
         ("name a numeric one, or convert it with astype.", "name a numeric one."),
         ("there are 'a'; after adding a column, build the graph again.", "there are 'a'."),
         ("The edges changed: build the graph again.", "The edges changed: run the command again."),

@@ -68,7 +68,7 @@ def test_types_that_name_nothing_are_refused(values, kind):
     frame = pd.DataFrame({"src": arrow(values, kind), "dst": [1, 2]})
     with pytest.raises(TravError, match=r"Column 'src' is of type .* whose values name no vertices"):
         frame.trav.graph()
-    with pytest.raises(TravError, match=r"sources is of type .* whose values are no ids"):
+    with pytest.raises(TravError, match=r"sources is of type .* whose values are not ids"):
         pd.DataFrame({"src": [0], "dst": [1]}).trav.bfs(frame["src"])
 
 

@@ -19,7 +19,7 @@ def test_nested_ids_are_refused(cudf, values):
     frame = cudf.DataFrame({"src": cudf.Series(values), "dst": [1, 2]})
     with pytest.raises(TravError, match="whose values name no vertices"):
         frame.trav.graph()
-    with pytest.raises(TravError, match="whose values are no ids"):
+    with pytest.raises(TravError, match="whose values are not ids"):
         cudf.DataFrame({"src": [0], "dst": [1]}).trav.bfs(frame["src"])
 
 
@@ -51,3 +51,24 @@ def test_arguments_of_generators(cudf, make):
 def test_the_largest_seed(cudf):
     made = generators.rmat(4, seed=2**63 - 1, library="cudf").to_pandas()
     assert made.equals(generators.rmat(4, seed=2**63 - 1))
+
+
+def test_a_repeated_target_has_one_path_at_its_first_mention(cudf):
+    graph = cudf.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).trav.graph()
+    answer = graph.paths(0, [3, 1, 3, 1])
+    assert answer["target"].to_arrow().to_pylist() == [3] * 4 + [1] * 2
+    assert answer["vertex"].to_arrow().to_pylist() == [0, 1, 2, 3, 0, 1]
+
+
+def test_a_repeated_unknown_vertex_counts_once(cudf):
+    graph = cudf.DataFrame({"src": [0], "dst": [1]}).trav.graph()
+    for given in ([9, 9], np.array([9, 9]), cudf.Series([9, 9])):
+        with pytest.raises(TravError, match="names 1 unknown vertex: 9;"):
+            graph.bfs(given)
+    words = cudf.DataFrame({"src": ["a"], "dst": ["b"]}).trav.graph()
+    with pytest.raises(TravError, match="names 1 unknown vertex: 'z';"):
+        words.bfs(cudf.Series(["z", "z"]))
+    with pytest.raises(TravError, match="sources holds 1, but the graph's ids are"):
+        words.bfs(["a", 1])
+    with pytest.raises(TravError, match="sources holds b'a', but the graph's ids are"):
+        words.bfs(b"a")

@@ -114,7 +114,7 @@ def test_wide_ids_are_not_wrapped():
 
 
 def test_ids_that_are_no_vertices_are_refused():
-    with pytest.raises(TravError, match="2 edges have an end that is no vertex: ids must be 0 to 8"):
+    with pytest.raises(TravError, match="2 edges have an end that is not a vertex: ids must be 0 to 8"):
         graph500.validate(PARENT, ROOT, np.append(SRC, [9, 0]), np.append(DST, [0, -1]))
     with pytest.raises(TravError, match="root=9"):
         graph500.validate(PARENT, 9, SRC, DST)
@@ -231,8 +231,8 @@ def test_one_search_has_no_deviation():
     ("asked", "message"),
     [
         ({"scale": 0}, "scale=0 is out of range: choose 1 to 30"),
-        ({"scale": "4"}, "scale='4' is no integer"),
-        ({"scale": 4, "roots": True}, "roots=True is no integer"),
+        ({"scale": "4"}, "scale='4' is not an integer"),
+        ({"scale": 4, "roots": True}, "roots=True is not an integer"),
         ({"scale": 4, "validate": "no"}, "validate='no'"),
         ({"scale": 31}, "scale=31"),
         ({"scale": 5, "roots": 0}, "roots=0 is too small"),

@@ -72,9 +72,9 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, name):
 
 def test_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 3)
+        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 4)
         Writer(tmp_path, RUN).write(state())
-    with pytest.raises(TravError, match="has format version 3, and this release reads 2"):
+    with pytest.raises(TravError, match="has format version 4, and this release reads 3"):
         load(tmp_path, RUN)
 
 
@@ -158,7 +158,7 @@ def test_a_folder_that_cannot_be(tmp_path):
     with pytest.raises(TravError, match=r"checkpoint=.*file.* cannot be made a folder"):
         Writer(tmp_path / "file", RUN)
     (tmp_path / NAME).mkdir()
-    with pytest.raises(TravError, match="cannot be read: Is a directory"):
+    with pytest.raises(TravError, match="is a folder, not a file: remove it"):
         load(tmp_path, RUN)
 
 
@@ -183,7 +183,7 @@ def test_a_state_is_all_that_a_run_needs():
 
 def header(**changed):
     kept = {
-        "version": 2,
+        "version": 3,
         "iteration": 3,
         "total": "0x0p+0",
         "residual": "nan",
@@ -195,7 +195,7 @@ def header(**changed):
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 2}', "no end"]
+    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 3}', "no end"]
     + [
         header(**{name: None})
         for name in ("iteration", "total", "residual", "vertices", "dtype", "fingerprint")
@@ -217,5 +217,5 @@ def test_a_header_as_it_should_be(tmp_path):
 
 
 def test_a_null_character_is_in_no_path():
-    with pytest.raises(TravError, match=r"checkpoint='a.x00b' is no path"):
+    with pytest.raises(TravError, match=r"checkpoint='a.x00b' is not a path"):
         Writer("a\0b", RUN)

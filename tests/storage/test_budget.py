@@ -44,7 +44,9 @@ def test_amounts(amount, n_bytes):
     "amount", ["", "GB", "8 gigabytes", "-1", -1, 1.5, True, None, "8GB of it", "1e9", "1..5", "٣GB"]
 )
 def test_what_is_no_amount(amount):
-    with pytest.raises(TravError, match=r"memory_limit=.* is no amount of memory: give bytes as an integer"):
+    with pytest.raises(
+        TravError, match=r"memory_limit=.* is not an amount of memory: give bytes as an integer"
+    ):
         parse_bytes(amount)
 
 

@@ -192,7 +192,7 @@ def test_memory_is_given_back():
 
 def test_limits_that_are_too_small():
     edges = pd.DataFrame({"src": [10, 20, 30], "dst": [20, 30, 10**6]})
-    with pytest.raises(TravError, match=r"memory_limit='much' is no amount of memory"):
+    with pytest.raises(TravError, match=r"memory_limit='much' is not an amount of memory"):
         edges.trav.graph(memory_limit="much")
     with pytest.raises(
         MemoryError, match=r"32 B are needed for vertex ids, and memory_limit=20 B leaves 20 B: give .* 84 B"

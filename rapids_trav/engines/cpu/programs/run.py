@@ -78,8 +78,8 @@ def choose(work: ProgramWork) -> str:
     program, asked, paged = work.program, work.options.mode, work.view.pages is not None
     if asked == "push" and not work.may_push:
         raise TravError(
-            f"mode='push' is for min and max without apply and total, where there is room, which program "
-            f"{program.name!r} is not here: use mode='auto'."
+            f"mode='push' is not possible for program {program.name!r}, since it needs min or max without "
+            f"apply and total, and memory for the changes: use mode='auto'."
         )
     if not program.may_notify:
         return "pull"

@@ -1,0 +1,82 @@
+"""What is said of ids that cannot be: the kind of value that they are, each once, and what helps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rapids_trav import TravError, UnknownVertexError
+from rapids_trav.cli import run
+
+NUMBERS = pd.DataFrame({"src": [1], "dst": [2]})
+WORDS = pd.DataFrame({"src": ["a"], "dst": ["b"]})
+
+
+@pytest.mark.parametrize("given", [[9, 9, 9], np.array([9, 9]), pd.Series([1, 9, 9])])
+def test_a_repeated_unknown_vertex_counts_once(given):
+    with pytest.raises(UnknownVertexError, match=r"sources names 1 unknown vertex: 9;"):
+        NUMBERS.trav.bfs(given)
+
+
+def test_unknown_vertices_are_counted_beyond_those_that_are_shown():
+    given = [*range(10, 20), *range(10, 20)]
+    with pytest.raises(
+        UnknownVertexError, match=r"names 10 unknown vertices: 10, 11, 12, 13, 14 and 5 more;"
+    ):
+        NUMBERS.trav.bfs(given)
+
+
+def test_unknown_pairs_count_once():
+    graph = WORDS.assign(n=1, m=2).trav.graph(["src", "n"], ["dst", "m"])
+    with pytest.raises(UnknownVertexError, match=r"names 2 unknown vertices: \('a', 2\), \('z', 1\);"):
+        graph.bfs([("a", 2), ("z", 1), ("a", 2), ("a", 1)])
+
+
+@pytest.mark.parametrize("edges", [WORDS.astype("string"), WORDS.astype("string").astype("category")])
+@pytest.mark.parametrize(
+    ("given", "value"), [(["a", 1], "1"), (b"a", "b'a'"), ([b"a", "a"], "b'a'"), ([("a",)], r"\('a',\)")]
+)
+def test_other_values_than_strings_among_ids_that_are_strings(edges, given, value):
+    with pytest.raises(TravError, match=f"sources holds {value}, but the graph's ids are string") as error:
+        edges.trav.bfs(given)
+    assert not isinstance(error.value, UnknownVertexError)
+
+
+@pytest.mark.parametrize("values", [[[1, 2]], [{"a": 1}], [np.array([1, 2])]])
+def test_nested_values_are_to_be_given_columns(values):
+    with pytest.raises(TravError, match="cannot be an id: give each part a column of its own"):
+        pd.DataFrame({"src": values, "dst": values}).trav.graph()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", object])
+def test_the_smallest_integer_of_64_bits_may_be_a_float(dtype):
+    edges = pd.DataFrame({"src": [-(2.0**63)], "dst": [1.0]}).astype(dtype)
+    assert edges.trav.bfs(1)["vertex"].astype(float).tolist() == [-(2.0**63), 1.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (2.0**63, r"holds 9.22.*e\+18, which does not fit 64 bits: use astype\(str\)"),
+        (2**70, r"holds 1180591620717411303424, which does not fit 64 bits: use astype\(str\)"),
+        (1.5, r"holds 1\.5, which is not a whole number: round it, or use astype\(str\)"),
+        (float("-inf"), r"holds -inf, which is not a whole number"),
+    ],
+)
+def test_to_round_is_advised_where_that_helps(value, sentence):
+    with pytest.raises(TravError, match=sentence):
+        pd.DataFrame({"src": [value], "dst": [value]}).trav.graph()
+
+
+def test_large_numbers_in_text_beside_words(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("src,dst\n99999999999999999999,x\n")
+    assert run(["bfs", str(path), "-s", "x"]) == 1
+    assert "hold numbers that 64 bits do not hold: add --string-ids" in capsys.readouterr().err
+    assert run(["bfs", str(path), "-s", "x", "--string-ids", "-q"]) == 0
+
+
+def test_lists_in_parquet(tmp_path, capsys):
+    path = tmp_path / "edges.parquet"
+    pd.DataFrame({"src": [[1, 2]], "dst": [[2, 3]]}).to_parquet(path)
+    assert run(["bfs", str(path), "-s", "1"]) == 1
+    assert "which is not an id: give each part a column of its own" in capsys.readouterr().err
