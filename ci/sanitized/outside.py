@@ -11,7 +11,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree
 
 VERTEX_BYTES = 16  # that a build takes

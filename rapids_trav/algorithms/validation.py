@@ -31,7 +31,7 @@ from rapids_trav.frames.columns import move
 from rapids_trav.storage.block_sizes import reading
 
 if TYPE_CHECKING:
-    from rapids_trav.storage.budget import Budget
+    from rapids_trav.memory.budget import Budget
 
 MARK_BYTES = 2  # of a vertex: whether it is a source, and whether an edge joins it to its predecessor
 TREE_BYTES = 64  # of a vertex: distance and predecessor, and what they are read from

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.run_state import RunState
 
 
@@ -22,7 +23,7 @@ class Pages:
     firsts : int64 NumPy array, (k + 1,)
         Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1` of `into`: a slice of the adjacency.
     budget
-        Bytes that may be allocated, with a tracked peak; see `storage.budget`.
+        Bytes that may be allocated, with a tracked peak; see `memory.budget`.
     n_streams : int
         Pages that fit into it at once, beside what each vertex takes.
     cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
@@ -31,7 +32,7 @@ class Pages:
     """
 
     firsts: np.ndarray
-    budget: Any
+    budget: Budget
     n_streams: int = 1
     cut: Callable[[int, int, int], tuple[np.ndarray, int]] | None = None
 
@@ -56,7 +57,7 @@ class GatherView:
     out_weights : array or None
         One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
     budget
-        Of the engine's memory, where it is limited; see `storage.budget`.
+        Of the engine's memory, where it is limited; see `memory.budget`.
     """
 
     into: Adjacency
@@ -65,14 +66,14 @@ class GatherView:
     degrees: Array
     pages: Pages | None = None
     out_weights: Array | None = None
-    budget: Any = None
+    budget: Budget | None = None
 
     @property
     def n_vertices(self) -> int:
         return self.into.n_vertices
 
     @property
-    def limited(self) -> Any:
+    def limited(self) -> Budget | None:
         """The budget of the engine's memory; None without a limit."""
         return self.budget if self.pages is None else self.pages.budget
 

@@ -16,11 +16,11 @@ from rapids_trav.edges.sources import Ends
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.ids.maps import IdMap
+from rapids_trav.memory.budget import Budget
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage import build
 from rapids_trav.storage.block_sizes import reading
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.memory_errors import telling_of_memory

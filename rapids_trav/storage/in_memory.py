@@ -10,8 +10,8 @@ from typing import Any
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.runs import GatherView
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks, MemoryView
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.mapped_arrays import place_of
 
 

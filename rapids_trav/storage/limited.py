@@ -11,8 +11,8 @@ from typing import Any
 from rapids_trav.csr.adjacency import Adjacency, EdgeList
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.search_memory import SEARCH, Searches, most_within
 

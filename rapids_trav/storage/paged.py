@@ -22,9 +22,9 @@ from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.runs import GatherView, Pages
 from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks
 from rapids_trav.storage.block_sizes import block_within
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.mapped_arrays import place_of
 from rapids_trav.storage.resident_rows import rows_bytes

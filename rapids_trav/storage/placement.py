@@ -18,7 +18,7 @@ from typing import Any
 
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.ids.maps import IdMap, vertex_dtype
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged

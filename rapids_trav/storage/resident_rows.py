@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.pages import first_resident
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.search_memory import SEARCH, search_bytes
 
 OFFSET_BYTES = 8

@@ -11,9 +11,9 @@ from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.csr.pages import page_rows
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.adjacency_set import Chunks
 from rapids_trav.storage.block_sizes import block_within
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.resident_rows import ResidentRows, rows_bytes
 from rapids_trav.storage.search_memory import search_bytes

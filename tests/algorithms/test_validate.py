@@ -12,7 +12,7 @@ from rapids_trav.algorithms import validation
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 
 ENGINE = CpuEngine()
 

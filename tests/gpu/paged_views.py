@@ -8,7 +8,7 @@ import numpy as np
 
 from rapids_trav.csr.pages import plan_pages
 from rapids_trav.engines.runs import GatherView, Pages
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 
 PLENTY = 1 << 30
 

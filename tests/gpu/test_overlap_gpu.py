@@ -7,9 +7,9 @@ import pytest
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
+from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
 from rapids_trav.programs.run_state import RunState
-from rapids_trav.storage.budget import Budget
 
 pytestmark = pytest.mark.gpu
 

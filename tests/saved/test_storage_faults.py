@@ -18,9 +18,9 @@ import pytest
 from rapids_trav import Graph, TravError
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.memory.budget import Budget
 from rapids_trav.saved import folder as saved_folder
 from rapids_trav.saved import write
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.mapped_arrays import Scratch, open_array, place_of
 from rapids_trav.storage.spilled_build import SpilledBuild
 from rapids_trav.utilities import host_memory

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rapids_trav.csr.pages import first_resident, page_rows, plan_pages
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.paged import cut_within
 from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 

@@ -20,10 +20,10 @@ from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import shortest_paths
 from rapids_trav.storage import paged
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.placement import Placement, in_memory_bytes
 
 VARIANTS = CpuEngine.variants

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 from rapids_trav.utilities.sizes import parse_bytes
 
 SECONDS = 60  # after which a thread counts as stuck

@@ -14,9 +14,9 @@ from random_graphs import shapes
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
+from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
 from rapids_trav.programs.run_state import RunState
-from rapids_trav.storage.budget import Budget
 
 common = settings(
     max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

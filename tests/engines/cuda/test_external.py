@@ -12,7 +12,7 @@ from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cuda.build import places, spilled
 from rapids_trav.errors import TravError, TravMemoryError
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 
 ENGINE = CpuEngine()
 RANGES = [0, 1, 8]  # at most, before entries are written straight to the host

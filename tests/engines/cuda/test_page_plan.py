@@ -16,8 +16,8 @@ from rapids_trav.engines.cuda.stream.plan import (
 )
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.memory.budget import Budget
 from rapids_trav.programs import shipped
-from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.paged import cut_within
 from rapids_trav.utilities.sizes import parse_bytes
 
