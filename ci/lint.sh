@@ -7,4 +7,5 @@ ruff check .
 ruff format --check .
 mypy
 lint-imports --no-cache
+PYTHONPATH="$PWD" python ci/write_stubs.py --check
 clang-format --dry-run --Werror kernels/*.cu kernels/*.cuh

@@ -27,7 +27,7 @@ from rapids_trav.utilities.sizes import parse_bytes
 GRAPHS = {
     "hub": {"directed": False},
     "gaps": {"directed": True},
-    "by degree": {"directed": True, "degree_sort": "radix"},
+    "by degree": {"directed": True, "degree_sort": True},
     "path": {"directed": True},
     "star": {"directed": False},
 }

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.storage.search_memory import Searches, answer_bytes
-from rapids_trav.utilities.checks import flag
 
 BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
 BATCH_SOURCES = 512
@@ -42,31 +42,26 @@ class Traced(NamedTuple):
         column `batch` counts the groups of sources that were searched together, in the sources' order.
     """
 
-    result: Any
-    trace: Any
+    result: Frame
+    trace: Frame
 
 
-def bfs(
-    graph: TraversableGraph,
-    sources: Any,
-    *,
-    reached_only: bool = False,
-    deterministic: bool = False,
-    **asked: Any,
-) -> Any:
+Answer = Any  # a frame or, with trace=True, `Traced`: the value of an option decides
+
+
+def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Frame of the search that `Graph.bfs` documents."""
-    flag("reached_only", reached_only)
-    flag("deterministic", deterministic)
+    reached_only = options.reached_only
     # An engine may have its own way to the columns of a whole answer.
     own = None if reached_only or graph.frame_library != "cudf" else graph.engine.answers
     table = None if own is None else graph.ids.table
-    question = ask(graph, sources, checked=table is None or graph.n_vertices == 0, **asked)
+    question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
     total = None if reached_only else (len(question.sources) if question.each else 1) * n
     _check_size(graph, total or 0)
     rows = Rows(graph.rows.source.library, graph.engine.xp, total)
-    for first, found in searches(graph, question, room, deterministic):
+    for first, found in searches(graph, question, room, options.deterministic):
         traces.append(found.trace)
         if own and table and not question.each:
             columns = own.columns(found, table, len(question.sources))

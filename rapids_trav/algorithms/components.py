@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.run import answer, execute, gather_view, in_order, running
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.options import ComponentsOptions
+from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, in_order, running
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
@@ -29,9 +29,9 @@ from rapids_trav.storage.run_memory import question_bytes, shortcut_bytes
 FIRST = 4  # iterations after which a component counts as wide
 
 
-def components(graph: TraversableGraph, **asked: Any) -> Any:
+def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
     """Frame of the components that `Graph.components` documents."""
-    question = RunRequest(direction="both", **asked)
+    question = options.as_program()
     xp, n = graph.engine.xp, graph.n_vertices
     dtype = vertex_dtype(n)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
@@ -44,7 +44,7 @@ def components(graph: TraversableGraph, **asked: Any) -> Any:
         shortcuts = Shortcuts(labels, graph.ids.rank, xp)
         own = {"between": shortcuts, "between_from": FIRST, "between_bytes": between}
         del labels, shortcuts
-        done = execute(graph, view, program, state, question, **own)
+        done = execute(graph, view, program, state, question, on_page=on_page, **own)
         del state, own
         label = in_order(graph, done.values)
         columns = graph.id_columns("vertex") | graph.id_columns("component", graph.ids.placed(label))

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.request import DIRECTIONS, ask
+from rapids_trav.algorithms.options import Direction, SearchOptions
+from rapids_trav.algorithms.request import ask
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.storage.search_memory import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
 from rapids_trav.utilities.checks import one_of
 
 FEW_BINS = 1 << 12  # that CuPy may count in copies
 
 
-def levels(
-    graph: TraversableGraph,
-    sources: Any,
-    *,
-    mode: str = "joint",
-    depth_limit: int | None = None,
-    targets: Any = None,
-    direction: str = "out",
-    where: Hashable | None = None,
-    variant: str = "auto",
-    policy: str | None = None,
-) -> Any:
+def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
     """Frame of the counts that `Graph.levels` documents."""
-    question = ask(
-        graph,
-        sources,
-        mode=mode,
-        depth_limit=depth_limit,
-        targets=targets,
-        direction=direction,
-        predecessors=False,
-        where=where,
-        variant=variant,
-        policy=policy,
-    )
+    question = ask(graph, sources, options)
     xp, n = graph.engine.xp, graph.n_vertices
     parts = []
     with ExitStack() as counted:
@@ -91,9 +69,9 @@ def _bincount(xp: Any, key: Array, n_bins: int) -> Array:
     return counts.view(xp.int64)
 
 
-def degrees(graph: TraversableGraph, direction: str = "out") -> Any:
+def degrees(graph: TraversableGraph, direction: Direction) -> Frame:
     """Frame of the degrees that `Graph.degrees` documents."""
-    one_of("direction", direction, DIRECTIONS)
+    one_of("direction", direction, get_args(Direction))
     offsets = graph.storage.view(direction).out.row_offsets
     xp = graph.engine.xp
     with graph.storage.room(DEGREES_BYTES * graph.n_vertices, "the degrees"):

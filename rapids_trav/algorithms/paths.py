@@ -6,50 +6,24 @@ as one over k * n.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
-
 from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import ask, on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
-from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.storage.search_memory import paths_bytes
-from rapids_trav.utilities.checks import flag
 
 
-def paths(
-    graph: TraversableGraph,
-    sources: Any,
-    targets: Any,
-    *,
-    mode: str = "joint",
-    depth_limit: int | None = None,
-    direction: str = "out",
-    deterministic: bool = False,
-    where: Hashable | None = None,
-    variant: str = "auto",
-    policy: str | None = None,
-) -> Any:
-    """Frame of the paths that `Graph.paths` documents."""
-    flag("deterministic", deterministic)
-    question = ask(
-        graph,
-        sources,
-        mode=mode,
-        depth_limit=depth_limit,
-        targets=targets,
-        direction=direction,
-        where=where,
-        variant=variant,
-        policy=policy,
-    )
-    ends = on_engine(graph, vertices(graph, "targets", targets))
+def paths(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
+    """Frame of the paths to the targets that `Graph.paths` documents."""
+    question = ask(graph, sources, options)
+    ends = on_engine(graph, vertices(graph, "targets", options.targets))
     parts = []
     room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize)
-    for first, found in searches(graph, question, room, deterministic):
+    for first, found in searches(graph, question, room, options.deterministic):
         search, target, step, vertex = _follow(graph, found, ends)
         parts.append((question.sources[search + first], ends[target], step, vertex))
         del found

@@ -16,15 +16,15 @@ settled, gives each a predecessor that is nearer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
-from rapids_trav.algorithms.run import answer, execute, gather_view, running
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import weight_range
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import edge_blocks
@@ -38,7 +38,6 @@ from rapids_trav.programs.shipped import shortest_paths
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.run_memory import question_bytes, tree_bytes
-from rapids_trav.utilities.checks import flag
 
 INFINITE = float("inf")
 BLOCK = 1 << 22  # edges looked at at once for predecessors
@@ -49,44 +48,37 @@ LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 
 def sssp(
-    graph: TraversableGraph,
-    sources: Any,
-    *,
-    direction: str = "out",
-    where: Hashable | None = None,
-    predecessors: bool = True,
-    reached_only: bool = False,
-    **asked: Any,
-) -> Any:
+    graph: TraversableGraph, sources: object, options: SsspOptions, on_page: OnPage | None = None
+) -> Answer:
     """Frame of the distances that `Graph.sssp` documents."""
-    flag("predecessors", predecessors)
-    flag("reached_only", reached_only)
     weight = graph.rows.weight
     if weight is None:
         raise TravError(
             "sssp needs weights, and the graph has none: name them with graph(weight=...) or use bfs."
         )
-    question = RunRequest(direction=direction, where=where, weighted=True, **asked)
+    question = options.as_program()
     roots = unique(graph, vertices(graph, "sources", sources))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)
     room = question_bytes(program, ranked, own=tree_bytes(vertex, ranked))
     with running(graph, view, program, question, room):
-        _, largest = weight_range(graph, where, "shortest paths are for weights from 0 on")
+        _, largest = weight_range(graph, options.where, "shortest paths are for weights from 0 on")
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
         xp, n = graph.engine.xp, graph.n_vertices
         state = RunState(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
         state.values[roots] = 0
         state.active[roots] = True
-        done = execute(graph, view, program, state, question)
+        done = execute(graph, view, program, state, question, on_page=on_page)
         del state
         if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
             _refuse_lost(graph, view, done.values)
         distance, unreached = done.values, program.identity
-        predecessor = shortest_tree(graph.engine, view, distance, unreached, roots) if predecessors else None
-        columns = _columns(graph, distance, distance != unreached, predecessor, reached_only)
+        predecessor = None
+        if options.predecessors:
+            predecessor = shortest_tree(graph.engine, view, distance, unreached, roots)
+        columns = _columns(graph, distance, distance != unreached, predecessor, options.reached_only)
         return answer(graph, columns, done, question)
 
 

@@ -18,11 +18,12 @@ import click
 from rapids_trav import datasets
 from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given
 from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, split_id
+from rapids_trav.cli.options import derived
 from rapids_trav.cli.report import progress
 from rapids_trav.cli.wording import rephrased
 from rapids_trav.doctor import choose_engine
 from rapids_trav.edges.sources import edge_columns, open_edges
-from rapids_trav.engines import select
+from rapids_trav.engines import NAMES, select
 from rapids_trav.errors import TravError
 from rapids_trav.graph import Graph
 from rapids_trav.io import FORMATS, read_edges
@@ -30,6 +31,7 @@ from rapids_trav.io.formats import guess_format
 from rapids_trav.io.parquet import read_schema
 from rapids_trav.io.text import usual_ends
 from rapids_trav.saved.write import is_saved_graph
+from rapids_trav.storage.build_options import BuildOptions
 
 EDGE_OPTIONS = (
     click.argument("edges"),
@@ -54,17 +56,23 @@ EDGE_OPTIONS = (
         "--header/--no-header", default=None, help="Whether a text file's first line names columns."
     ),
     click.option("--string-ids", is_flag=True, help="Keep the ids of a text file as strings: 007 is not 7."),
-    click.option(
-        "--engine",
-        type=click.Choice(["auto", "cpu", "cuda"]),
-        default="auto",
+    derived(
+        BuildOptions,
+        "engine",
         help="Where to work; auto takes the GPU where there is one with its packages.",
+        type=click.Choice(NAMES),
+        show_default=False,
     ),
-    click.option(
-        "--memory-limit",
+    derived(
+        BuildOptions,
+        "memory_limit",
         help="Most memory of the CPU or GPU that the graph may keep, such as 8GB; what is more goes outside.",
     ),
-    click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
+    derived(
+        BuildOptions,
+        "spill",
+        help="Folder for what goes into files, by default that for temporary files.",
+    ),
 )
 # What a saved graph knows by itself.
 OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids", "weight")

@@ -21,7 +21,7 @@ _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
 class ParquetEdges:
     """Parquet files, or folders of them, read a few row groups at a time; rows are indexed from 0 on."""
 
-    def __init__(self, paths: Sequence[str | PathLike], engine: str) -> None:
+    def __init__(self, paths: Sequence[str | PathLike], engine: object) -> None:
         import pyarrow.dataset
 
         self.library = library("cudf" if engine == "cuda" else "pandas", proxies.active())

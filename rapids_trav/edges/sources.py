@@ -47,7 +47,7 @@ class EdgeSource(Protocol):
         """A result in the kind of frame that came in."""
 
 
-def open_edges(edges: Any, engine: str = "auto") -> EdgeSource:
+def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
     """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
     or a Dask frame.
     """
