@@ -134,24 +134,20 @@ def _rows(
     graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
 ) -> tuple[Array | None, Array | None, Array, Array | None]:
     """Source (None: joint), vertex (None: all, once), distance and predecessor of each row of the answer."""
-    xp, n, rank = graph.engine.xp, graph.n_vertices, graph.ids.rank
-    distance, predecessor = found.distance, found.predecessor
-    if rank is not None:  # rows ascend in the caller's ids
-        distance = xp.take(distance, rank, axis=-1)
-        predecessor = None if predecessor is None else xp.take(predecessor, rank, axis=-1)
-    distance = distance.reshape(-1)
-    predecessor = None if predecessor is None else predecessor.reshape(-1)
+    xp, n, values = graph.engine.xp, graph.n_vertices, graph.values
+    distance = values.in_order(found.distance).reshape(-1)
+    predecessor = None if found.predecessor is None else values.in_order(found.predecessor).reshape(-1)
     if not reached_only:
         if not question.each:
             return None, None, distance, predecessor
         k = len(found.distance)
-        every = xp.arange(n, dtype=vertex_dtype(n)) if rank is None else rank
-        return xp.repeat(question.sources[first : first + k], n), xp.tile(every, k), distance, predecessor
+        source = xp.repeat(question.sources[first : first + k], n)
+        return source, xp.tile(values.at(), k), distance, predecessor
     kept = xp.flatnonzero(distance >= 0)
     distance = distance[kept]
     predecessor = None if predecessor is None else predecessor[kept]
-    search, vertex = xp.divmod(kept, n) if question.each else (None, kept)
-    vertex = vertex.astype(vertex_dtype(n)) if rank is None else rank[vertex]
+    search, place = xp.divmod(kept, n) if question.each else (None, kept)
+    vertex = values.at(place)
     source = None if search is None else question.sources[search + first]
     return source, vertex, distance, predecessor
 

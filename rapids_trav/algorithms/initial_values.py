@@ -15,6 +15,7 @@ from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import move
 from rapids_trav.frames.libraries import library_of
+from rapids_trav.io.write import to_pandas
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -23,17 +24,14 @@ def starting_state(graph: TraversableGraph, program: Program, initial: Any, sour
     """Initial values and active vertices: those that `sources` names, else those that `initial` does (the
     others have nothing to say yet), else all.
     """
-    xp, n = graph.engine.xp, graph.n_vertices
     values, active = initial_values(graph, program, initial)
     if sources is not None:
         active = on_engine(graph, vertices(graph, "sources", sources))
         if program.reducer != "sum" and program.apply is None:
             _refuse_silent(graph, program, values, active)
     if active is None:
-        return RunState(values, xp.ones(n, dtype=bool))
-    flags = xp.zeros(n, dtype=bool)
-    flags[active] = True
-    return RunState(values, flags)
+        return RunState(values, graph.values.flags())
+    return RunState(values, graph.values.flags(active))
 
 
 def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sources: Array) -> None:
@@ -44,7 +42,7 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
     if len(found) == 0:
         return
     row = graph.frame(graph.id_columns("id", found))
-    ids = [plain(value) for value in (row.to_pandas() if hasattr(row, "to_pandas") else row).iloc[0]]
+    ids = [plain(value) for value in to_pandas(row).iloc[0]]
     vertex = written(ids[0] if len(ids) == 1 else tuple(ids))
     raise TravError(
         f"initial gives vertex {vertex} the value {written(values[found][0])}, and sources leaves it out: "
@@ -69,7 +67,7 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> t
     if isinstance(initial, Mapping):
         return _placed(graph, program, list(initial), list(initial.values()))
     if isinstance(initial, (Number, str, bytes)) or getattr(initial, "ndim", 1) == 0:
-        return xp.full(n, _values(program, [initial], np)[0]), None
+        return graph.values.filled(_values(program, [initial], np)[0], program.dtype), None
     values = _values(program, initial, xp)
     if values.ndim != 1:
         raise TravError(
@@ -81,7 +79,7 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> t
             f"initial holds {len(values)} values, and the graph has {n} vertices: give one for each, in "
             f"ascending order of the ids, or name the vertices in a dict or a frame."
         )
-    return values if graph.ids.order is None else values[graph.ids.order], None
+    return graph.values.placed(values), None
 
 
 def _is_default(index: Any) -> bool:
@@ -104,7 +102,7 @@ def _of_frame(graph: TraversableGraph, program: Program, frame: Any) -> tuple[Ar
 def _placed(graph: TraversableGraph, program: Program, named: Any, given: Any) -> tuple[Array, Array]:
     """The identity everywhere but at the named vertices."""
     xp = graph.engine.xp
-    values = xp.full(graph.n_vertices, program.identity)
+    values = graph.values.filled(program.identity, program.dtype)
     if len(named) == 0:
         return values, xp.empty(0, dtype=np.int64)
     at = on_engine(graph, vertices(graph, "initial", named))

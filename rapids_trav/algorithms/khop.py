@@ -39,8 +39,7 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     with question.view.searching(Searches(question.options.variant, answer=KHOP_BYTES)):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
         chosen = distance >= 0
-        rank = graph.ids.rank
-        vertex = graph.engine.xp.flatnonzero(chosen) if rank is None else rank[chosen[rank]]
+        vertex = graph.values.chosen(chosen)
         near = distance[vertex]
         del distance
         columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}

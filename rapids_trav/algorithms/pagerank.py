@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PagerankOptions
-from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, in_order, running
+from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import check_rank_weights
 from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError
@@ -27,7 +27,7 @@ from rapids_trav.storage.run_memory import question_bytes
 
 def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage | None = None) -> Answer:
     """Frame of the ranks that `Graph.pagerank` documents."""
-    xp, n = graph.engine.xp, graph.n_vertices
+    n = graph.n_vertices
     question = options.as_program(n, weighted=graph.weight is not None)
     dtype, tol = options.type_of_ranks, options.tol
     program = program_of(float(tol), dtype)
@@ -35,11 +35,11 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage 
     with running(graph, view, program, question, question_bytes(program, graph.ids.rank is not None)):
         if view.weights is not None:
             check_rank_weights(graph, view, question.where, dtype, float(1.0 - options.alpha) / max(n, 1))
-        state = RunState(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
+        state = RunState(graph.values.filled(1.0 / max(n, 1), dtype), graph.values.flags())
         done = execute(graph, view, program, state, question, on_page=on_page)
         del state
         _check_converged(done, options.max_iter, tol)
-        columns = graph.id_columns("vertex") | {"pagerank": in_order(graph, done.values)}
+        columns = graph.id_columns("vertex") | {"pagerank": graph.values.in_order(done.values)}
         return answer(graph, columns, done, question)
 
 

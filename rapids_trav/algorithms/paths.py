@@ -1,7 +1,7 @@
 """Shortest paths as a tidy frame: the predecessors of a search, followed from each target to its source.
 
-All targets of a batch of searches are followed together (`engine.walk`): k searches over n vertices are read
-as one over k * n.
+All targets of a batch of searches are followed together (`VertexValues.walk`): k searches over n vertices are
+read as one over k * n.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array,
     flat_ends = (ends.astype(joint)[None, :] + offsets).reshape(-1)
     reached = distance.reshape(-1)[flat_ends] >= 0
     lengths = xp.ones(len(flat_ends), dtype=xp.int64)
-    walked, visited = graph.engine.walk(predecessor, flat_ends[reached])
+    walked, visited = graph.values.walk(predecessor, flat_ends[reached])
     lengths[reached] = walked
     last = xp.cumsum(lengths)
     row = xp.arange(int(last[-1]))

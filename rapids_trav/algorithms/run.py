@@ -18,7 +18,6 @@ from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions
-from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Masked, move
@@ -50,7 +49,7 @@ def run(
         state = starting_state(graph, program, initial, question.sources)
         done = execute(graph, view, program, state, question, on_page=on_page)
         del state
-        columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
+        columns = graph.id_columns("vertex") | {"value": graph.values.in_order(done.values)}
         return answer(graph, columns, done, question)
 
 
@@ -176,11 +175,6 @@ def _on_host(structure: Any) -> Any:
         elif hasattr(value, "row_offsets"):
             moved[name] = _on_host(value)
     return replace(structure, **moved)
-
-
-def in_order(graph: TraversableGraph, values: Array) -> Array:
-    """Values by internal id as those of the rows of an answer, which ascend in the caller's ids."""
-    return values if graph.ids.rank is None else values[graph.ids.rank]
 
 
 def answer(graph: TraversableGraph, columns: dict[str, Any], done: Run, question: ProgramOptions) -> Answer:

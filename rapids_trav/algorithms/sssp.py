@@ -66,10 +66,8 @@ def sssp(
         _, largest = weight_range(graph, options.where, "shortest paths are for weights from 0 on")
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
-        xp, n = graph.engine.xp, graph.n_vertices
-        state = RunState(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
+        state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))
         state.values[roots] = 0
-        state.active[roots] = True
         done = execute(graph, view, program, state, question, on_page=on_page)
         del state
         if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
@@ -106,16 +104,15 @@ def _columns(
     graph: TraversableGraph, distance: Array, reached: Array, predecessor: Array | None, reached_only: bool
 ) -> dict[str, Any]:
     """Vertex, distance and predecessor of each row of the answer."""
-    row = graph.ids.rank  # None: rows are in the order of internal ids
-    if reached_only:
-        row = graph.engine.xp.flatnonzero(reached) if row is None else row[reached[row]]
-    columns = graph.id_columns("vertex", row if reached_only else None)
-    if row is not None:
-        distance, reached = distance[row], reached[row]
-        predecessor = None if predecessor is None else predecessor[row]
-    columns["distance"] = Masked(distance, reached)
+    chosen = graph.values.chosen(reached) if reached_only else None
+    columns = graph.id_columns("vertex", chosen)
+
+    def rows(values: Array) -> Array:
+        return graph.values.in_order(values) if chosen is None else values[chosen]
+
+    columns["distance"] = Masked(rows(distance), rows(reached))
     if predecessor is not None:
-        columns |= graph.id_columns("predecessor", predecessor, nulls=True)
+        columns |= graph.id_columns("predecessor", rows(predecessor), nulls=True)
     return columns
 
 

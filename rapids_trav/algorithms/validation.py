@@ -93,13 +93,13 @@ def _check_tree(
     width = graph.ids.width
     names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
     vertex = on_engine(graph, vertices(graph, "result", result[names]))
-    distance = xp.full(graph.n_vertices, -1, dtype=np.int32)
+    distance = graph.values.filled(-1, np.int32)
     distance[vertex] = move(library.array(result["distance"].fillna(-1).astype("int32")), xp)
 
     predecessor = None
     names = [name.replace("vertex", "predecessor") for name in names]
     if names[0] in result.columns:
-        predecessor = xp.full(graph.n_vertices, -1, dtype=vertex.dtype)
+        predecessor = graph.values.filled(-1, vertex.dtype)
         given = result[names].dropna()
         if len(given):
             rows = move(library.array(result[names[0]].notna()), xp)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Mapping
 
+from rapids_trav.algorithms.interface import AskedEngine
+from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame
-from rapids_trav.ids.maps import IdMap
+from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.storage.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.in_memory import InMemory
@@ -41,8 +42,13 @@ class GraphContents:
         return self.storage.budget
 
     @property
-    def engine(self) -> Any:
+    def engine(self) -> AskedEngine:
         return self.storage.engine
+
+    @property
+    def values(self) -> LocalValues:
+        """Work on the values of all vertices."""
+        return LocalValues(self.engine, self.ids)
 
     @property
     def frame_library(self) -> str:
@@ -58,18 +64,18 @@ class GraphContents:
         """Columns of the edge list, each addressable by its name (`where`, `weight`, the edges of `khop`)."""
         return list(self.rows.source.columns)
 
-    def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:
+    def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
         """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
         columns = self.ids.decode(internal, nulls)
         if len(columns) == 1:
             return {name: columns[0]}
         return {f"{name}_{i}": column for i, column in enumerate(columns)}
 
-    def frame(self, columns: dict[str, Any]) -> Frame:
+    def frame(self, columns: Mapping[str, Column]) -> Frame:
         """A frame of the library that the edges came in."""
         return self.rows.source.library.frame(columns)
 
-    def hand_out(self, columns: dict[str, Any]) -> Frame:
+    def hand_out(self, columns: Mapping[str, Column]) -> Frame:
         """A frame as `frame` makes it, for the caller: under cudf.pandas a proxy."""
         return self.rows.source.library.hand_out(self.frame(columns))
 
