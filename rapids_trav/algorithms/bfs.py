@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.algorithms.result_rows import Rows
@@ -23,7 +23,7 @@ from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.storage.search_memory import Searches, answer_bytes
 
 BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
@@ -120,7 +120,7 @@ def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Sear
     return replace(found, predecessor=predecessor)
 
 
-def _search_each(engine: Any, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
+def _search_each(engine: AskedEngine, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
     """A search of each source; repeated ones are searched once (engines take them unique)."""
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
     if len(unique) == len(sources):
@@ -158,7 +158,7 @@ def _named(
     vertex: Array | None,
     distance: Array,
     predecessor: Array | None,
-) -> dict[str, Any]:
+) -> dict[str, Column]:
     """The columns in the caller's ids."""
     columns = {} if source is None else graph.id_columns("source", source)
     columns |= graph.id_columns("vertex", vertex)
@@ -176,11 +176,11 @@ def _check_size(graph: TraversableGraph, rows: int) -> None:
         )
 
 
-def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
+def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Frame:
     """One row for each level of each batch, which begins at level 1, in the library of the edges."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
-    columns: dict[str, Any] = {}
+    columns: dict[str, Column] = {}
     if each:
         firsts = [level.level == 1 for trace in traces for level in trace]
         columns["batch"] = np.cumsum(firsts, dtype="int32") - np.int32(1)
@@ -189,7 +189,9 @@ def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: b
     return graph.hand_out(columns)
 
 
-def trace_columns(graph: TraversableGraph, rows: Sequence[Any], types: dict[str, str]) -> dict[str, Any]:
+def trace_columns(
+    graph: TraversableGraph, rows: Sequence[object], types: dict[str, str]
+) -> dict[str, Column]:
     """A column for each of these attributes of a trace's rows; those of type "O" are strings."""
     values = attrgetter(*types)
     table = np.array([values(row) for row in rows], dtype=list(types.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Number, Real
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from rapids_trav.algorithms.request import on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Frame, Series, Values, move
 from rapids_trav.frames.libraries import library_of
-from rapids_trav.io.write import to_pandas
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 
-def starting_state(graph: TraversableGraph, program: Program, initial: Any, sources: Any) -> RunState:
+def starting_state(graph: TraversableGraph, program: Program, initial: object, sources: object) -> RunState:
     """Initial values and active vertices: those that `sources` names, else those that `initial` does (the
     others have nothing to say yet), else all.
     """
@@ -41,6 +40,8 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
     found = graph.engine.xp.flatnonzero(silent)[:1]
     if len(found) == 0:
         return
+    from rapids_trav.io.write import to_pandas  # brings in what only readers and writers need
+
     row = graph.frame(graph.id_columns("id", found))
     ids = [plain(value) for value in to_pandas(row).iloc[0]]
     vertex = written(ids[0] if len(ids) == 1 else tuple(ids))
@@ -50,7 +51,7 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
     )
 
 
-def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> tuple[Array, Array | None]:
+def initial_values(graph: TraversableGraph, program: Program, initial: Values) -> tuple[Array, Array | None]:
     """Initial values by internal id, (n,), in the program's dtype; the vertices named, None if none are.
 
     `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
@@ -82,14 +83,14 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> t
     return graph.values.placed(values), None
 
 
-def _is_default(index: Any) -> bool:
+def _is_default(index: Series) -> bool:
     """Whether this is the index of a Series that was made without one."""
     if library_of(index, ("RangeIndex",)) is None or index.name is not None:
         return False
     return (index.start, index.step) == (0, 1)
 
 
-def _of_frame(graph: TraversableGraph, program: Program, frame: Any) -> tuple[Array, Array]:
+def _of_frame(graph: TraversableGraph, program: Program, frame: Frame) -> tuple[Array, Array]:
     width = graph.ids.width
     names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
     if missing := [name for name in (*names, "value") if name not in frame.columns]:
@@ -99,7 +100,7 @@ def _of_frame(graph: TraversableGraph, program: Program, frame: Any) -> tuple[Ar
     return _placed(graph, program, frame[names], frame["value"])
 
 
-def _placed(graph: TraversableGraph, program: Program, named: Any, given: Any) -> tuple[Array, Array]:
+def _placed(graph: TraversableGraph, program: Program, named: Values, given: Values) -> tuple[Array, Array]:
     """The identity everywhere but at the named vertices."""
     xp = graph.engine.xp
     values = graph.values.filled(program.identity, program.dtype)
@@ -118,7 +119,7 @@ def _placed(graph: TraversableGraph, program: Program, named: Any, given: Any) -
     return values, at
 
 
-def _values(program: Program, given: Any, xp: Any) -> Array:
+def _values(program: Program, given: Values, xp: ModuleType) -> Array:
     """Numbers in the program's dtype, refused if it changes them."""
     if library_of(given, ("Series",)) == "cudf":
         given = given.to_cupy()
@@ -161,14 +162,14 @@ def _of_objects(program: Program, values: Array) -> Array:
     raise _of_other_type(program, max(values.ravel(), key=abs))
 
 
-def _no_number(program: Program, value: Any) -> TravError:
+def _no_number(program: Program, value: object) -> TravError:
     return TravError(
         f"initial holds {written(value)}, and program {program.name!r} computes with {program.dtype}: give "
         f"numbers without nulls."
     )
 
 
-def _of_other_type(program: Program, value: Any) -> TravError:
+def _of_other_type(program: Program, value: object) -> TravError:
     return TravError(
         f"initial holds {written(value)}, which is no {program.dtype} of program {program.name!r}: give "
         f"values of that type, or the program another dtype."

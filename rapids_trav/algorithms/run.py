@@ -16,11 +16,12 @@ import numpy as np
 from rapids_trav.algorithms.bfs import Answer, Traced, trace_columns
 from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions
 from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import Masked, move
+from rapids_trav.frames.columns import Frame, Masked, move
+from rapids_trav.ids.maps import Column
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
@@ -144,7 +145,9 @@ def _check_fit(program: Program, question: ProgramOptions) -> None:
     check_parameters(program, len(question.parameters))
 
 
-def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
+def _on_processor(
+    engine: AskedEngine, processor: str
+) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
     """The `run` of the engine that the caller wants."""
     if processor == "auto" or processor == engine.processor:
         return engine.run
@@ -177,13 +180,15 @@ def _on_host(structure: Any) -> Any:
     return replace(structure, **moved)
 
 
-def answer(graph: TraversableGraph, columns: dict[str, Any], done: Run, question: ProgramOptions) -> Answer:
+def answer(
+    graph: TraversableGraph, columns: dict[str, Column], done: Run, question: ProgramOptions
+) -> Answer:
     """The columns as a frame, with the trace if it was asked for."""
     result = graph.deliver(graph.frame(columns))
     return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
 
 
-def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Any:
+def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Frame:
     """One row for each iteration, in the library of the edges."""
     types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}

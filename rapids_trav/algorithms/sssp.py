@@ -17,11 +17,11 @@ settled, gives each a predecessor that is nearer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
 from rapids_trav.algorithms.options import SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
@@ -32,7 +32,7 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
-from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import shortest_paths
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
@@ -80,7 +80,7 @@ def sssp(
         return answer(graph, columns, done, question)
 
 
-def _refuse_overflow(graph: TraversableGraph, largest: int) -> None:
+def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
     """A path has at most n - 1 edges; its sum has to stay below the largest int64."""
     if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
@@ -102,7 +102,7 @@ def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> 
 
 def _columns(
     graph: TraversableGraph, distance: Array, reached: Array, predecessor: Array | None, reached_only: bool
-) -> dict[str, Any]:
+) -> dict[str, Column]:
     """Vertex, distance and predecessor of each row of the answer."""
     chosen = graph.values.chosen(reached) if reached_only else None
     columns = graph.id_columns("vertex", chosen)
@@ -116,7 +116,9 @@ def _columns(
     return columns
 
 
-def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any, sources: Array) -> Array:
+def shortest_tree(
+    engine: AskedEngine, view: GatherView, distance: Array, unreached: float, sources: Array
+) -> Array:
     """A predecessor of each reached vertex; -1 at sources and where unreached.
 
     Parameters
@@ -148,7 +150,7 @@ def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any
         return _among_equals(engine, predecessor, list(among_equals()), xp.flatnonzero(settled))
 
 
-def _tight_predecessors(view: GatherView, distance: Array, unreached: Any, xp: Any) -> Array:
+def _tight_predecessors(view: GatherView, distance: Array, unreached: float, xp: ModuleType) -> Array:
     """The same as the engine's, a block of edges after another."""
     predecessor = xp.full(view.n_vertices, -1, dtype=vertex_dtype(view.n_vertices))
     for u, v, weight in _blocks(view, xp):
@@ -166,7 +168,9 @@ def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
         return distance[u] + weight == distance[v]
 
 
-def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) -> Array:
+def _among_equals(
+    engine: AskedEngine, predecessor: Array, edges: list[tuple[Array, Array]], settled: Array
+) -> Array:
     """Fill in the predecessors of what is reached along `edges` from the settled vertices."""
     n = len(predecessor)
     view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
@@ -174,7 +178,7 @@ def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) 
     return engine.xp.where(predecessor < 0, found, predecessor)
 
 
-def _blocks(view: GatherView, xp: Any) -> Iterator[tuple[Array, Array, Array]]:
+def _blocks(view: GatherView, xp: ModuleType) -> Iterator[tuple[Array, Array, Array]]:
     """The edges u -> v with their weights, a block at a time."""
     assert view.weights is not None
     first = 0

@@ -11,20 +11,21 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import click
 
 from rapids_trav import datasets
 from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given
 from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, split_id
-from rapids_trav.cli.options import derived
+from rapids_trav.cli.options import Given, derived
 from rapids_trav.cli.report import progress
 from rapids_trav.cli.wording import rephrased
 from rapids_trav.doctor import choose_engine
 from rapids_trav.edges.sources import edge_columns, open_edges
 from rapids_trav.engines import NAMES, select
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.io import FORMATS, read_edges
 from rapids_trav.io.formats import guess_format
@@ -155,7 +156,7 @@ def open_graph(
         kind = "Parquet" if format_ == "parquet" else "a Matrix Market file"
         refuse_given(OF_TEXT, f"text, and {edges} is {kind}")
     with progress("Reading the edges and building the graph"):
-        source: Any = path
+        source: Frame | Path = path
         if format_ == "parquet":
             check_types(path, *_ends(path, src, dst))
         else:
@@ -224,7 +225,7 @@ def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb")
 
 
-def _ends(source: Any, src: Sequence, dst: Sequence) -> tuple[list, list]:
+def _ends(source: Frame | Path, src: Sequence, dst: Sequence) -> tuple[list, list]:
     """The columns of both ends, those named or the usual ones."""
     if isinstance(source, Path):
         read_schema(source)  # refuses what is not Parquet
@@ -234,7 +235,7 @@ def _ends(source: Any, src: Sequence, dst: Sequence) -> tuple[list, list]:
     return edge_columns(opened, list(src) or None, list(dst) or None)
 
 
-def _read(path: Path, **options: Any) -> Any:
+def _read(path: Path, **options: Given) -> Frame:
     """The edges, with what the reader had to guess said on the standard error."""
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)

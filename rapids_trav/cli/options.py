@@ -14,11 +14,12 @@ import click
 
 from rapids_trav.tuning import BuildTuning, RunTuning, SearchTuning
 
+Given = Any  # the value of an option, as click makes it
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def derived(
-    kind: type, name: str, *short: str, help: str | None = None, **settings: Any
+    kind: type, name: str, *short: str, help: str | None = None, **settings: Given
 ) -> Callable[[Command], Command]:
     """Return the decorator that gives a command the option `name` of a class of options.
 
@@ -56,14 +57,14 @@ def choices_of(kind: type, name: str) -> tuple[str, ...]:
     return get_args(literal[0]) if literal and not others else ()
 
 
-def taken(kind: type, given: dict[str, Any]) -> dict[str, Any]:
+def taken(kind: type, given: dict[str, Given]) -> dict[str, Given]:
     """Take from what a command is given, and return, the options of one class."""
     return {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
 
 
 def tuning_of(
-    kind: type[BuildTuning | SearchTuning | RunTuning], given: dict[str, Any]
-) -> dict[str, Any] | None:
+    kind: type[BuildTuning | SearchTuning | RunTuning], given: dict[str, Given]
+) -> dict[str, Given] | None:
     """Take from what a command is given, and return, the settings of one class; None for none."""
     named = {name: value for name, value in taken(kind, given).items() if value is not None}
     return named or None

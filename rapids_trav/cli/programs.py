@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import click
 import pandas as pd
@@ -21,9 +20,10 @@ from rapids_trav.algorithms.options import (
 from rapids_trav.cli.checks import check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
-from rapids_trav.cli.options import derived, taken
+from rapids_trav.cli.options import Given, derived, taken
 from rapids_trav.cli.questions import head, names, screen_beside, write
 from rapids_trav.cli.report import console, count, trace_table
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.progress import PageProgress
@@ -56,7 +56,7 @@ def run_options(command: Callable) -> Callable:
 
 @click.command()
 @run_options
-def components(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
+def components(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Weakly connected components: for every vertex the smallest id of its component.
 
     \b
@@ -72,7 +72,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
 @derived(SsspOptions, "direction", help="Which way to follow directed edges.")
-def sssp(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
+def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Shortest paths by weight: distance and predecessor of every vertex.
 
     \b
@@ -87,7 +87,7 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Any) -
 @derived(PagerankOptions, "alpha", help="Damping, between 0 and 1.")
 @derived(PagerankOptions, "tol", help="End below.")
 @derived(PagerankOptions, "max_iter", help="Iterations.")
-def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
+def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """PageRank of every vertex.
 
     \b
@@ -102,7 +102,7 @@ def _run(
     output: str | None,
     picture: str | None,
     quiet: bool,
-    options: dict[str, Any],
+    options: dict[str, Given],
     summary: Callable[[pd.DataFrame], list[str]],
 ) -> None:
     """Ask, show and write, with the pages that are streamed on the way."""
@@ -130,7 +130,7 @@ def _run(
 
 
 def _show(
-    output: str | None, opened: OpenGraph, took: float, pages: PageProgress, lines: list[str], trace: Any
+    output: str | None, opened: OpenGraph, took: float, pages: PageProgress, lines: list[str], trace: Frame
 ) -> None:
     screen = screen_beside(output)
     head(screen, opened, took)

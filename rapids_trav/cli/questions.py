@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import click
+import pandas as pd
 from rich.console import Console
 
+from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.cli.checks import check_apart, check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
-from rapids_trav.cli.options import derived, taken, tuning_of
+from rapids_trav.cli.options import Given, derived, taken, tuning_of
 from rapids_trav.cli.report import console, count, level_counts, level_table, progress, seconds, trace_table
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io import write_frame
 from rapids_trav.io.write import to_pandas
 from rapids_trav.tuning import SearchTuning
@@ -61,7 +63,7 @@ def bfs(
     output: str | None,
     picture: str | None,
     quiet: bool,
-    **given: Any,
+    **given: Given,
 ) -> None:
     """Distance and predecessor of every vertex, and how many vertices each level has.
 
@@ -107,7 +109,7 @@ def bfs(
 @_output
 @_quiet
 def paths(
-    source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Any
+    source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Given
 ) -> None:
     """A shortest path from the nearest source to each target.
 
@@ -145,7 +147,7 @@ def khop(
     vertices: str | None,
     output: str | None,
     quiet: bool,
-    **given: Any,
+    **given: Given,
 ) -> None:
     """The neighbourhood within k steps of the seeds: its edges (--output) and its vertices (--vertices).
 
@@ -167,7 +169,7 @@ def khop(
     write(answer.edges, output)
 
 
-def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, float]:
+def _ask(question: Callable[..., Answer], *arguments: object, **options: object) -> tuple[Answer, float]:
     start = time.perf_counter()
     with progress(SEARCHING):
         answer = question(*arguments, **options)
@@ -189,14 +191,14 @@ def head(screen: Console, opened: OpenGraph, took: float) -> None:
     )
 
 
-def write(result: Any, output: str | None) -> None:
+def write(result: Frame, output: str | None) -> None:
     if output == "-":
         to_pandas(result).to_csv(sys.stdout, index=False)
     elif output is not None:
         write_frame(result, output)
 
 
-def _by_target(result: Any) -> list[tuple[str, list[str]]]:
+def _by_target(result: Frame) -> list[tuple[str, list[str]]]:
     """Each target with the vertices on the way to it, none if it was not reached."""
     target = names(result, "target")
     vertex = names(result[result["step"].notna()], "vertex")
@@ -206,7 +208,7 @@ def _by_target(result: Any) -> list[tuple[str, list[str]]]:
     ]
 
 
-def names(result: Any, column: str) -> Any:
+def names(result: Frame, column: str) -> pd.Series:
     """Ids as text, those of several columns joined by commas."""
     columns = [name for name in result.columns if name == column or name.startswith(f"{column}_")]
     return (

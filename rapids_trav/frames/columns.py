@@ -16,6 +16,10 @@ Series = Any
 Frame = Any
 
 
+Dtype = Any  # of NumPy, pandas, PyArrow or cuDF
+Values = Any  # a list, an array, a column, a frame: as a caller gives them
+
+
 class Masked(NamedTuple):
     """A column with nulls: `values` where `valid`, null elsewhere."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -252,7 +251,7 @@ class Graph(SearchMethods, ProgramMethods):
         with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
             raise TypeError(
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
