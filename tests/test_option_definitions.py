@@ -1,13 +1,17 @@
 """Each option is defined once: what `Graph`'s methods, the accessor and the command line take is compared."""
 
 import inspect
+import subprocess
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import click
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+import rapids_trav
 from rapids_trav import Graph, TravError, tuning
 from rapids_trav.accessor import TravAccessor
 from rapids_trav.algorithms.options import (
@@ -88,6 +92,12 @@ def test_the_accessor_has_the_signature_of_the_method_and_of_the_building(name):
         assert derived[option].default == building[option].default
         assert derived[option].kind is inspect.Parameter.KEYWORD_ONLY
     assert set(own) & set(building) <= {"tuning"}  # whose settings go to the one that has them
+
+
+def test_the_stub_of_the_accessor_is_what_is_derived():
+    script = Path(rapids_trav.__file__).parents[1] / "ci/write_stubs.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
