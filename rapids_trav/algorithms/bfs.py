@@ -21,7 +21,7 @@ from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.frames.columns import Frame, Masked
+from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.storage.search_memory import Searches, answer_bytes
@@ -72,7 +72,9 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
             del part
         del found  # before the next are searched
     frame = graph.frame(columns or rows.columns())
-    if columns and columns["distance"].null_count() == graph.n_vertices:  # not even a source was reached
+    unreached = columns["distance"] if columns else None
+    if isinstance(unreached, BitMasked) and unreached.null_count() == graph.n_vertices:
+        # Not even a source was reached: the graph does not have it.
         lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result

@@ -130,6 +130,7 @@ def shortest_tree(
     """
     xp = engine.xp
     if view.pages is None:
+        assert view.weights is not None
         predecessor = engine.tight_predecessors(view.into, view.weights, distance, unreached)
     else:
         predecessor = _tight_predecessors(view, distance, unreached, xp)

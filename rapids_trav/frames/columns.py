@@ -8,16 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = Any
-
-
 Series = Any
-
-
 Frame = Any
-
-
-Dtype = Any  # of NumPy, pandas, PyArrow or cuDF
 Values = Any  # a list, an array, a column, a frame: as a caller gives them
+Dtype = Any  # of NumPy, pandas, PyArrow or cuDF
 
 
 class Masked(NamedTuple):
