@@ -6,5 +6,7 @@ cd "$(dirname "$0")/.."
 ruff check .
 ruff format --check .
 mypy
+mypy --strict --disallow-any-explicit --follow-imports=silent rapids_trav/algorithms/interface.py
 lint-imports --no-cache
+PYTHONPATH="$PWD" python ci/write_stubs.py --check
 clang-format --dry-run --Werror kernels/*.cu kernels/*.cuh

@@ -11,8 +11,8 @@ import platform
 import re
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from rapids_trav.frames.columns import Frame
 from rapids_trav.utilities.machine import EXTRAS, GPU_PACKAGES, Driver, find_driver, find_version
 
 BASE_PACKAGES = ("numpy", "pandas", "pyarrow", "numba", "scipy")
@@ -47,7 +47,7 @@ class Examination:
     trials: list[Trial]
     advice: list[str]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
 
@@ -89,7 +89,7 @@ def try_engine(name: str) -> Trial:
 
         from rapids_trav.graph import Graph
 
-        edges: Any = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]})
+        edges: Frame = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]})
         if name == "cuda":
             import cudf
 

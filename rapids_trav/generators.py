@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.errors import TravError, TravMemoryError, written
 from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Array, Frame
 from rapids_trav.io import check_library
 from rapids_trav.io.parquet import import_cudf
 from rapids_trav.utilities.host_memory import available_bytes
@@ -28,7 +29,7 @@ MOST_SCALE = 32
 MOST = 2**63 - 1  # of anything else that is counted
 
 
-def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas") -> Any:
+def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas") -> Frame:
     """Graph500's Kronecker graph: `2**scale` possible vertices, `edge_factor * 2**scale` edges.
 
     Vertex labels are permuted.  The specification also shuffles the edges; they are drawn independently, so
@@ -69,7 +70,7 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
 
 def rmat_frames(
     scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas", rows: int = ROWS
-) -> Iterator[Any]:
+) -> Iterator[Frame]:
     """The edges of `rmat` as successive frames of `rows` rows, each made when it is asked for.
 
     Every edge is made from its number alone, so that a graph whose edges fit no memory is built from
@@ -88,7 +89,9 @@ def rmat_frames(
     )
 
 
-def _rmat_arguments(scale: Any, edge_factor: Any, seed: Any, library: Any) -> tuple[int, int, int]:
+def _rmat_arguments(
+    scale: object, edge_factor: object, seed: object, library: object
+) -> tuple[int, int, int]:
     """The scale, the number of edges and the seed, checked."""
     check_library(library)
     scale = _whole("scale", scale, 0, MOST_SCALE)
@@ -99,7 +102,7 @@ def _rmat_dtype(scale: int) -> np.dtype:
     return np.dtype(np.int32 if scale < 32 else np.int64)
 
 
-def _rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Any:
+def _rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Frame:
     """The edges `begin` to `end - 1`."""
     xp, dtype = _arrays(library), _rmat_dtype(scale)
     stream, factor, term = _streams(seed)
@@ -161,7 +164,7 @@ def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -
     return vertex
 
 
-def grid(rows: int, columns: int, *, library: str = "pandas") -> Any:
+def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
     """A grid of `rows * columns` vertices in row order, each joined to its right and its lower neighbour."""
     rows, columns = _whole("rows", rows, 0), _whole("columns", columns, 0)
     _check_room(2 * rows * columns, _dtype(rows * columns), library)
@@ -172,7 +175,7 @@ def grid(rows: int, columns: int, *, library: str = "pandas") -> Any:
     return _frame(library, src, dst)
 
 
-def path(n_vertices: int, *, library: str = "pandas") -> Any:
+def path(n_vertices: int, *, library: str = "pandas") -> Frame:
     """The path 0, 1, ..., n_vertices - 1."""
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
@@ -180,7 +183,7 @@ def path(n_vertices: int, *, library: str = "pandas") -> Any:
     return _frame(library, vertex[:-1].copy(), vertex[1:].copy())
 
 
-def star(n_vertices: int, *, library: str = "pandas") -> Any:
+def star(n_vertices: int, *, library: str = "pandas") -> Frame:
     """Vertex 0 joined to each of the n_vertices - 1 others."""
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
@@ -205,10 +208,10 @@ def _dtype(n_vertices: int) -> np.dtype:
     return np.dtype(np.int32 if n_vertices < 2**31 else np.int64)
 
 
-def _whole(what: str, value: Any, first: int, last: int = MOST) -> int:
+def _whole(what: str, value: object, first: int, last: int = MOST) -> int:
     """An integer from `first` to `last`; booleans and floats are refused."""
     try:
-        number = operator.index(value)
+        number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = first - 1
     if isinstance(value, (bool, np.bool_)) or not first <= number <= last:
@@ -227,7 +230,7 @@ def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") ->
         )
 
 
-def _arrays(library: str) -> Any:
+def _arrays(library: str) -> ModuleType:
     check_library(library)
     if library == "cudf":
         import_cudf()
@@ -237,7 +240,7 @@ def _arrays(library: str) -> Any:
     return np
 
 
-def _frame(library: str, src: Any, dst: Any) -> Any:
+def _frame(library: str, src: Array, dst: Array) -> Frame:
     if library == "cudf":
         import cudf
 

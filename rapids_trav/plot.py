@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import check_writable, to_pandas
 from rapids_trav.programs.definition import kind_of
 from rapids_trav.utilities.locations import file_location
@@ -21,7 +21,7 @@ MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of sing
 COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c"}
 
 
-def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
+def search(levels: Frame, trace: Frame | None = None, *, title: str = "") -> Figure:
     """Draw a search: vertices by distance and, with a trace, edges examined and time by level.
 
     Parameters
@@ -52,7 +52,7 @@ def search(levels: Any, trace: Any = None, *, title: str = "") -> Figure:
     return figure
 
 
-def run(trace: Any, *, title: str = "") -> Figure:
+def run(trace: Frame, *, title: str = "") -> Figure:
     """Draw a run of a vertex program: time by iteration and, where edges were streamed, bytes and overlap.
 
     Parameters
@@ -85,7 +85,7 @@ def run(trace: Any, *, title: str = "") -> Figure:
     return figure
 
 
-def _table(what: str, frame: Any, columns: Sequence[str], source: str) -> pd.DataFrame:
+def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.DataFrame:
     """The frame in pandas, if it has the columns that are drawn; `source` tells where one comes from."""
     if not hasattr(frame, "columns"):
         raise TravError(f"{what} is {kind_of(frame)}, not a frame: give {source}.")

@@ -410,16 +410,18 @@ WRONG = {
         "of the cpu engine.",
     ),
     "unknown policy": (
-        bfs(1, policy="greedy"), TravError, "policy='greedy' is not known: choose one of 'gap', 'beamer'."
+        bfs(1, tuning={"policy": "greedy"}),
+        TravError,
+        "policy='greedy' is not known: choose one of 'gap', 'beamer'.",
     ),
     "policy of a variant that does not turn": (
-        bfs(1, policy="gap", variant="push"),
+        bfs(1, tuning={"policy": "gap"}, variant="push"),
         TravError,
         "policy='gap' says when the variant 'direction' turns: leave it out, or give variant='direction' as "
         "well.",
     ),
     "policy of levels": (
-        lambda graph: graph.levels(1, policy="beamer"),
+        lambda graph: graph.levels(1, tuning={"policy": "beamer"}),
         TravError,
         "policy='beamer' says when the variant 'direction' turns: leave it out, or give variant='direction' "
         "as well.",

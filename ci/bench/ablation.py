@@ -39,7 +39,7 @@ class Setup:
     """One combination of the parts."""
 
     name: str
-    degree_sort: str = "radix"
+    degree_sort: bool = True
     pruned: bool = True
     hub_degree: int | None = None
     variant: str = "auto"
@@ -53,10 +53,10 @@ SETUPS = (
     Setup("push only, a launch a level", variant="direction", policy="push"),
     Setup("privatised frontier", variant="private"),
     Setup("plain frontier", variant="frontier"),
-    Setup("no degree sort", degree_sort="none"),
+    Setup("no degree sort", degree_sort=False),
     Setup("isolated vertices kept", pruned=False),
-    Setup("neither sorted nor pruned", degree_sort="none", pruned=False),
-    Setup("everything off: that, plain frontier", degree_sort="none", pruned=False, variant="frontier"),
+    Setup("neither sorted nor pruned", degree_sort=False, pruned=False),
+    Setup("everything off: that, plain frontier", degree_sort=False, pruned=False, variant="frontier"),
 )
 # Claim, the setup with the part, the setup without it, and the figure published.
 CLAIMS = (
@@ -69,7 +69,11 @@ CLAIMS = (
     ("one launch over a launch a level", "default", SETUPS[2].name, ""),
     ("all together", "default", SETUPS[-1].name, ""),
 )
-SORTS = ("radix", "merge", "none")
+SORTS: dict[str, dict[str, Any]] = {
+    "radix": {"degree_sort": True, "tuning": {"sort": "radix"}},
+    "merge": {"degree_sort": True, "tuning": {"sort": "merge"}},
+    "none": {"degree_sort": False},
+}
 TABLES = {
     "parts": (
         "graph", "name", "roots", "min_ms", "median_ms", "max_ms", "worst_over_median", "gteps_harmonic_mean",
@@ -138,9 +142,9 @@ def claims(rates: dict[str, float]) -> Iterator[tuple[str, Row]]:
 
 def sorts(lab: Lab, edges: Any) -> Iterator[tuple[str, Row]]:
     """The phases of a build with each sort, after one to warm up."""
-    for back_end in SORTS:
-        lab.graph(edges, degree_sort=back_end)
-        graph = lab.graph(edges, degree_sort=back_end)
+    for back_end, how in SORTS.items():
+        lab.graph(edges, **how)
+        graph = lab.graph(edges, **how)
         whole = sum(graph.build_times.values())
         share = short(graph.build_times.get("degree sort", 0.0) / whole)
         row = {"name": back_end, **phase_times(graph), "build_ms": short(1e3 * whole)}

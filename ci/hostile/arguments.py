@@ -110,11 +110,8 @@ def cases(seed: int) -> Iterator[Case]:
 
 def _options(function: Callable, name: str) -> list[str]:
     own = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    more = {"paths": ["mode", "depth_limit", "direction", "deterministic", "where", "variant", "policy"]}
-    more["levels"] = [*(name for name in more["paths"] if name != "deterministic"), "targets"]
     return [
         *own,
-        *more.get(name, []),
         *(["k"] if name == "khop" else []),
         *(["alpha"] if name == "pagerank" else []),
     ]
@@ -145,8 +142,6 @@ def _question(name: str, option: str, value: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if option in ("resume", "checkpoint_every"):
             options["checkpoint"] = str(Path(folder, "state"))
-        if option == "policy":
-            options["variant"] = "direction"
         answer = getattr(graph, name)(*arguments, **options)
     frame = answer.result if isinstance(answer, Traced) else answer
     if name in ("bfs", "sssp"):

@@ -30,7 +30,7 @@ def _graph() -> Graph:
     random = np.random.default_rng(0)
     edges = pd.DataFrame(random.integers(0, 45, (90, 2)), columns=["src", "dst"])
     edges["cost"] = random.integers(1, 9, 90)
-    return edges.trav.graph(weight="cost", vertices=list(range(45)), degree_sort="radix", engine="cpu")
+    return edges.trav.graph(weight="cost", vertices=list(range(45)), degree_sort=True, engine="cpu")
 
 
 QUESTIONS: dict[str, Question] = {

@@ -95,7 +95,7 @@ def bases() -> list[Saved]:
     columns.loc[0, ["a", "b"]] = ["x", 2]
     return [
         Saved.of("plain", plain.trav.graph(weight="cost", vertices=list(range(40)))),
-        Saved.of("sorted", gaps.trav.graph(weight="cost", vertices=[7], degree_sort="radix")),
+        Saved.of("sorted", gaps.trav.graph(weight="cost", vertices=[7], degree_sort=True)),
         Saved.of("columns", columns.trav.graph(["a", "b"], ["c", "d"], directed=True)),
     ]
 

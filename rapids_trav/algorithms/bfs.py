@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.storage.search_memory import Searches, answer_bytes
-from rapids_trav.utilities.checks import flag
 
 BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
 BATCH_SOURCES = 512
@@ -42,31 +42,26 @@ class Traced(NamedTuple):
         column `batch` counts the groups of sources that were searched together, in the sources' order.
     """
 
-    result: Any
-    trace: Any
+    result: Frame
+    trace: Frame
 
 
-def bfs(
-    graph: TraversableGraph,
-    sources: Any,
-    *,
-    reached_only: bool = False,
-    deterministic: bool = False,
-    **asked: Any,
-) -> Any:
+Answer = Any  # a frame or, with trace=True, `Traced`: the value of an option decides
+
+
+def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Frame of the search that `Graph.bfs` documents."""
-    flag("reached_only", reached_only)
-    flag("deterministic", deterministic)
+    reached_only = options.reached_only
     # An engine may have its own way to the columns of a whole answer.
     own = None if reached_only or graph.frame_library != "cudf" else graph.engine.answers
     table = None if own is None else graph.ids.table
-    question = ask(graph, sources, checked=table is None or graph.n_vertices == 0, **asked)
+    question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
     total = None if reached_only else (len(question.sources) if question.each else 1) * n
     _check_size(graph, total or 0)
     rows = Rows(graph.rows.source.library, graph.engine.xp, total)
-    for first, found in searches(graph, question, room, deterministic):
+    for first, found in searches(graph, question, room, options.deterministic):
         traces.append(found.trace)
         if own and table and not question.each:
             columns = own.columns(found, table, len(question.sources))
@@ -77,7 +72,9 @@ def bfs(
             del part
         del found  # before the next are searched
     frame = graph.frame(columns or rows.columns())
-    if columns and columns["distance"].null_count() == graph.n_vertices:  # not even a source was reached
+    unreached = columns["distance"] if columns else None
+    if isinstance(unreached, BitMasked) and unreached.null_count() == graph.n_vertices:
+        # Not even a source was reached: the graph does not have it.
         lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
@@ -125,7 +122,7 @@ def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Sear
     return replace(found, predecessor=predecessor)
 
 
-def _search_each(engine: Any, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
+def _search_each(engine: AskedEngine, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
     """A search of each source; repeated ones are searched once (engines take them unique)."""
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
     if len(unique) == len(sources):
@@ -139,24 +136,20 @@ def _rows(
     graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
 ) -> tuple[Array | None, Array | None, Array, Array | None]:
     """Source (None: joint), vertex (None: all, once), distance and predecessor of each row of the answer."""
-    xp, n, rank = graph.engine.xp, graph.n_vertices, graph.ids.rank
-    distance, predecessor = found.distance, found.predecessor
-    if rank is not None:  # rows ascend in the caller's ids
-        distance = xp.take(distance, rank, axis=-1)
-        predecessor = None if predecessor is None else xp.take(predecessor, rank, axis=-1)
-    distance = distance.reshape(-1)
-    predecessor = None if predecessor is None else predecessor.reshape(-1)
+    xp, n, values = graph.engine.xp, graph.n_vertices, graph.values
+    distance = values.in_order(found.distance).reshape(-1)
+    predecessor = None if found.predecessor is None else values.in_order(found.predecessor).reshape(-1)
     if not reached_only:
         if not question.each:
             return None, None, distance, predecessor
         k = len(found.distance)
-        every = xp.arange(n, dtype=vertex_dtype(n)) if rank is None else rank
-        return xp.repeat(question.sources[first : first + k], n), xp.tile(every, k), distance, predecessor
+        source = xp.repeat(question.sources[first : first + k], n)
+        return source, xp.tile(values.at(), k), distance, predecessor
     kept = xp.flatnonzero(distance >= 0)
     distance = distance[kept]
     predecessor = None if predecessor is None else predecessor[kept]
-    search, vertex = xp.divmod(kept, n) if question.each else (None, kept)
-    vertex = vertex.astype(vertex_dtype(n)) if rank is None else rank[vertex]
+    search, place = xp.divmod(kept, n) if question.each else (None, kept)
+    vertex = values.at(place)
     source = None if search is None else question.sources[search + first]
     return source, vertex, distance, predecessor
 
@@ -167,7 +160,7 @@ def _named(
     vertex: Array | None,
     distance: Array,
     predecessor: Array | None,
-) -> dict[str, Any]:
+) -> dict[str, Column]:
     """The columns in the caller's ids."""
     columns = {} if source is None else graph.id_columns("source", source)
     columns |= graph.id_columns("vertex", vertex)
@@ -185,11 +178,11 @@ def _check_size(graph: TraversableGraph, rows: int) -> None:
         )
 
 
-def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Any:
+def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Frame:
     """One row for each level of each batch, which begins at level 1, in the library of the edges."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
-    columns: dict[str, Any] = {}
+    columns: dict[str, Column] = {}
     if each:
         firsts = [level.level == 1 for trace in traces for level in trace]
         columns["batch"] = np.cumsum(firsts, dtype="int32") - np.int32(1)
@@ -198,7 +191,9 @@ def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: b
     return graph.hand_out(columns)
 
 
-def trace_columns(graph: TraversableGraph, rows: Sequence[Any], types: dict[str, str]) -> dict[str, Any]:
+def trace_columns(
+    graph: TraversableGraph, rows: Sequence[object], types: dict[str, str]
+) -> dict[str, Column]:
     """A column for each of these attributes of a trace's rows; those of type "O" are strings."""
     values = attrgetter(*types)
     table = np.array([values(row) for row in rows], dtype=list(types.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.options import ProgramOptions
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError
@@ -14,6 +14,7 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import program_digest
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities.atomic_files import array_checksum
+from rapids_trav.utilities.locations import location
 
 
 class Checkpoints:
@@ -25,7 +26,7 @@ class Checkpoints:
         view: GatherView,
         program: Program,
         state: RunState,
-        question: RunRequest,
+        question: ProgramOptions,
         asynchronous: bool,
     ) -> None:
         if (digest := program_digest(program)) is None:
@@ -39,7 +40,7 @@ class Checkpoints:
         self._xp = graph.engine.xp
         self._program = program
         self._every, self._most = question.checkpoint_every, question.max_iterations
-        self._folder = question.checkpoint
+        self._folder = location("checkpoint", question.checkpoint)
         self._fingerprint = {
             # What is compared first is what a message names: the edges of `view` follow from these three.
             "program": digest,

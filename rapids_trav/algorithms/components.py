@@ -12,13 +12,13 @@ component.
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.run import answer, execute, gather_view, in_order, running
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.options import ComponentsOptions
+from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
@@ -29,25 +29,24 @@ from rapids_trav.storage.run_memory import question_bytes, shortcut_bytes
 FIRST = 4  # iterations after which a component counts as wide
 
 
-def components(graph: TraversableGraph, **asked: Any) -> Any:
+def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
     """Frame of the components that `Graph.components` documents."""
-    question = RunRequest(direction="both", **asked)
-    xp, n = graph.engine.xp, graph.n_vertices
-    dtype = vertex_dtype(n)
+    question = options.as_program()
+    dtype = vertex_dtype(graph.n_vertices)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)
     room = question_bytes(program, ranked)
     between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.name)
     with running(graph, view, program, question, room, between):
-        labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
-        state = RunState(labels, xp.ones(n, dtype=bool))
-        shortcuts = Shortcuts(labels, graph.ids.rank, xp)
+        labels = graph.values.places(dtype)
+        state = RunState(labels, graph.values.flags())
+        shortcuts = Shortcuts(labels, graph.ids.rank, graph.engine.xp)
         own = {"between": shortcuts, "between_from": FIRST, "between_bytes": between}
         del labels, shortcuts
-        done = execute(graph, view, program, state, question, **own)
+        done = execute(graph, view, program, state, question, on_page=on_page, **own)
         del state, own
-        label = in_order(graph, done.values)
-        columns = graph.id_columns("vertex") | graph.id_columns("component", graph.ids.placed(label))
+        label = graph.values.in_order(done.values)
+        columns = graph.id_columns("vertex") | graph.id_columns("component", graph.values.at(label))
         return answer(graph, columns, done, question)
 
 
@@ -62,7 +61,7 @@ class Shortcuts:
         The vertex that each label names; None: that of its number.
     """
 
-    def __init__(self, labels: Array, rank: Array | None, xp: Any) -> None:
+    def __init__(self, labels: Array, rank: Array | None, xp: ModuleType) -> None:
         self._before, self._rank, self._xp = labels, rank, xp
 
     def __call__(self, state: RunState) -> RunState:

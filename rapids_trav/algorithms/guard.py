@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar
 
+from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.storage.memory_errors import telling_of_memory
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Asked = TypeVar("Asked", bound=TraversableGraph)
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
 
 
-def question(method: Method) -> Method:
+def question(
+    method: Callable[Concatenate[Asked, Arguments], Found],
+) -> Callable[Concatenate[Asked, Arguments], Found]:
     """Make a method of `Graph` a question: asked within the graph's budget, if there is one."""
 
     @functools.wraps(method)
-    def asked(graph: Any, *arguments: Any, **options: Any) -> Any:
+    def asked(graph: Asked, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Found:
         with telling_of_memory(method.__name__, graph.engine):
             if graph.budget is None:
                 return method(graph, *arguments, **options)
             again = [_reusable(argument) for argument in arguments]  # it may be asked more than once
-            options = {name: _reusable(option) for name, option in options.items()}
-            return graph.budget.ask(lambda: method(graph, *again, **options))
+            named = {name: _reusable(option) for name, option in options.items()}
+            return graph.budget.ask(lambda: method(graph, *again, **named))  # type: ignore[arg-type]
 
-    return cast("Method", asked)
+    return asked
 
 
-def _reusable(argument: Any) -> Any:
+def _reusable(argument: object) -> object:
     """An iterator, which gives its values once, as a list of them."""
     return list(argument) if isinstance(argument, Iterator) else argument

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Number, Real
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -13,27 +13,24 @@ from rapids_trav.algorithms.request import on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Frame, Series, Values, move
 from rapids_trav.frames.libraries import library_of
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 
-def starting_state(graph: TraversableGraph, program: Program, initial: Any, sources: Any) -> RunState:
+def starting_state(graph: TraversableGraph, program: Program, initial: object, sources: object) -> RunState:
     """Initial values and active vertices: those that `sources` names, else those that `initial` does (the
     others have nothing to say yet), else all.
     """
-    xp, n = graph.engine.xp, graph.n_vertices
     values, active = initial_values(graph, program, initial)
     if sources is not None:
         active = on_engine(graph, vertices(graph, "sources", sources))
         if program.reducer != "sum" and program.apply is None:
             _refuse_silent(graph, program, values, active)
     if active is None:
-        return RunState(values, xp.ones(n, dtype=bool))
-    flags = xp.zeros(n, dtype=bool)
-    flags[active] = True
-    return RunState(values, flags)
+        return RunState(values, graph.values.flags())
+    return RunState(values, graph.values.flags(active))
 
 
 def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sources: Array) -> None:
@@ -43,8 +40,10 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
     found = graph.engine.xp.flatnonzero(silent)[:1]
     if len(found) == 0:
         return
+    from rapids_trav.io.write import to_pandas  # brings in what only readers and writers need
+
     row = graph.frame(graph.id_columns("id", found))
-    ids = [plain(value) for value in (row.to_pandas() if hasattr(row, "to_pandas") else row).iloc[0]]
+    ids = [plain(value) for value in to_pandas(row).iloc[0]]
     vertex = written(ids[0] if len(ids) == 1 else tuple(ids))
     raise TravError(
         f"initial gives vertex {vertex} the value {written(values[found][0])}, and sources leaves it out: "
@@ -52,7 +51,7 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
     )
 
 
-def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> tuple[Array, Array | None]:
+def initial_values(graph: TraversableGraph, program: Program, initial: Values) -> tuple[Array, Array | None]:
     """Initial values by internal id, (n,), in the program's dtype; the vertices named, None if none are.
 
     `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
@@ -69,7 +68,7 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> t
     if isinstance(initial, Mapping):
         return _placed(graph, program, list(initial), list(initial.values()))
     if isinstance(initial, (Number, str, bytes)) or getattr(initial, "ndim", 1) == 0:
-        return xp.full(n, _values(program, [initial], np)[0]), None
+        return graph.values.filled(_values(program, [initial], np)[0], program.dtype), None
     values = _values(program, initial, xp)
     if values.ndim != 1:
         raise TravError(
@@ -81,17 +80,17 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Any) -> t
             f"initial holds {len(values)} values, and the graph has {n} vertices: give one for each, in "
             f"ascending order of the ids, or name the vertices in a dict or a frame."
         )
-    return values if graph.ids.order is None else values[graph.ids.order], None
+    return graph.values.placed(values), None
 
 
-def _is_default(index: Any) -> bool:
+def _is_default(index: Series) -> bool:
     """Whether this is the index of a Series that was made without one."""
     if library_of(index, ("RangeIndex",)) is None or index.name is not None:
         return False
     return (index.start, index.step) == (0, 1)
 
 
-def _of_frame(graph: TraversableGraph, program: Program, frame: Any) -> tuple[Array, Array]:
+def _of_frame(graph: TraversableGraph, program: Program, frame: Frame) -> tuple[Array, Array]:
     width = graph.ids.width
     names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
     if missing := [name for name in (*names, "value") if name not in frame.columns]:
@@ -101,10 +100,10 @@ def _of_frame(graph: TraversableGraph, program: Program, frame: Any) -> tuple[Ar
     return _placed(graph, program, frame[names], frame["value"])
 
 
-def _placed(graph: TraversableGraph, program: Program, named: Any, given: Any) -> tuple[Array, Array]:
+def _placed(graph: TraversableGraph, program: Program, named: Values, given: Values) -> tuple[Array, Array]:
     """The identity everywhere but at the named vertices."""
     xp = graph.engine.xp
-    values = xp.full(graph.n_vertices, program.identity)
+    values = graph.values.filled(program.identity, program.dtype)
     if len(named) == 0:
         return values, xp.empty(0, dtype=np.int64)
     at = on_engine(graph, vertices(graph, "initial", named))
@@ -120,7 +119,7 @@ def _placed(graph: TraversableGraph, program: Program, named: Any, given: Any) -
     return values, at
 
 
-def _values(program: Program, given: Any, xp: Any) -> Array:
+def _values(program: Program, given: Values, xp: ModuleType) -> Array:
     """Numbers in the program's dtype, refused if it changes them."""
     if library_of(given, ("Series",)) == "cudf":
         given = given.to_cupy()
@@ -163,14 +162,14 @@ def _of_objects(program: Program, values: Array) -> Array:
     raise _of_other_type(program, max(values.ravel(), key=abs))
 
 
-def _no_number(program: Program, value: Any) -> TravError:
+def _no_number(program: Program, value: object) -> TravError:
     return TravError(
         f"initial holds {written(value)}, and program {program.name!r} computes with {program.dtype}: give "
         f"numbers without nulls."
     )
 
 
-def _of_other_type(program: Program, value: Any) -> TravError:
+def _of_other_type(program: Program, value: object) -> TravError:
     return TravError(
         f"initial holds {written(value)}, which is no {program.dtype} of program {program.name!r}: give "
         f"values of that type, or the program another dtype."

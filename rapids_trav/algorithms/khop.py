@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.request import ask, whole_number
-from rapids_trav.frames.columns import Masked
+from rapids_trav.algorithms.options import SearchOptions, whole_number
+from rapids_trav.algorithms.request import ask
+from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.search_memory import KHOP_BYTES, Searches
 
@@ -27,29 +28,18 @@ class Neighborhood(NamedTuple):
         The rows of the edge list whose both ends are among them.
     """
 
-    vertices: Any
-    edges: Any
+    vertices: Frame
+    edges: Frame
 
 
-def khop(
-    graph: TraversableGraph, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
-) -> Neighborhood:
+def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
     """The neighbourhood that `Graph.khop` documents."""
-    limit = whole_number("k", k)
-    question = ask(
-        graph,
-        seeds,
-        depth_limit=limit,
-        direction=direction,
-        where=where,
-        predecessors=False,
-        what="seeds",
-    )
+    limited = replace(options, depth_limit=whole_number("k", k), predecessors=False)
+    question = ask(graph, seeds, limited, what="seeds")
     with question.view.searching(Searches(question.options.variant, answer=KHOP_BYTES)):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
         chosen = distance >= 0
-        rank = graph.ids.rank
-        vertex = graph.engine.xp.flatnonzero(chosen) if rank is None else rank[chosen[rank]]
+        vertex = graph.values.chosen(chosen)
         near = distance[vertex]
         del distance
         columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
@@ -61,5 +51,5 @@ def khop(
         reading(graph.budget, graph.n_edges, ROW_BYTES, fewest=FEWEST_ROWS) as rows,
     ):
         at_once = None if graph.budget is None else rows
-        edges = graph.deliver(graph.rows.inside(chosen, where, at_once))
+        edges = graph.deliver(graph.rows.inside(chosen, options.where, at_once))
     return Neighborhood(vertices=found, edges=edges)

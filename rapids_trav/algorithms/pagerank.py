@@ -14,55 +14,32 @@ most, and alpha is what an iteration shrinks any distance by.
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
-
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.request import whole_number
-from rapids_trav.algorithms.run import answer, execute, gather_view, in_order, running
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.options import PagerankOptions
+from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import check_rank_weights
 from rapids_trav.engines.runs import Run
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import pagerank as program_of
 from rapids_trav.storage.run_memory import question_bytes
-from rapids_trav.utilities.checks import one_of
 
 
-def pagerank(
-    graph: TraversableGraph,
-    alpha: float = 0.85,
-    *,
-    tol: float = 1e-5,
-    max_iter: int = 100,
-    weighted: bool | None = None,
-    dtype: str = "float64",
-    asynchronous: bool = False,
-    **asked: Any,
-) -> Any:
+def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage | None = None) -> Answer:
     """Frame of the ranks that `Graph.pagerank` documents."""
-    check_settings(alpha, tol, max_iter)
-    xp, n = graph.engine.xp, graph.n_vertices
-    question = RunRequest(
-        weighted=graph.weight is not None if weighted is None else weighted,
-        parameters=(float(alpha), 1.0 / max(n, 1)),
-        max_iterations=max_iter,
-        asynchronous=asynchronous,
-        **asked,
-    )
-    dtype = getattr(dtype, "__name__", getattr(dtype, "name", dtype))  # np.float32 and its dtype as well
-    one_of("dtype", dtype, ("float64", "float32"))
+    n = graph.n_vertices
+    question = options.as_program(n, weighted=graph.weight is not None)
+    dtype, tol = options.type_of_ranks, options.tol
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)
     with running(graph, view, program, question, question_bytes(program, graph.ids.rank is not None)):
         if view.weights is not None:
-            check_rank_weights(graph, view, question.where, dtype, float(1.0 - alpha) / max(n, 1))
-        state = RunState(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))
-        done = execute(graph, view, program, state, question)
+            check_rank_weights(graph, view, question.where, dtype, float(1.0 - options.alpha) / max(n, 1))
+        state = RunState(graph.values.filled(1.0 / max(n, 1), dtype), graph.values.flags())
+        done = execute(graph, view, program, state, question, on_page=on_page)
         del state
-        _check_converged(done, max_iter, tol)
-        columns = graph.id_columns("vertex") | {"pagerank": in_order(graph, done.values)}
+        _check_converged(done, options.max_iter, tol)
+        columns = graph.id_columns("vertex") | {"pagerank": graph.values.in_order(done.values)}
         return answer(graph, columns, done, question)
 
 
@@ -72,21 +49,3 @@ def _check_converged(done: Run, max_iter: int, tol: float) -> None:
             f"pagerank has not converged in max_iter={max_iter} iterations: the ranks still change by "
             f"{done.residual:.3g} in all, and tol is {tol:g}; give a larger max_iter or tol."
         )
-
-
-def check_settings(alpha: Any, tol: Any, max_iter: Any) -> None:
-    """Refuse settings with which there are no ranks, on the command line before the edges are read."""
-    _between("alpha", alpha, 0.0, 1.0, "the probability of following an edge")
-    _between("tol", tol, 0.0, float("inf"), "the change below which to stop")
-    if whole_number("max_iter", max_iter, of="iterations", first=1) == 0:
-        raise TravError("max_iter=0 allows no iteration: give at least 1.")
-
-
-def _between(what: str, value: Any, low: float, high: float, meaning: str) -> None:
-    try:
-        inside = isinstance(value, Real) and not isinstance(value, bool) and low < float(value) < high
-    except OverflowError:
-        inside = False
-    if not inside:
-        least = f"above {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
-        raise TravError(f"{what}={written(value)} is not {meaning}: give a number {least}.")

@@ -1,55 +1,31 @@
 """Shortest paths as a tidy frame: the predecessors of a search, followed from each target to its source.
 
-All targets of a batch of searches are followed together (`engine.walk`): k searches over n vertices are read
-as one over k * n.
+All targets of a batch of searches are followed together (`VertexValues.walk`): k searches over n vertices are
+read as one over k * n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from types import ModuleType
 
 from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import ask, on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
-from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.storage.search_memory import paths_bytes
-from rapids_trav.utilities.checks import flag
 
 
-def paths(
-    graph: TraversableGraph,
-    sources: Any,
-    targets: Any,
-    *,
-    mode: str = "joint",
-    depth_limit: int | None = None,
-    direction: str = "out",
-    deterministic: bool = False,
-    where: Hashable | None = None,
-    variant: str = "auto",
-    policy: str | None = None,
-) -> Any:
-    """Frame of the paths that `Graph.paths` documents."""
-    flag("deterministic", deterministic)
-    question = ask(
-        graph,
-        sources,
-        mode=mode,
-        depth_limit=depth_limit,
-        targets=targets,
-        direction=direction,
-        where=where,
-        variant=variant,
-        policy=policy,
-    )
-    ends = _distinct(on_engine(graph, vertices(graph, "targets", targets)), graph.engine.xp)
+def paths(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
+    """Frame of the paths to the targets that `Graph.paths` documents."""
+    question = ask(graph, sources, options)
+    ends = _distinct(on_engine(graph, vertices(graph, "targets", options.targets)), graph.engine.xp)
     parts = []
     room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize)
-    for first, found in searches(graph, question, room, deterministic):
+    for first, found in searches(graph, question, room, options.deterministic):
         search, target, step, vertex = _follow(graph, found, ends)
         parts.append((question.sources[search + first], ends[target], step, vertex))
         del found
@@ -62,7 +38,7 @@ def paths(
     return graph.deliver(graph.frame(columns))
 
 
-def _distinct(ends: Array, xp: Any) -> Array:
+def _distinct(ends: Array, xp: ModuleType) -> Array:
     """The targets once each, in the order in which they first come."""
     if len(ends) == 1:
         return ends
@@ -85,7 +61,7 @@ def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array,
     flat_ends = (ends.astype(joint)[None, :] + offsets).reshape(-1)
     reached = distance.reshape(-1)[flat_ends] >= 0
     lengths = xp.ones(len(flat_ends), dtype=xp.int64)
-    walked, visited = graph.engine.walk(predecessor, flat_ends[reached])
+    walked, visited = graph.values.walk(predecessor, flat_ends[reached])
     lengths[reached] = walked
     last = xp.cumsum(lengths)
     row = xp.arange(int(last[-1]))

@@ -7,13 +7,14 @@ that only their library can put together, strings say, are there twice for a mom
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+from rapids_trav.ids.maps import Column
 
 
 class Rows:
@@ -26,12 +27,12 @@ class Rows:
         Of all batches; None: unknown.
     """
 
-    def __init__(self, library: PandasFrames | CudfFrames, xp: Any, n_rows: int | None) -> None:
+    def __init__(self, library: PandasFrames | CudfFrames, xp: ModuleType, n_rows: int | None) -> None:
         self._library, self._xp, self._total = library, xp, n_rows
-        self._parts: dict[str, list[Any]] = {}
+        self._parts: dict[str, list[Column]] = {}
         self.n_rows = 0
 
-    def add(self, columns: dict[str, Any], n_rows: int) -> None:
+    def add(self, columns: dict[str, Column], n_rows: int) -> None:
         """The columns of the next rows; they must not be used elsewhere."""
         first = self.n_rows
         self.n_rows += n_rows
@@ -48,7 +49,7 @@ class Rows:
             for array, whole in zip(arrays, wholes, strict=True):
                 whole[first : self.n_rows] = array
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Column]:
         """All rows; the batches are gone afterwards."""
         return {name: self._joined(self._parts.pop(name)) for name in list(self._parts)}
 
@@ -57,7 +58,7 @@ class Rows:
             return Masked(*map(self._room_for, column))
         return (np if isinstance(column, np.ndarray) else self._xp).empty(self._total, column.dtype)
 
-    def _joined(self, parts: list[Any]) -> Any:
+    def _joined(self, parts: list[Column]) -> Column:
         if len(parts) == 1:
             return parts[0]
         if isinstance(parts[0], Masked):

@@ -13,42 +13,44 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.algorithms.bfs import Traced, trace_columns
+from rapids_trav.algorithms.bfs import Answer, Traced, trace_columns
 from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
-from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.run_request import RunRequest
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.options import ProgramOptions
 from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import Masked, move
+from rapids_trav.frames.columns import Frame, Masked, move
+from rapids_trav.ids.maps import Column
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.run_memory import least_of_engine, question_bytes
 
+OnPage = Callable[[int, int], None]  # told of the pages and bytes that a run has streamed since the last call
+
 
 def run(
     graph: TraversableGraph,
     program: Program,
-    initial: Any,
-    sources: Any = None,
-    parameters: Sequence[float] = (),
-    asynchronous: bool = False,
-    **asked: Any,
-) -> Any:
+    initial: object,
+    options: ProgramOptions,
+    on_page: OnPage | None = None,
+) -> Answer:
     """Frame of the values that `Graph.run` documents."""
     if not isinstance(program, Program):
         raise TravError(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
-    question = RunRequest(parameters=parameter_numbers(parameters), asynchronous=asynchronous, **asked)
+    question = replace(options, parameters=parameter_numbers(options.parameters))
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     given = 2 * np.dtype(program.dtype).itemsize + 1  # the initial values, as they come and as they are cast
     with running(graph, view, program, question, question_bytes(program, ranked, given=given)):
-        done = execute(graph, view, program, starting_state(graph, program, initial, sources), question)
-        columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
+        state = starting_state(graph, program, initial, question.sources)
+        done = execute(graph, view, program, state, question, on_page=on_page)
+        del state
+        columns = graph.id_columns("vertex") | {"value": graph.values.in_order(done.values)}
         return answer(graph, columns, done, question)
 
 
@@ -56,7 +58,7 @@ def running(
     graph: TraversableGraph,
     view: GatherView,
     program: Program,
-    question: RunRequest,
+    question: ProgramOptions,
     own: int,
     between: int = 0,
 ) -> AbstractContextManager[None]:
@@ -74,7 +76,7 @@ def running(
     return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", least)
 
 
-def gather_view(graph: TraversableGraph, program: Program, question: RunRequest) -> GatherView:
+def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:
     """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
     graph.rows.check_where(question.where)
     if question.weighted and graph.weight is None:
@@ -88,7 +90,7 @@ def execute(
     view: GatherView,
     program: Program,
     state: RunState,
-    question: RunRequest,
+    question: ProgramOptions,
     **own: Any,
 ) -> Run:
     """Run the program on the engine from `state`, or from the checkpoint that is resumed.
@@ -96,7 +98,8 @@ def execute(
     `own` are options of the engine that no caller is asked for.
     """
     _check_fit(program, question)
-    if question.gather not in graph.engine.gathers:
+    settings = question.settings
+    if settings.gather not in graph.engine.gathers:
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
     asynchronous = _is_asynchronous(graph, program, question)
     if asynchronous and not program.asynchronous:
@@ -108,12 +111,11 @@ def execute(
         weighted=question.weighted,
         max_iterations=question.max_iterations,
         asynchronous=asynchronous,
-        parameters=question.parameters,
+        parameters=tuple(question.parameters),
         mode=question.mode,
         trace=question.trace,
-        on_page=question.on_page,
-        gather=question.gather,
-        replication=question.replication,
+        gather=settings.gather,
+        replication=settings.replication,
         **own,
     )
     if question.checkpoint is not None:
@@ -124,14 +126,14 @@ def execute(
     return _on_processor(graph.engine, question.processor)(view, program, state, options)
 
 
-def _is_asynchronous(graph: TraversableGraph, program: Program, question: RunRequest) -> bool:
+def _is_asynchronous(graph: TraversableGraph, program: Program, question: ProgramOptions) -> bool:
     """What the caller asks for or else, where values are the same, what the engine is faster at."""
     if question.asynchronous is not None:
         return question.asynchronous
     return bool(program.asynchronous and graph.engine.prefers_asynchronous)
 
 
-def _check_fit(program: Program, question: RunRequest) -> None:
+def _check_fit(program: Program, question: ProgramOptions) -> None:
     """Refuse what the program leaves no choice about, or takes and is not given."""
     if question.mode == "notify" and not program.may_notify:
         raise TravError(
@@ -141,7 +143,9 @@ def _check_fit(program: Program, question: RunRequest) -> None:
     check_parameters(program, len(question.parameters))
 
 
-def _on_processor(engine: Any, processor: str) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
+def _on_processor(
+    engine: AskedEngine, processor: str
+) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
     """The `run` of the engine that the caller wants."""
     if processor == "auto" or processor == engine.processor:
         return engine.run
@@ -174,18 +178,15 @@ def _on_host(structure: Any) -> Any:
     return replace(structure, **moved)
 
 
-def in_order(graph: TraversableGraph, values: Array) -> Array:
-    """Values by internal id as those of the rows of an answer, which ascend in the caller's ids."""
-    return values if graph.ids.rank is None else values[graph.ids.rank]
-
-
-def answer(graph: TraversableGraph, columns: dict[str, Any], done: Run, question: RunRequest) -> Any:
+def answer(
+    graph: TraversableGraph, columns: dict[str, Column], done: Run, question: ProgramOptions
+) -> Answer:
     """The columns as a frame, with the trace if it was asked for."""
     result = graph.deliver(graph.frame(columns))
     return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
 
 
-def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Any:
+def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Frame:
     """One row for each iteration, in the library of the edges."""
     types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}

@@ -16,15 +16,15 @@ settled, gives each a predecessor that is nearer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.options import SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
-from rapids_trav.algorithms.run import answer, execute, gather_view, running
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import weight_range
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import edge_blocks
@@ -32,13 +32,12 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
-from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import shortest_paths
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.run_memory import question_bytes, tree_bytes
-from rapids_trav.utilities.checks import flag
 
 INFINITE = float("inf")
 BLOCK = 1 << 22  # edges looked at at once for predecessors
@@ -49,48 +48,39 @@ LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 
 def sssp(
-    graph: TraversableGraph,
-    sources: Any,
-    *,
-    direction: str = "out",
-    where: Hashable | None = None,
-    predecessors: bool = True,
-    reached_only: bool = False,
-    **asked: Any,
-) -> Any:
+    graph: TraversableGraph, sources: object, options: SsspOptions, on_page: OnPage | None = None
+) -> Answer:
     """Frame of the distances that `Graph.sssp` documents."""
-    flag("predecessors", predecessors)
-    flag("reached_only", reached_only)
     weight = graph.rows.weight
     if weight is None:
         raise TravError(
             f"sssp needs weights, and the graph has none: {graph.rows.weight_advice}, or use bfs."
         )
-    question = RunRequest(direction=direction, where=where, weighted=True, **asked)
+    question = options.as_program()
     roots = unique(graph, vertices(graph, "sources", sources))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)
     room = question_bytes(program, ranked, own=tree_bytes(vertex, ranked))
     with running(graph, view, program, question, room):
-        _, largest = weight_range(graph, where, "shortest paths are for weights from 0 on")
+        _, largest = weight_range(graph, options.where, "shortest paths are for weights from 0 on")
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
-        xp, n = graph.engine.xp, graph.n_vertices
-        state = RunState(xp.full(n, program.identity), xp.zeros(n, dtype=bool))
+        state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))
         state.values[roots] = 0
-        state.active[roots] = True
-        done = execute(graph, view, program, state, question)
+        done = execute(graph, view, program, state, question, on_page=on_page)
         del state
         if program.dtype == "float64" and float(largest) * graph.n_vertices > np.finfo(np.float64).max:
             _refuse_lost(graph, view, done.values)
         distance, unreached = done.values, program.identity
-        predecessor = shortest_tree(graph.engine, view, distance, unreached, roots) if predecessors else None
-        columns = _columns(graph, distance, distance != unreached, predecessor, reached_only)
+        predecessor = None
+        if options.predecessors:
+            predecessor = shortest_tree(graph.engine, view, distance, unreached, roots)
+        columns = _columns(graph, distance, distance != unreached, predecessor, options.reached_only)
         return answer(graph, columns, done, question)
 
 
-def _refuse_overflow(graph: TraversableGraph, largest: int) -> None:
+def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
     """A path has at most n - 1 edges; its sum has to stay below the largest int64."""
     if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
@@ -112,22 +102,23 @@ def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> 
 
 def _columns(
     graph: TraversableGraph, distance: Array, reached: Array, predecessor: Array | None, reached_only: bool
-) -> dict[str, Any]:
+) -> dict[str, Column]:
     """Vertex, distance and predecessor of each row of the answer."""
-    row = graph.ids.rank  # None: rows are in the order of internal ids
-    if reached_only:
-        row = graph.engine.xp.flatnonzero(reached) if row is None else row[reached[row]]
-    columns = graph.id_columns("vertex", row if reached_only else None)
-    if row is not None:
-        distance, reached = distance[row], reached[row]
-        predecessor = None if predecessor is None else predecessor[row]
-    columns["distance"] = Masked(distance, reached)
+    chosen = graph.values.chosen(reached) if reached_only else None
+    columns = graph.id_columns("vertex", chosen)
+
+    def rows(values: Array) -> Array:
+        return graph.values.in_order(values) if chosen is None else values[chosen]
+
+    columns["distance"] = Masked(rows(distance), rows(reached))
     if predecessor is not None:
-        columns |= graph.id_columns("predecessor", predecessor, nulls=True)
+        columns |= graph.id_columns("predecessor", rows(predecessor), nulls=True)
     return columns
 
 
-def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any, sources: Array) -> Array:
+def shortest_tree(
+    engine: AskedEngine, view: GatherView, distance: Array, unreached: float, sources: Array
+) -> Array:
     """A predecessor of each reached vertex; -1 at sources and where unreached.
 
     Parameters
@@ -139,6 +130,7 @@ def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any
     """
     xp = engine.xp
     if view.pages is None:
+        assert view.weights is not None
         predecessor = engine.tight_predecessors(view.into, view.weights, distance, unreached)
     else:
         predecessor = _tight_predecessors(view, distance, unreached, xp)
@@ -159,7 +151,7 @@ def shortest_tree(engine: Any, view: GatherView, distance: Array, unreached: Any
         return _among_equals(engine, predecessor, list(among_equals()), xp.flatnonzero(settled))
 
 
-def _tight_predecessors(view: GatherView, distance: Array, unreached: Any, xp: Any) -> Array:
+def _tight_predecessors(view: GatherView, distance: Array, unreached: float, xp: ModuleType) -> Array:
     """The same as the engine's, a block of edges after another."""
     predecessor = xp.full(view.n_vertices, -1, dtype=vertex_dtype(view.n_vertices))
     for u, v, weight in _blocks(view, xp):
@@ -177,7 +169,9 @@ def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
         return distance[u] + weight == distance[v]
 
 
-def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) -> Array:
+def _among_equals(
+    engine: AskedEngine, predecessor: Array, edges: list[tuple[Array, Array]], settled: Array
+) -> Array:
     """Fill in the predecessors of what is reached along `edges` from the settled vertices."""
     n = len(predecessor)
     view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
@@ -185,7 +179,7 @@ def _among_equals(engine: Any, predecessor: Array, edges: list, settled: Array) 
     return engine.xp.where(predecessor < 0, found, predecessor)
 
 
-def _blocks(view: GatherView, xp: Any) -> Iterator[tuple[Array, Array, Array]]:
+def _blocks(view: GatherView, xp: ModuleType) -> Iterator[tuple[Array, Array, Array]]:
     """The edges u -> v with their weights, a block at a time."""
     assert view.weights is not None
     first = 0

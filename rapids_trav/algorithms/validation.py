@@ -16,18 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rapids_trav.algorithms.guard import question
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
 from rapids_trav.algorithms.request import on_engine, unique, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.engines.interface import View
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Frame, move
 from rapids_trav.storage.block_sizes import reading
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ class TreeError(TravError):
 @question
 def check_tree(
     graph: TraversableGraph,
-    result: Any,
-    sources: Any,
+    result: Frame,
+    sources: object,
     *,
     direction: str = "out",
     where: Hashable | None = None,
@@ -82,8 +83,8 @@ def check_tree(
 
 def _check_tree(
     graph: TraversableGraph,
-    result: Any,
-    sources: Any,
+    result: Frame,
+    sources: object,
     direction: str,
     where: Hashable | None,
     depth_limit: int | None,
@@ -93,13 +94,13 @@ def _check_tree(
     width = graph.ids.width
     names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
     vertex = on_engine(graph, vertices(graph, "result", result[names]))
-    distance = xp.full(graph.n_vertices, -1, dtype=np.int32)
+    distance = graph.values.filled(-1, np.int32)
     distance[vertex] = move(library.array(result["distance"].fillna(-1).astype("int32")), xp)
 
     predecessor = None
     names = [name.replace("vertex", "predecessor") for name in names]
     if names[0] in result.columns:
-        predecessor = xp.full(graph.n_vertices, -1, dtype=vertex.dtype)
+        predecessor = graph.values.filled(-1, vertex.dtype)
         given = result[names].dropna()
         if len(given):
             rows = move(library.array(result[names[0]].notna()), xp)
@@ -112,7 +113,7 @@ def _check_tree(
 
 
 def broken_rules(
-    engine: Any,
+    engine: AskedEngine,
     view: View,
     sources: Array,
     distance: Array,
@@ -182,7 +183,7 @@ def _check_vertices(
     is_source: Array,
     distance: Array,
     predecessor: Array | None,
-    xp: Any,
+    xp: ModuleType,
 ) -> None:
     """Rules 1 to 3 for a block of vertices, whose first is given."""
     source, depth = is_source[among], distance[among]

@@ -6,7 +6,6 @@ Their smallest and largest are kept with them, so that only the first run reads 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
 
 
-def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> tuple[Any, Any]:
+def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> tuple[float, float]:
     """Smallest and largest weight of the edges that `where` keeps, 0 without edges; refused if below 0."""
     smallest, largest = graph.storage.weight_range(where) or (0, 0)
     if smallest < 0:

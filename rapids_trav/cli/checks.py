@@ -11,8 +11,7 @@ import click
 from rapids_trav.errors import TravError
 from rapids_trav.io import check_output
 from rapids_trav.io.text import check_delimiter
-from rapids_trav.utilities.locations import folder
-from rapids_trav.utilities.sizes import parse_bytes
+from rapids_trav.storage.build_options import BuildOptions
 
 OF_TEXT = ("delimiter", "header", "string_ids")
 
@@ -57,10 +56,7 @@ def check_edge_options(delimiter: str | None, memory_limit: str | None, spill: s
     """Refuse options of the edges that mean nothing, whatever the edges are."""
     with wrong_option():
         check_delimiter(delimiter)
-        if memory_limit is not None:
-            parse_bytes(memory_limit)
-        if spill is not None:
-            folder("spill", spill)
+        BuildOptions(memory_limit=memory_limit, spill=spill)
 
 
 def refuse_given(names: tuple[str, ...], reason: str) -> None:

@@ -12,25 +12,28 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import click
 
 from rapids_trav import datasets
 from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given
 from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, split_id
+from rapids_trav.cli.options import Given, derived
 from rapids_trav.cli.report import progress
 from rapids_trav.cli.wording import rephrased
 from rapids_trav.doctor import choose_engine
 from rapids_trav.edges.sources import edge_columns, open_edges
-from rapids_trav.engines import select
+from rapids_trav.engines import NAMES, select
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.io import FORMATS, read_edges
 from rapids_trav.io.formats import guess_format
 from rapids_trav.io.parquet import read_schema
 from rapids_trav.io.text import usual_ends
 from rapids_trav.saved.write import is_saved_graph
+from rapids_trav.storage.build_options import BuildOptions
 
 
 def _not_empty(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -65,18 +68,24 @@ EDGE_OPTIONS = (
         "--header/--no-header", default=None, help="Whether a text file's first line names columns."
     ),
     click.option("--string-ids", is_flag=True, help="Keep the ids of a text file as strings: 007 is not 7."),
-    click.option(
-        "--engine",
-        type=click.Choice(["auto", "cpu", "cuda"]),
-        default="auto",
+    derived(
+        BuildOptions,
+        "engine",
         help="Where to work; auto takes the GPU where there is one with its packages.",
+        type=click.Choice(NAMES),
+        show_default=False,
     ),
-    click.option(
-        "--memory-limit",
+    derived(
+        BuildOptions,
+        "memory_limit",
         help="Most of the CPU's or GPU's memory that the graph and its questions may hold, such as 8GB; "
         "edges that do not fit are kept outside it.",
     ),
-    click.option("--spill", help="Folder for what goes into files, by default that for temporary files."),
+    derived(
+        BuildOptions,
+        "spill",
+        help="Folder for what goes into files, by default that for temporary files.",
+    ),
 )
 # What a saved graph knows by itself.
 OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids")
@@ -159,7 +168,7 @@ def open_graph(
         kind = "Parquet" if format_ == "parquet" else "a Matrix Market file"
         refuse_given(OF_TEXT, f"text, and {edges} is {kind}")
     with progress("Reading the edges and building the graph"):
-        source: Any = path
+        source: Frame | Path = path
         if format_ == "parquet":
             check_types(path, *_ends(path, src, dst))
         else:
@@ -238,7 +247,7 @@ def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdin.buffer) if edges == "-" else Path(edges).open("rb")
 
 
-def _ends(source: Any, src: Sequence, dst: Sequence) -> tuple[list, list]:
+def _ends(source: Frame | Path, src: Sequence, dst: Sequence) -> tuple[list, list]:
     """The columns of both ends, those named or the usual ones."""
     if isinstance(source, Path):
         read_schema(source)  # refuses what is not Parquet
@@ -248,7 +257,7 @@ def _ends(source: Any, src: Sequence, dst: Sequence) -> tuple[list, list]:
     return edge_columns(opened, list(src) or None, list(dst) or None)
 
 
-def _read(path: Path, **options: Any) -> Any:
+def _read(path: Path, **options: Given) -> Frame:
     """The edges, with what the reader had to guess said on the standard error."""
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)

@@ -105,12 +105,12 @@ def _progress() -> Progress:
 
 
 def _summary(report: Report) -> Table:
-    keys = {**report.output(), **report.more_output()}
+    keys, validation = report.output(), report.more_output()["validation"]
     table = Table(
         "search",
         *("min", "first quartile", "median", "third quartile", "max", "harmonic mean"),
         title=f"Graph500 scale {report.scale}, edge factor {report.edge_factor}: "
-        f"{len(report.searches)} searches on {report.device}, validation {keys['validation']}; "
+        f"{len(report.searches)} searches on {report.device}, validation {validation}; "
         f"generated in {seconds(report.generation_seconds)}, "
         f"constructed in {seconds(report.construction_seconds)}",
         title_justify="left",

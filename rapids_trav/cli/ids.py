@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, tzinfo
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Dtype, Frame, Series
 from rapids_trav.graph import Graph
 from rapids_trav.io.parquet import read_schema
+from rapids_trav.io.write import to_pandas
 
 LARGE = "hold numbers that 64 bits do not hold"
 SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\",c'."
@@ -26,10 +27,10 @@ SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\"
 class IdReader:
     """Reads the ids of one column: `parse` gives the value that a text means, `what` says what it must be."""
 
-    parse: Callable[[str], Any]
+    parse: Callable[[str], Hashable]
     what: str
 
-    def read(self, text: str, option: str) -> Any:
+    def read(self, text: str, option: str) -> Hashable:
         """The id, or the sentence that names the option."""
         try:
             return self.parse(text)
@@ -57,12 +58,12 @@ def id_readers(graph: Graph) -> list[IdReader]:
     """One for each column of the graph's ids."""
     first = graph.id_columns("id", graph.engine.xp.zeros(min(graph.n_vertices, 1), dtype=np.int64))
     frame = graph.frame(first)
-    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    frame = to_pandas(frame)
     examples = frame.iloc[0].tolist() if len(frame) else [None] * len(first)
     return [_reader(dtype, example) for dtype, example in zip(graph.ids.dtypes, examples, strict=True)]
 
 
-def _reader(dtype: Any, example: Any) -> IdReader:
+def _reader(dtype: Dtype, example: object) -> IdReader:
     dtype = dtype.categories.dtype if hasattr(dtype, "categories") else dtype
     if dtype.kind in "iu":
         return IdReader(int, "whole numbers")
@@ -81,7 +82,7 @@ def _reader(dtype: Any, example: Any) -> IdReader:
     return objects.get(type(example), IdReader(str, "words"))
 
 
-def _time(text: str, zone: Any) -> pd.Timestamp:
+def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:
     """A time; one without a zone is in the ids' own."""
     time = pd.Timestamp(text)
     if zone is None and time.tzinfo is not None:
@@ -100,7 +101,7 @@ def check_types(path: Path, src: list[str], dst: list[str]) -> None:
             )
 
 
-def check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
+def check_ids(frame: Frame, src: list[str], dst: list[str]) -> None:
     """Refuse text that is read as something else than ids of one kind, with the option that helps."""
     for pair in zip(src, dst, strict=True):
         kinds = {_kind(frame[name]) for name in pair}
@@ -116,7 +117,7 @@ def check_ids(frame: Any, src: list[str], dst: list[str]) -> None:
             )
 
 
-def _mixture(words: Any) -> str:
+def _mixture(words: Series) -> str:
     """What stands in a column that is read as words, beside a column of numbers."""
     whole = words.astype(str).str.match(r"[+-]?[0-9]+$")
     if bool(whole.all()):
@@ -124,12 +125,12 @@ def _mixture(words: Any) -> str:
     return f"hold numbers in one and {'numbers and ' if bool(whole.any()) else ''}words in the other"
 
 
-def _has_large_integers(column: Any) -> bool:
+def _has_large_integers(column: Series) -> bool:
     """Whether pandas has read integers past 64 bits, which it holds as objects."""
     return bool(column.dtype == object and pd.api.types.infer_dtype(column) == "integer")
 
 
-def _kind(column: Any) -> str:
+def _kind(column: Series) -> str:
     kind = column.dtype.kind
     if kind == "f" and bool((column % 1 != 0).any()):
         return "fractions"

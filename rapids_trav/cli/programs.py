@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import click
 import pandas as pd
@@ -12,30 +11,36 @@ import pandas as pd
 from rapids_trav.algorithms import components as components_
 from rapids_trav.algorithms import pagerank as pagerank_
 from rapids_trav.algorithms import sssp as sssp_
-from rapids_trav.algorithms.run_request import RunRequest
+from rapids_trav.algorithms.options import (
+    ComponentsOptions,
+    IterationOptions,
+    PagerankOptions,
+    SsspOptions,
+)
 from rapids_trav.cli.checks import check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
+from rapids_trav.cli.options import Given, derived, taken
 from rapids_trav.cli.questions import head, names, screen_beside, write
 from rapids_trav.cli.report import console, count, trace_table
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
+from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.progress import PageProgress
 from rapids_trav.utilities.sizes import readable
 
 SHOWN = 10  # components, or vertices, that a summary lists
 RUNNING = "Running (the first run of a new installation compiles)"
 
-_where = click.option("--where", help="Boolean column: use only edges where it is true.")
-_weight = click.option("--weight", help="Column of the edges' weights.")
-_trace = click.option("--trace", is_flag=True, help="Show what each iteration did.")
+_where = derived(IterationOptions, "where", help="Boolean column: use only edges where it is true.")
+_weight = derived(BuildOptions, "weight", help="Column of the edges' weights.")
+_trace = derived(IterationOptions, "trace", help="Show what each iteration did.")
 _plot = click.option(
     "--plot", "picture", help="Draw time, bytes and overlap by iteration to .png, .svg, .pdf, ..."
 )
-_checkpoint = click.option("--checkpoint", help="Folder in which to keep the state of the run.")
-_every = click.option(
-    "--checkpoint-every", type=click.IntRange(1), default=10, show_default=True, help="Iterations."
-)
-_resume = click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
+_checkpoint = derived(IterationOptions, "checkpoint", help="Folder in which to keep the state of the run.")
+_every = derived(IterationOptions, "checkpoint_every", help="Iterations.", type=click.IntRange(1))
+_resume = derived(IterationOptions, "resume", help="Go on from the checkpoint, if there is one.")
 _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
@@ -51,13 +56,13 @@ def run_options(command: Callable) -> Callable:
 
 @click.command()
 @run_options
-def components(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
+def components(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Weakly connected components: for every vertex the smallest id of its component.
 
     \b
     rapids-trav components facebook
     """
-    _run(components_.components, output, picture, quiet, options, _component_sizes)
+    _run(components_.components, ComponentsOptions, output, picture, quiet, options, _component_sizes)
 
 
 @click.command()
@@ -66,73 +71,55 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 @click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
-@click.option(
-    "--direction",
-    type=click.Choice(["out", "in", "both"]),
-    default="out",
-    show_default=True,
-    help="Which way to follow directed edges.",
-)
-def sssp(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
+@derived(SsspOptions, "direction", help="Which way to follow directed edges.")
+def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Shortest paths by weight: distance and predecessor of every vertex.
 
     \b
     rapids-trav sssp roads.csv --weight metres --source 17
     """
-    _run(sssp_.sssp, output, picture, quiet, options, _distances)
+    _run(sssp_.sssp, SsspOptions, output, picture, quiet, options, _distances)
 
 
 @click.command()
 @run_options
 @_weight
-@click.option("--alpha", type=float, default=0.85, show_default=True, help="Damping, between 0 and 1.")
-@click.option("--tol", type=float, default=1e-5, show_default=True, help="End below.")
-@click.option("--max-iter", type=int, default=100, show_default=True, help="Iterations.")
-def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Any) -> None:
+@derived(PagerankOptions, "alpha", help="Damping, between 0 and 1.")
+@derived(PagerankOptions, "tol", help="End below.")
+@derived(PagerankOptions, "max_iter", help="Iterations.")
+def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """PageRank of every vertex.
 
     \b
     rapids-trav pagerank twitter-ego --output ranks.parquet
     """
-    with wrong_option():
-        pagerank_.check_settings(options["alpha"], options["tol"], options["max_iter"])
-    _run(pagerank_.pagerank, output, picture, quiet, options, _top)
+    _run(pagerank_.pagerank, PagerankOptions, output, picture, quiet, options, _top)
 
 
 def _run(
     question: Callable,
+    kind: type[ComponentsOptions | SsspOptions | PagerankOptions],
     output: str | None,
     picture: str | None,
     quiet: bool,
-    options: dict[str, Any],
+    options: dict[str, Given],
     summary: Callable[[pd.DataFrame], list[str]],
 ) -> None:
     """Ask, show and write, with the pages that are streamed on the way."""
     check_files(options["edges"], output, picture)
+    asked = taken(kind, options)
+    shown = asked["trace"]
+    asked["trace"] = shown or picture is not None
     with wrong_option():
-        RunRequest(**{name: options[name] for name in ("checkpoint", "checkpoint_every", "resume")})
-    asked = (
-        "where",
-        "trace",
-        "checkpoint",
-        "checkpoint_every",
-        "resume",
-        "direction",
-        "alpha",
-        "tol",
-        "max_iter",
-    )
-    asked_for = {name: options.pop(name) for name in asked if name in options}
-    shown = asked_for["trace"]
-    asked_for["trace"] = shown or picture is not None
+        request = kind(**asked)
     source = options.pop("source", None)
     opened = open_graph(**options)
     arguments = [] if source is None else [opened.ids(source, "--source")]
     start = time.perf_counter()
     with PageProgress(RUNNING, console(stderr=True)) as pages:
-        answer = question(opened.graph, *arguments, **asked_for, on_page=pages.on_page)
+        answer = question(opened.graph, *arguments, request, pages.on_page)
     took = time.perf_counter() - start
-    result, trace = answer if asked_for["trace"] else (answer, None)
+    result, trace = answer if request.trace else (answer, None)
     if not quiet:
         _show(output, opened, took, pages, summary(to_pandas(result)), trace if shown else None)
     if picture is not None:
@@ -143,7 +130,7 @@ def _run(
 
 
 def _show(
-    output: str | None, opened: OpenGraph, took: float, pages: PageProgress, lines: list[str], trace: Any
+    output: str | None, opened: OpenGraph, took: float, pages: PageProgress, lines: list[str], trace: Frame
 ) -> None:
     screen = screen_beside(output)
     head(screen, opened, took)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import click
+import pandas as pd
 from rich.console import Console
 
-from rapids_trav.algorithms.request import POLICIES, policy_of
+from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.cli.checks import check_apart, check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
+from rapids_trav.cli.options import Given, derived, taken, tuning_of
 from rapids_trav.cli.report import console, count, level_counts, level_table, progress, seconds, trace_table
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io import write_frame
 from rapids_trav.io.write import to_pandas
+from rapids_trav.tuning import SearchTuning
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
 SEARCHING = "Searching (the first search of a new installation compiles)"
@@ -24,64 +28,44 @@ SEARCHING = "Searching (the first search of a new installation compiles)"
 _source = click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
-_direction = click.option(
-    "--direction",
-    type=click.Choice(["out", "in", "both"]),
-    default="out",
-    show_default=True,
-    help="Which way to follow directed edges.",
+_direction = derived(SearchOptions, "direction", help="Which way to follow directed edges.")
+_where = derived(SearchOptions, "where", help="Boolean column: follow only edges where it is true.")
+_depth_limit = derived(
+    SearchOptions, "depth_limit", help="End the search at this distance.", type=click.IntRange(0)
 )
-_where = click.option("--where", help="Boolean column: follow only edges where it is true.")
-_depth_limit = click.option("--depth-limit", type=click.IntRange(0), help="End the search at this distance.")
 _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
-_deterministic = click.option(
-    "--deterministic", is_flag=True, help="Of all valid predecessors give the smallest."
-)
+_deterministic = derived(SearchOptions, "deterministic", help="Of all valid predecessors give the smallest.")
 _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
 @click.command()
 @edge_options
 @_source
-@click.option("--mode", type=click.Choice(["joint", "each"]), default="joint", show_default=True)
+@derived(SearchOptions, "mode")
 @_direction
 @_depth_limit
 @click.option(
     "--target", "-t", multiple=True, help="End the search when all targets are found; given like --source."
 )
-@click.option("--variant", type=click.Choice(VARIANTS), default="auto", show_default=True)
-@click.option(
-    "--policy",
-    type=click.Choice(POLICIES),
-    help="When --variant direction turns, and only with it.  [default: gap]",
-)
+@derived(SearchOptions, "variant", type=click.Choice(VARIANTS))
+@derived(SearchTuning, "policy", help="When --variant direction turns, and only with it.  [default: gap]")
 @_where
 @_deterministic
-@click.option("--no-predecessors", is_flag=True, help="Distances alone, which is faster.")
-@click.option("--reached-only", is_flag=True, help="Leave out vertices that were not reached.")
-@click.option("--trace", is_flag=True, help="Show what each level did, in a second search.")
+@derived(SearchOptions, "predecessors", help="Distances alone, which is faster.")
+@derived(SearchOptions, "reached_only", help="Leave out vertices that were not reached.")
+@derived(SearchOptions, "trace", help="Show what each level did, in a second search.")
 @_output
 @click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg, .pdf, ...")
 @_quiet
 def bfs(
     source: tuple[str, ...],
-    mode: str,
-    direction: str,
-    depth_limit: int | None,
     target: tuple[str, ...],
-    variant: str,
-    policy: str | None,
-    where: str | None,
-    deterministic: bool,
-    no_predecessors: bool,
-    reached_only: bool,
-    trace: bool,
     output: str | None,
     picture: str | None,
     quiet: bool,
-    **edges: Any,
+    **given: Given,
 ) -> None:
     """Distance and predecessor of every vertex, and how many vertices each level has.
 
@@ -89,30 +73,19 @@ def bfs(
     rapids-trav bfs facebook --source 0
     rapids-trav bfs edges.csv --src from --dst to -s alice -o distances.parquet --plot levels.png
     """
-    check_files(edges["edges"], output, picture)
+    check_files(given["edges"], output, picture)
     with wrong_option():
-        policy_of(variant, policy)
-    opened = open_graph(variant=variant, **edges)
-    trace = trace and not (quiet and picture is None)  # it would not be seen
-    options = {
-        "mode": mode,
-        "direction": direction,
-        "depth_limit": depth_limit,
-        "targets": opened.ids(target, "--target") or None,
-        "variant": variant,
-        "policy": policy,
-        "where": where,
-        "deterministic": deterministic,
-        "predecessors": not no_predecessors,
-        "reached_only": reached_only,
-        "trace": trace,
-    }
+        options = taken(SearchOptions, given) | {"tuning": tuning_of(SearchTuning, given)}
+        SearchOptions(**options)
+    opened = open_graph(variant=options["variant"], **given)
+    options["trace"] = trace = options["trace"] and not (quiet and picture is None)  # it would not be seen
+    options["targets"] = opened.ids(target, "--target") or None
     sources = opened.ids(source, "--source")
     if trace:
         _ask(opened.graph.bfs, sources, **options)  # compiles and loads, which is no part of a level
     answer, took = _ask(opened.graph.bfs, sources, **options)
     result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
-    searches = len(source) if mode == "each" else 1
+    searches = len(source) if options["mode"] == "each" else 1
     levels = level_counts(result, opened.graph.n_vertices * searches)
     if not quiet:
         screen = screen_beside(output)
@@ -140,26 +113,17 @@ def bfs(
 @_output
 @_quiet
 def paths(
-    source: tuple[str, ...],
-    target: tuple[str, ...],
-    direction: str,
-    where: str | None,
-    depth_limit: int | None,
-    deterministic: bool,
-    output: str | None,
-    quiet: bool,
-    **edges: Any,
+    source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Given
 ) -> None:
     """A shortest path from the nearest source to each target.
 
     \b
     rapids-trav paths facebook --source 0 --target 4038
     """
-    check_files(edges["edges"], output)
-    opened = open_graph(**edges)
+    check_files(given["edges"], output)
+    options = taken(SearchOptions, given)
+    opened = open_graph(**given)
     sources, targets = opened.ids(source, "--source"), opened.ids(target, "--target")
-    options = {"direction": direction, "where": where, "depth_limit": depth_limit}
-    options["deterministic"] = deterministic
     result, took = _ask(opened.graph.paths, sources, targets, **options)
     if not quiet:
         screen = screen_beside(output)
@@ -184,23 +148,21 @@ def paths(
 def khop(
     seed: tuple[str, ...],
     k: int,
-    direction: str,
-    where: str | None,
     vertices: str | None,
     output: str | None,
     quiet: bool,
-    **edges: Any,
+    **given: Given,
 ) -> None:
     """The neighbourhood within k steps of the seeds: its edges (--output) and its vertices (--vertices).
 
     \b
     rapids-trav khop facebook --seed 0 --k 1 --output neighbourhood.csv
     """
-    check_files(edges["edges"], output)
-    check_files(edges["edges"], vertices)
+    check_files(given["edges"], output)
+    check_files(given["edges"], vertices)
     check_apart(output, vertices, "--vertices")
-    opened = open_graph(**edges)
-    options = {"direction": direction, "where": where}
+    options = taken(SearchOptions, given)
+    opened = open_graph(**given)
     answer, took = _ask(opened.graph.khop, opened.ids(seed, "--seed"), k, **options)
     if not quiet:
         screen = screen_beside(output, vertices)
@@ -211,7 +173,7 @@ def khop(
     write(answer.edges, output)
 
 
-def _ask(question: Callable, *arguments: Any, **options: Any) -> tuple[Any, float]:
+def _ask(question: Callable[..., Answer], *arguments: object, **options: object) -> tuple[Answer, float]:
     start = time.perf_counter()
     with progress(SEARCHING):
         answer = question(*arguments, **options)
@@ -234,14 +196,14 @@ def head(screen: Console, opened: OpenGraph, took: float) -> None:
     )
 
 
-def write(result: Any, output: str | None) -> None:
+def write(result: Frame, output: str | None) -> None:
     if output == "-":
         to_pandas(result).to_csv(sys.stdout, index=False)
     elif output is not None:
         write_frame(result, output)
 
 
-def _by_target(result: Any) -> list[tuple[str, list[str]]]:
+def _by_target(result: Frame) -> list[tuple[str, list[str]]]:
     """Each target with the vertices on the way to it, none if it was not reached."""
     target = names(result, "target")
     vertex = names(result[result["step"].notna()], "vertex")
@@ -251,7 +213,7 @@ def _by_target(result: Any) -> list[tuple[str, list[str]]]:
     ]
 
 
-def names(result: Any, column: str) -> Any:
+def names(result: Frame, column: str) -> pd.Series:
     """Ids as text, those of several columns joined by commas."""
     columns = [name for name in result.columns if name == column or name.startswith(f"{column}_")]
     return (

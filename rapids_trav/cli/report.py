@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
 
 BAR_WIDTH = 24
@@ -48,7 +48,7 @@ def progress(task: str) -> AbstractContextManager:
     return bar
 
 
-def level_counts(result: Any, n_vertices: int | None = None) -> pd.DataFrame:
+def level_counts(result: Frame, n_vertices: int | None = None) -> pd.DataFrame:
     """Vertices by distance: columns `distance`, `vertices`, `cumulative`; a null distance is "unreached".
 
     With `n_vertices`, vertices that the result leaves out count as unreached.
@@ -104,7 +104,7 @@ def _ends(frame: pd.DataFrame) -> list:
     return [*rows[: MOST_ROWS // 2], None, *rows[-MOST_ROWS // 2 :]]
 
 
-def _cell(name: str, value: Any) -> str:
+def _cell(name: str, value: float | str | None) -> str:
     if isinstance(value, str) or pd.isna(value):
         return str(value) if isinstance(value, str) else ""
     if name == "residual":  # which falls by powers of ten

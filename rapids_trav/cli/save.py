@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from rapids_trav.cli.checks import wrong_option
 from rapids_trav.cli.edges import edge_options, open_graph
+from rapids_trav.cli.options import Given, derived
 from rapids_trav.cli.report import console, count, progress, seconds
+from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.locations import reachable
 from rapids_trav.utilities.sizes import readable
 
@@ -17,9 +18,9 @@ from rapids_trav.utilities.sizes import readable
 @click.command()
 @edge_options
 @click.argument("folder")
-@click.option("--weight", help="Column of weights to keep with the edges.")
+@derived(BuildOptions, "weight", help="Column of weights to keep with the edges.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
-def save(folder: str, weight: str | None, quiet: bool, **edges: Any) -> None:
+def save(folder: str, weight: str | None, quiet: bool, **edges: Given) -> None:
     """Build the graph of EDGES and save it as FOLDER, to be given as EDGES from then on.
 
     \b

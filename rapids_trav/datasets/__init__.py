@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rapids_trav.errors import TravError, written
+from rapids_trav.frames.columns import Frame
 from rapids_trav.io import read_edges
 
 #: Names that `load`, `path` and the command line take, and whether the edges have a direction.
@@ -30,7 +30,7 @@ def path(name: str) -> Path:
     return Path(__file__).parent / "data" / f"{name}.parquet"
 
 
-def load(name: str, library: str = "pandas") -> Any:
+def load(name: str, library: str = "pandas") -> Frame:
     """Edges of a shipped graph as a frame with int32 columns `src` and `dst`.
 
     Parameters

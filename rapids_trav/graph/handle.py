@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import os
+from collections.abc import Hashable, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from rapids_trav.algorithms import bfs, khop, levels, paths
+from rapids_trav.algorithms import levels
 from rapids_trav.algorithms.guard import question
+from rapids_trav.algorithms.options import Direction
 from rapids_trav.csr import statistics
-from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.sources import Ends
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.program_methods import ProgramMethods
-from rapids_trav.ids.maps import IdMap
-from rapids_trav.memory.budget import Budget
+from rapids_trav.graph.search_methods import SearchMethods
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage import build
 from rapids_trav.storage.block_sizes import reading
-from rapids_trav.storage.edge_rows import RowReader
-from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.memory_errors import telling_of_memory
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.parts import GraphParts
-from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.sizes import readable
 
 
-class Graph(ProgramMethods):
+class Graph(SearchMethods, ProgramMethods):
     """A graph over the edges of a frame, built once and asked many times.
 
     Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
@@ -51,39 +48,21 @@ class Graph(ProgramMethods):
         Where its searches run; `engine.name` is "cpu" or "cuda".
     """
 
-    def __init__(
-        self,
-        rows: RowReader,
-        ids: IdMap,
-        storage: InMemory,
-        *,
-        n_edges: int,
-        directed: bool,
-        weight: Hashable | None,
-        build_times: dict[str, float],
-    ) -> None:
-        self.rows = rows
-        self.ids = ids
-        self.storage = storage
-        self.n_edges = n_edges
-        self.directed = directed
-        self.weight = weight
-        self.build_times = build_times
-
     @classmethod
     def from_edges(
         cls,
-        edges: Any,
+        edges: object,
         src: Ends = None,
         dst: Ends = None,
         *,
         directed: bool = False,
         weight: Hashable | None = None,
-        vertices: Any = None,
-        engine: Any = "auto",
-        degree_sort: str = "auto",
+        vertices: object = None,
+        engine: object = "auto",
+        degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
-        spill: Any = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
     ) -> Graph:
         """Build a graph from an edge list.
 
@@ -106,10 +85,10 @@ class Graph(ProgramMethods):
             ids if it holds them, of a frame without rows as well: beside float64 ids, 3 is 3.0.
         engine : {"auto", "cpu", "cuda"} or an engine
             "auto" is the GPU for cuDF frames and the CPU for the others.
-        degree_sort : {"auto", "radix", "merge", "none"}
-            Number the vertices inside the graph by descending degree, with a radix or a merge sort (the
-            order is the same), which lets most searches on a GPU look at fewer edges; answers are in the
-            caller's ids and order all the same.  "auto" is "radix" on the CUDA engine, "none" on the CPU.
+        degree_sort : bool, optional
+            Number the vertices inside the graph by descending degree, which lets most searches on a GPU look
+            at fewer edges; answers are in the caller's ids and order all the same.  By default it is done on
+            the CUDA engine and not on the CPU.
         memory_limit : int or str, optional
             Most of the engine's memory (of the GPU, or of the CPU) that the graph and its questions may hold,
             in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the
@@ -122,6 +101,8 @@ class Graph(ProgramMethods):
         spill : path, optional
             Folder for those files, which must be there; by default that for temporary files.  They have no
             names in it, and are gone with the graph however it ends.
+        tuning : mapping, optional
+            Settings for research; see `rapids_trav.tuning.BuildTuning`.
 
         Raises
         ------
@@ -144,30 +125,30 @@ class Graph(ProgramMethods):
         seen, and files must stay as they are.  More edges than a frame holds come as several frames or as
         Parquet.  A graph of pandas frames on the CPU engine can be pickled, edges and all.
         """
-        flag("directed", directed)
+        options = BuildOptions(
+            src=src,
+            dst=dst,
+            directed=directed,
+            weight=weight,
+            vertices=vertices,
+            engine=engine,
+            degree_sort=degree_sort,
+            memory_limit=memory_limit,
+            spill=spill,
+            tuning=tuning,
+        )
         with telling_of_memory("building the graph", engine):
-            parts = build.build(
-                edges,
-                src,
-                dst,
-                directed=directed,
-                weight=weight,
-                vertices=vertices,
-                engine=engine,
-                degree_sort=degree_sort,
-                memory_limit=memory_limit,
-                spill=spill,
-            )
+            parts = build.build(edges, options)
         return cls(**vars(parts))
 
     @classmethod
     def open(
         cls,
-        folder: Any,
+        folder: str | os.PathLike[str],
         *,
-        engine: Any = "auto",
+        engine: object = "auto",
         memory_limit: int | str | None = None,
-        spill: Any = None,
+        spill: str | os.PathLike[str] | None = None,
         verify: bool | None = None,
     ) -> Graph:
         """Open a graph that `save` wrote.
@@ -210,7 +191,7 @@ class Graph(ProgramMethods):
         return cls(**vars(parts))
 
     @question
-    def save(self, folder: Any) -> None:
+    def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
         `rapids_trav.saved.write` documents what the folder holds.  It is there whole or not at all: what a
@@ -233,150 +214,7 @@ class Graph(ProgramMethods):
         graphs.save(parts, folder)
 
     @question
-    def bfs(
-        self,
-        sources: Any,
-        *,
-        mode: str = "joint",
-        depth_limit: int | None = None,
-        targets: Any = None,
-        direction: str = "out",
-        predecessors: bool = True,
-        reached_only: bool = False,
-        deterministic: bool = False,
-        where: Hashable | None = None,
-        variant: str = "auto",
-        policy: str | None = None,
-        trace: bool = False,
-    ) -> Any:
-        """Breadth-first search: how far each vertex is from the sources, and by which neighbour.
-
-        Parameters
-        ----------
-        sources : id, sequence, Series, or (several-column ids) tuple, list of tuples or frame
-        mode : {"joint", "each"}
-            "joint" starts from all sources at once, repeated ones counting once; "each" makes an independent
-            search of each source, in the order given and with a column `source`.
-        depth_limit : int, optional
-            Levels to search; 0 gives the sources alone and None has no limit (cuGraph reads 0 as no limit).
-        targets : like `sources`, optional
-            Stop after the level in which the last of them is found.  Vertices beyond count as unreached.
-        direction : {"out", "in", "both"}
-            Follow edges from source to destination, backwards, or both ways; an undirected graph has but one.
-        predecessors : bool, default True
-            Without them the search is cheaper.
-        reached_only : bool, default False
-            Leave out the vertices that are not reached.
-        deterministic : bool, default False
-            Take the smallest of the valid predecessors; otherwise any may come.  Distances are the same
-            either way: with ``predecessors=False`` it changes nothing.
-        where : str, optional
-            Boolean edge column: follow only the edges where it is true.
-        variant : str, default "auto"
-            Algorithm; `graph.engine.variants` lists those of the engine.
-        policy : {"gap", "beamer"}, optional
-            When the variant "direction" turns from top-down to bottom-up and back, and only with it; by
-            default as the GAP Benchmark Suite does.
-        trace : bool, default False
-            Return `Traced(result, trace)`, with a row in `trace` for each level.
-
-        Returns
-        -------
-        DataFrame
-            In the library of the edges: `vertex`, in ascending order and the dtype of the ids; `distance`,
-            integer, null where unreached; `predecessor`, null at sources and where unreached.  With
-            ``mode="each"`` the same for each source, under a first column `source`.
-
-        Raises
-        ------
-        UnknownVertexError
-            If a source or target is not in the graph.
-        TravError
-            If an option has no meaning.
-
-        References
-        ----------
-        S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
-        """
-        return bfs.bfs(
-            self,
-            sources,
-            mode=mode,
-            depth_limit=depth_limit,
-            targets=targets,
-            direction=direction,
-            predecessors=predecessors,
-            reached_only=reached_only,
-            deterministic=deterministic,
-            where=where,
-            variant=variant,
-            policy=policy,
-            trace=trace,
-        )
-
-    @question
-    def paths(self, sources: Any, targets: Any, **options: Any) -> Frame:
-        """A shortest path from the sources to each target.
-
-        Parameters
-        ----------
-        sources, targets : as in `bfs`
-        **options
-            `mode`, `depth_limit`, `direction`, `deterministic`, `where`, `variant`, `policy` as in `bfs`.
-
-        Returns
-        -------
-        DataFrame
-            `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
-            target, in the order of the targets given, repeated ones counting once.  A target that is not
-            reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each
-            source, under a column `source`.
-        """
-        return paths.paths(self, sources, targets, **options)
-
-    @question
-    def khop(
-        self, seeds: Any, k: int, *, direction: str = "out", where: Hashable | None = None
-    ) -> khop.Neighborhood:
-        """The vertices within `k` edges of the seeds, and the edges among them.
-
-        Parameters
-        ----------
-        seeds : as `sources` in `bfs`
-        k : int
-            0 gives the seeds and the edges among them.
-        direction : {"out", "in", "both"}
-        where : str, optional
-            Boolean edge column: follow, and return, only the edges where it is true.
-
-        Returns
-        -------
-        Neighborhood
-            `vertices`, a frame of `vertex` and `distance` in ascending order; `edges`, the rows of the edge
-            list (all columns, with their index and in their order) whose both ends are among the vertices.
-        """
-        return khop.khop(self, seeds, k, direction=direction, where=where)
-
-    @question
-    def levels(self, sources: Any, **options: Any) -> Frame:
-        """How many vertices lie at each distance.
-
-        Parameters
-        ----------
-        sources : as in `bfs`
-        **options
-            `mode`, `depth_limit`, `targets`, `direction`, `where`, `variant`, `policy` as in `bfs`.
-
-        Returns
-        -------
-        DataFrame
-            `distance`, `vertices`, `cumulative`; the last row, with null distance, counts the unreached if
-            there are any.  With ``mode="each"`` the same for each source, under a column `source`.
-        """
-        return levels.levels(self, sources, **options)
-
-    @question
-    def degrees(self, direction: str = "out") -> Frame:
+    def degrees(self, direction: Direction = "out") -> Frame:
         """Edges at each vertex: frame of `vertex` and `degree`.
 
         A self-loop is one edge at its vertex, and counts once, also where the directions are "both".
@@ -399,29 +237,6 @@ class Graph(ProgramMethods):
             }
         )
 
-    @property
-    def budget(self) -> Budget | None:
-        """The memory limit, what is in use and the most that was; None without a limit."""
-        return self.storage.budget
-
-    @property
-    def engine(self) -> Any:
-        return self.storage.engine
-
-    @property
-    def frame_library(self) -> str:
-        """The library of the frames that come and go: "pandas" or "cudf"."""
-        return self.rows.source.library.name
-
-    @property
-    def n_vertices(self) -> int:
-        return self.ids.n
-
-    @property
-    def edge_columns(self) -> list[Hashable]:
-        """Columns of the edge list, each addressable by its name (`where`, `weight`, the edges of `khop`)."""
-        return list(self.rows.source.columns)
-
     @cached_property
     @question
     def n_self_loops(self) -> int:
@@ -438,26 +253,7 @@ class Graph(ProgramMethods):
         with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
-    def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:
-        """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
-        columns = self.ids.decode(internal, nulls)
-        if len(columns) == 1:
-            return {name: columns[0]}
-        return {f"{name}_{i}": column for i, column in enumerate(columns)}
-
-    def frame(self, columns: dict[str, Any]) -> Frame:
-        """A frame of the library that the edges came in."""
-        return self.rows.source.library.frame(columns)
-
-    def hand_out(self, columns: dict[str, Any]) -> Frame:
-        """A frame as `frame` makes it, for the caller: under cudf.pandas a proxy."""
-        return self.rows.source.library.hand_out(self.frame(columns))
-
-    def deliver(self, frame: Frame) -> Frame:
-        """A result as the kind of frame that the edges came in: the same, a proxy of it, or a Dask frame."""
-        return self.rows.source.library.hand_out(self.rows.source.deliver(frame))
-
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
             raise TypeError(
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+import os
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy.typing as npt
 
 from rapids_trav.algorithms import components, pagerank, run, sssp
+from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.guard import question
+from rapids_trav.algorithms.options import (
+    ComponentsOptions,
+    Direction,
+    PagerankOptions,
+    Processor,
+    ProgramOptions,
+    RunMode,
+    SsspOptions,
+)
+from rapids_trav.graph.contents import GraphContents
 from rapids_trav.programs.definition import Program
 from rapids_trav.utilities.progress import shown
 
 
-class ProgramMethods:
+class ProgramMethods(GraphContents):
     """Methods of `Graph`, apart for their length."""
 
     @question
@@ -19,24 +32,23 @@ class ProgramMethods:
         self,
         program: Program,
         *,
-        initial: Any,
-        sources: Any = None,
-        direction: str = "out",
+        initial: object,
+        sources: object = None,
+        direction: Direction = "out",
         where: Hashable | None = None,
         weighted: bool = False,
         parameters: Sequence[float] = (),
         max_iterations: int | None = None,
-        asynchronous: bool = False,
-        mode: str = "auto",
-        processor: str = "auto",
+        asynchronous: bool | None = False,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
         trace: bool = False,
         progress: bool = False,
-        checkpoint: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
-        gather: str = "rows",
-        replication: int | str = "auto",
-    ) -> Any:
+        tuning: Mapping[str, object] | None = None,
+    ) -> Answer:
         """Run a gather-apply-scatter program: a value for each vertex, from those of its neighbours.
 
         Parameters
@@ -67,7 +79,8 @@ class ProgramMethods:
             End after so many; by default when no vertex is active or the program's tolerance is reached.
         asynchronous : bool, default False
             Use new values in the iteration that makes them, which often takes fewer.  A synchronous run is
-            Jacobi's method: its values after each iteration do not depend on the engine.
+            Jacobi's method: its values after each iteration do not depend on the engine.  None takes what is
+            faster on the engine, if the program comes to the same end either way.
         mode : {"auto", "pull", "notify", "push"}
             All vertices gather in each iteration; or those that an active vertex notifies; or (min and max
             without `apply`) active vertices hand out their values.  "auto" chooses for each iteration; the
@@ -88,16 +101,11 @@ class ProgramMethods:
             Only with `checkpoint`.
         resume : bool, default False
             Go on from the checkpoint in that folder, if there is one; one of another graph, program or choice
-            of what decides the values is refused.  `mode`, `processor`, `gather`, `checkpoint_every` and what
+            of what decides the values is refused.  `mode`, `processor`, `tuning`, `checkpoint_every` and what
             ends a run (`max_iterations`; of `pagerank` `tol` and `max_iter`) may be others than before.  A
             run that had ended gives its answer again.
-        gather : {"rows", "replicas"}
-            On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do
-            in shared memory, with copies of each against contention (Garaph).  The README has measurements of
-            both; which is faster depends on the graph.
-        replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-            How many copies replicas have, and only with them: one number for all, or by Garaph's formula from
-            the edges and vertices of each block, which is what "auto" takes.
+        tuning : mapping, optional
+            Settings for research; see `rapids_trav.tuning.RunTuning`.
 
         Returns
         -------
@@ -115,31 +123,26 @@ class ProgramMethods:
         References
         ----------
         J. Gonzalez et al., "PowerGraph: distributed graph-parallel computation on natural graphs", OSDI 2012.
-        L. Ma et al., "Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
-        replication", USENIX ATC 2017.
         """
+        options = ProgramOptions(
+            sources=sources,
+            direction=direction,
+            weighted=weighted,
+            parameters=parameters,
+            max_iterations=max_iterations,
+            mode=mode,
+            tuning=tuning,
+            where=where,
+            asynchronous=asynchronous,
+            processor=processor,
+            trace=trace,
+            progress=progress,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
         with shown("run", progress) as on_page:
-            return run.run(
-                self,  # type: ignore[arg-type]
-                program,
-                initial,
-                sources,
-                parameters,
-                asynchronous,
-                direction=direction,
-                where=where,
-                weighted=weighted,
-                max_iterations=max_iterations,
-                mode=mode,
-                processor=processor,
-                trace=trace,
-                on_page=on_page,
-                checkpoint=checkpoint,
-                checkpoint_every=checkpoint_every,
-                resume=resume,
-                gather=gather,
-                replication=replication,
-            )
+            return run.run(self, program, initial, options, on_page)
 
     @question
     def components(
@@ -147,14 +150,14 @@ class ProgramMethods:
         *,
         where: Hashable | None = None,
         asynchronous: bool | None = None,
-        mode: str = "auto",
-        processor: str = "auto",
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
         trace: bool = False,
         progress: bool = False,
-        checkpoint: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
-    ) -> Any:
+    ) -> Answer:
         """Weakly connected components: which vertices hang together, whichever way the edges lead.
 
         Parameters
@@ -177,38 +180,38 @@ class ProgramMethods:
         S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed
         connected components", WSDM 2018.
         """
+        options = ComponentsOptions(
+            mode=mode,
+            where=where,
+            asynchronous=asynchronous,
+            processor=processor,
+            trace=trace,
+            progress=progress,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
         with shown("components", progress) as on_page:
-            return components.components(
-                self,  # type: ignore[arg-type]
-                where=where,
-                asynchronous=asynchronous,
-                mode=mode,
-                processor=processor,
-                trace=trace,
-                on_page=on_page,
-                checkpoint=checkpoint,
-                checkpoint_every=checkpoint_every,
-                resume=resume,
-            )
+            return components.components(self, options, on_page)
 
     @question
     def sssp(
         self,
-        sources: Any,
+        sources: object,
         *,
-        direction: str = "out",
+        direction: Direction = "out",
         where: Hashable | None = None,
         predecessors: bool = True,
         reached_only: bool = False,
         asynchronous: bool | None = None,
-        mode: str = "auto",
-        processor: str = "auto",
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
         trace: bool = False,
         progress: bool = False,
-        checkpoint: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
-    ) -> Any:
+    ) -> Answer:
         """Shortest paths by weight: how far each vertex is from the sources, and by which neighbour.
 
         Parameters
@@ -244,23 +247,22 @@ class ProgramMethods:
         ----------
         R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
         """
+        options = SsspOptions(
+            direction=direction,
+            predecessors=predecessors,
+            reached_only=reached_only,
+            mode=mode,
+            where=where,
+            asynchronous=asynchronous,
+            processor=processor,
+            trace=trace,
+            progress=progress,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
         with shown("sssp", progress) as on_page:
-            return sssp.sssp(
-                self,  # type: ignore[arg-type]
-                sources,
-                direction=direction,
-                where=where,
-                predecessors=predecessors,
-                reached_only=reached_only,
-                asynchronous=asynchronous,
-                mode=mode,
-                processor=processor,
-                trace=trace,
-                on_page=on_page,
-                checkpoint=checkpoint,
-                checkpoint_every=checkpoint_every,
-                resume=resume,
-            )
+            return sssp.sssp(self, sources, options, on_page)
 
     @question
     def pagerank(
@@ -270,18 +272,17 @@ class ProgramMethods:
         tol: float = 1e-5,
         max_iter: int = 100,
         weighted: bool | None = None,
-        dtype: str = "float64",
+        dtype: npt.DTypeLike = "float64",
         where: Hashable | None = None,
-        asynchronous: bool = False,
-        processor: str = "auto",
+        asynchronous: bool | None = False,
+        processor: Processor = "auto",
         trace: bool = False,
         progress: bool = False,
-        checkpoint: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
-        gather: str = "rows",
-        replication: int | str = "auto",
-    ) -> Any:
+        tuning: Mapping[str, object] | None = None,
+    ) -> Answer:
         """PageRank: how often a random walker comes by each vertex, in the conventions of cuGraph.
 
         Parameters
@@ -304,7 +305,7 @@ class ProgramMethods:
             As in `run`.  `tol` means the same: the changes of one pass over the vertices, and with them the
             same bound.  How many passes it takes, and what the ranks are within that bound, depends on the
             engine and its threads.
-        processor, trace, progress, checkpoint, checkpoint_every, resume, gather, replication
+        processor, trace, progress, checkpoint, checkpoint_every, resume, tuning
             As in `run`.
 
         Returns
@@ -324,22 +325,21 @@ class ProgramMethods:
         ----------
         S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
         """
+        options = PagerankOptions(
+            alpha=alpha,
+            tol=tol,
+            max_iter=max_iter,
+            weighted=weighted,
+            dtype=dtype,
+            tuning=tuning,
+            where=where,
+            asynchronous=asynchronous,
+            processor=processor,
+            trace=trace,
+            progress=progress,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+        )
         with shown("pagerank", progress) as on_page:
-            return pagerank.pagerank(
-                self,  # type: ignore[arg-type]
-                alpha,
-                tol=tol,
-                max_iter=max_iter,
-                weighted=weighted,
-                dtype=dtype,
-                where=where,
-                asynchronous=asynchronous,
-                processor=processor,
-                trace=trace,
-                on_page=on_page,
-                checkpoint=checkpoint,
-                checkpoint_every=checkpoint_every,
-                resume=resume,
-                gather=gather,
-                replication=replication,
-            )
+            return pagerank.pagerank(self, options, on_page)

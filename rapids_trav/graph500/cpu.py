@@ -6,12 +6,14 @@ import platform
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+
+Result = TypeVar("Result")
 
 LIBRARY = "pandas"
 WARM_UP: int | None = None  # roots searched untimed: all, for Numba compiles what the first in need calls
@@ -31,7 +33,7 @@ def device_name() -> str:
         return f"{platform.processor() or platform.machine()}, {team.size} threads"
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float, float | None]:
+def timed(work: Callable[[], Result]) -> tuple[Result, float, float | None]:
     """Result of `work()`, seconds from call to completion, and seconds by the device's own clock, if any."""
     start = time.perf_counter()
     result = work()
@@ -73,8 +75,9 @@ def count_faults(
     n = len(parent)
     with Team() as team:
 
-        def total(function: Callable, items: int, *arguments: Any) -> Any:
-            return np.sum(team.run(function, items, *arguments, grain=GRAIN), axis=0, dtype=np.int64)
+        def total(function: Callable, items: int, *arguments: object) -> np.ndarray:
+            parts = team.run(function, items, *arguments, grain=GRAIN)
+            return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
         ancestors, following = np.empty((2, n, 2), parent.dtype)
         team.run(_first_ancestors, n, parent, root, ancestors, grain=GRAIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from rapids_trav.engines.cuda.runtime.loader import Defines, Kernels, defines_of
 
 if TYPE_CHECKING:
     import cupy
+
+Result = TypeVar("Result")
 
 LIBRARY = "cudf"
 WARM_UP: int | None = 1  # roots searched untimed: one compiles what all of them launch
@@ -54,7 +56,7 @@ def device_name() -> str:
     return cupy.cuda.runtime.getDeviceProperties(device)["name"].decode()
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float, float | None]:
+def timed(work: Callable[[], Result]) -> tuple[Result, float, float | None]:
     """Wall-clock time with the device idle before and after, and the time between two CUDA events."""
     import cupy
 

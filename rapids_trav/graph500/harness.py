@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav import engines, generators
+from rapids_trav.algorithms.interface import AskedEngine
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Search
 from rapids_trav.errors import TravError, written
+from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.graph.handle import Graph
 from rapids_trav.graph500 import devices, validation
@@ -158,7 +159,7 @@ class _Bench:
         They are labels below this.
     """
 
-    def __init__(self, device: ModuleType, engine: Any, edges: Any, n_labels: int) -> None:
+    def __init__(self, device: ModuleType, engine: AskedEngine, edges: Frame, n_labels: int) -> None:
         self.device = device
         self.engine = engine
         self.src, self.dst = (library(device.LIBRARY).array(edges[end]) for end in ("src", "dst"))
@@ -169,7 +170,7 @@ class _Bench:
         edges = generators.rmat(WARM_UP_SCALE, library=self.device.LIBRARY)
         self.search(self.construct(edges), self.engine.xp.zeros(1, np.int32))
 
-    def construct(self, edges: Any) -> Graph:
+    def construct(self, edges: Frame) -> Graph:
         """Kernel 1: find the vertices, renumber, and build what searches read."""
         graph = Graph.from_edges(edges, "src", "dst", engine=self.engine.name)
         view = graph.storage.view()
@@ -180,7 +181,9 @@ class _Bench:
         """Kernel 2: parents and levels in the graph's own numbering, with the product's defaults."""
         return self.engine.bfs(graph.storage.view(), source, BfsOptions())
 
-    def searches(self, graph: Graph, roots: np.ndarray, validate: bool, tell: Notify) -> list[dict[str, Any]]:
+    def searches(
+        self, graph: Graph, roots: np.ndarray, validate: bool, tell: Notify
+    ) -> list[dict[str, object]]:
         """A row for each root, searched one after another."""
         xp = self.engine.xp
         labels = xp.asarray(graph.ids.decode(xp.arange(graph.n_vertices))[0])
@@ -197,7 +200,9 @@ class _Bench:
             tell("Searching", i + 1, len(roots))
         return rows
 
-    def _row(self, graph: Graph, labels: Array, source: Array, root: int, validate: bool) -> dict[str, Any]:
+    def _row(
+        self, graph: Graph, labels: Array, source: Array, root: int, validate: bool
+    ) -> dict[str, object]:
         """One root: search, convert, count, validate.  Nothing but the row outlives it."""
         device, n = self.device, self.n_labels
         found, seconds, device_seconds = device.timed(lambda: self.search(graph, source))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rapids_trav.graph500 import statistics
+
+Entry = float | str | None  # of a report
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Report:
         valid = self.searches["valid"]
         return None if valid.isna().any() else bool(valid.all())
 
-    def output(self) -> dict[str, Any]:
+    def output(self) -> dict[str, float]:
         """The specification's output keys in its order; times in seconds, TEPS in edges a second."""
         return {
             "SCALE": self.scale,
@@ -66,14 +68,14 @@ class Report:
             **self._statistics,
         }
 
-    def more_output(self) -> dict[str, Any]:
+    def more_output(self) -> dict[str, Entry]:
         """What a run tells beyond the specification, which allows additional keys.
 
         `bfs_*_output_time` and `bfs_*_output_TEPS` are the statistics of kernel 2 with the conversion to the
         specification's parent array inside the timer, `bfs_*_device_time` those between CUDA events.
         """
         searches = self.searches
-        keys: dict[str, Any] = {
+        keys: dict[str, Entry] = {
             "engine": self.engine,
             "device": self.device,
             "seed": self.seed,
@@ -99,7 +101,7 @@ class Report:
             **statistics.of_rates("TEPS", searches["teps"]),
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All keys, and the searches as a list of rows, for JSON: what is not a number is None."""
         rows = [
             {name: _plain(value) for name, value in row.items()} for row in self.searches.to_dict("records")
@@ -113,10 +115,10 @@ class Report:
         return "\n".join(f"{name}: {_text(value)}" for name, value in keys.items())
 
 
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
+def _plain(value: object) -> object:
+    value = value.item() if isinstance(value, np.generic) else value
     return None if value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def _text(value: Any) -> str:
+def _text(value: Entry) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)

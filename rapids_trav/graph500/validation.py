@@ -22,8 +22,6 @@ derived from parents satisfy rule 2 by themselves; it is there for the levels th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
@@ -95,5 +93,5 @@ def validate(
     return Verdict(*counts)
 
 
-def _kind(array: Any) -> str:
+def _kind(array: object) -> str:
     return f"{type(array).__module__.partition('.')[0]} array"

@@ -8,15 +8,15 @@ from typing import Any
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.build_pass import BuildPass
 from rapids_trav.edges.slices import SlicedEdges
-from rapids_trav.edges.sources import EdgeSource, Ends, FrameEdges, edge_columns, open_edges, require_column
+from rapids_trav.edges.sources import EdgeSource, FrameEdges, edge_columns, open_edges, require_column
 from rapids_trav.engines import select
-from rapids_trav.errors import TravError, written
 from rapids_trav.frames import proxies
-from rapids_trav.ids.degree_order import BACK_ENDS, DegreeOrderedIds, degrees, descending
+from rapids_trav.ids.degree_order import DegreeOrderedIds, degrees, descending
 from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.ids.renumber_streamed import renumber_distinct
+from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 from rapids_trav.storage.parts import GraphParts
@@ -26,29 +26,18 @@ from rapids_trav.utilities.phase_times import PhaseTimes
 Pairs = Callable[[], Iterator[tuple[Array, Array]]]
 
 
-def build(
-    edges: Any,
-    src: Ends,
-    dst: Ends,
-    *,
-    directed: bool,
-    weight: Hashable | None,
-    vertices: Any,
-    engine: Any,
-    degree_sort: str,
-    memory_limit: Any,
-    spill: Any,
-) -> GraphParts:
+def build(edges: Any, options: BuildOptions) -> GraphParts:
     """The parts of a graph of the edges that `Graph.from_edges` documents."""
-    source = open_edges(edges, engine)
-    runner = select(engine, source.library.name)
-    sides = edge_columns(source, src, dst)
+    directed, weight, spill = options.directed, options.weight, options.spill
+    source = open_edges(edges, options.engine)
+    runner = select(options.engine, source.library.name)
+    sides = edge_columns(source, options.src, options.dst)
     if weight is not None:
         require_column(source, weight)
-    vertices = proxies.opened(vertices, on_gpu=source.library.name == "cudf")
+    vertices = proxies.opened(options.vertices, on_gpu=source.library.name == "cudf")
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
-    back_end = _sort_back_end(degree_sort, runner)
-    placement = Placement.of(runner, source.count_rows(), directed, memory_limit, spill)
+    back_end = options.sort_back_end(runner.degree_sort)
+    placement = Placement.of(runner, source.count_rows(), directed, options.memory_limit, spill)
 
     def attempt(placement: Placement) -> GraphParts:
         return _build(source, sides, directed, weight, extra, runner, back_end, placement)
@@ -149,14 +138,3 @@ def _renumbered(
 def _in_order(pairs: Pairs, ids: DegreeOrderedIds) -> Pairs:
     """The same pairs in the numbers that an order by degree gives."""
     return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())
-
-
-def _sort_back_end(asked: str, engine: Any) -> str | None:
-    """The sort to use, or None to leave the vertices as they are."""
-    if not isinstance(asked, str) or asked not in ("auto", "none", *BACK_ENDS):
-        raise TravError(
-            f"degree_sort={written(asked)} is not known: choose one of 'auto', 'radix', 'merge', 'none'."
-        )
-    if asked == "auto":
-        asked = engine.degree_sort
-    return None if asked == "none" else asked

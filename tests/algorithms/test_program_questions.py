@@ -228,7 +228,7 @@ def test_several_frames_of_weights_of_several_types():
     assert str(Graph.from_edges(parts, weight="w").sssp(1)["distance"].dtype) == "Float64"
 
 
-@pytest.mark.parametrize("degree_sort", ["none", "radix"])
+@pytest.mark.parametrize("degree_sort", [False, True])
 def test_ids_of_strings_and_of_several_columns(degree_sort):
     frame = pd.DataFrame({"src": ["d", "c", "z"], "dst": ["c", "b", "y"], "w": [1, 2, 3]})
     graph = frame.trav.graph(weight="w", degree_sort=degree_sort)
@@ -561,8 +561,8 @@ def test_no_sources_are_refused_and_not_taken_for_all_or_none():
         ({"parameters": [10**400]}, "which is not a float64"),
         ({"parameters": {1: 2}}, r"^parameters=\{1: 2\} is not a sequence of numbers"),
         ({"parameters": ["1"]}, "is not a sequence of numbers"),
-        ({"replication": np.ones(2)}, r"^replication=array\(\[1., 1.\]\) is not known"),
-        ({"replication": True}, "^replication=True is not known"),
+        ({"tuning": {"replication": np.ones(2)}}, r"^replication=array\(\[1., 1.\]\) is not known"),
+        ({"tuning": {"replication": True}}, "^replication=True is not known"),
         ({"initial": [[1], [2, 3], 1]}, "^initial holds sequences of several lengths"),
         ({"initial": {1: [1, 2]}}, "^initial holds a sequence for a vertex"),
         ({"initial": np.ma.array([1, 2, -5], mask=[0, 0, 1])}, "^initial is masked in places"),

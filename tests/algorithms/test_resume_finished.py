@@ -28,7 +28,7 @@ def graph():
     random = np.random.default_rng(0)
     edges = pd.DataFrame(random.integers(0, 300, (1200, 2)), columns=["src", "dst"])
     edges["weight"] = random.integers(1, 9, len(edges))
-    return edges.trav.graph(directed=True, weight="weight", degree_sort="radix")
+    return edges.trav.graph(directed=True, weight="weight", degree_sort=True)
 
 
 def ranks(graph, **options):

@@ -29,7 +29,7 @@ ASKED = {
 SHAPES = {
     "hub": {"directed": False},
     "gaps": {"directed": True},
-    "by id": {"directed": True, "degree_sort": "none"},
+    "by id": {"directed": True, "degree_sort": False},
     "path": {"directed": True},
     "star": {"directed": False},
 }

@@ -21,8 +21,8 @@ EDGES = {
 @pytest.mark.parametrize("kind", EDGES)
 def test_answers_do_not_depend_on_it(kind, directed, back_end):
     edges = EDGES[kind]
-    plain = edges.trav.graph(directed=directed, degree_sort="none")
-    ordered = edges.trav.graph(directed=directed, degree_sort=back_end)
+    plain = edges.trav.graph(directed=directed, degree_sort=False)
+    ordered = edges.trav.graph(directed=directed, degree_sort=True, tuning={"sort": back_end})
     one, other = edges["src"].iloc[0], edges["dst"].iloc[-1]
     for question in [
         lambda graph: graph.bfs(one, deterministic=True),
@@ -45,7 +45,7 @@ def test_several_columns_and_isolated_vertices():
     extra = pd.DataFrame({"a": [0], "b": ["w"]})
     answers = [
         edges.trav.graph(["a", "b"], ["c", "d"], vertices=extra, degree_sort=sort).bfs((1, "x"))
-        for sort in ("none", "radix")
+        for sort in (False, True)
     ]
     assert_frame_equal(*answers)
 
@@ -65,9 +65,19 @@ def test_order_descends_and_ties_are_by_id(back_end):
 def test_no_vertices():
     assert len(descending(np.zeros(0, dtype=np.int64), "radix", np)) == 0
     empty = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
-    assert empty.trav.graph(degree_sort="radix").n_vertices == 0
+    assert empty.trav.graph(degree_sort=True).n_vertices == 0
 
 
 def test_unknown_sort():
-    with pytest.raises(ValueError, match=r"^degree_sort='quick' is not known: choose one of 'auto', 'radix'"):
-        EDGES["integers"].trav.graph(degree_sort="quick")
+    with pytest.raises(ValueError, match=r"^sort='quick' is not known: choose one of 'radix', 'merge'\.$"):
+        EDGES["integers"].trav.graph(degree_sort=True, tuning={"sort": "quick"})
+    with pytest.raises(ValueError, match=r"^degree_sort='radix' is neither True nor False"):
+        EDGES["integers"].trav.graph(degree_sort="radix")
+
+
+@pytest.mark.parametrize("degree_sort", [None, False])
+def test_a_sort_is_for_graphs_that_are_sorted(degree_sort):
+    with pytest.raises(
+        ValueError, match=r"^sort='merge' says how to sort by degree: leave it out, or give deg"
+    ):
+        EDGES["integers"].trav.graph(degree_sort=degree_sort, tuning={"sort": "merge"})

@@ -31,7 +31,7 @@ EDGES = pd.DataFrame({"src": [3, 1, 1, 90], "dst": [1, 2, 90, 2], "cost": [1.0, 
 
 @pytest.fixture
 def saved(tmp_path):
-    EDGES.trav.graph(weight="cost", degree_sort="radix").save(tmp_path / "graph")
+    EDGES.trav.graph(weight="cost", degree_sort=True).save(tmp_path / "graph")
     return tmp_path / "graph"
 
 
@@ -102,7 +102,7 @@ def test_what_is_not_verified_cannot_bring_down_a_search(tmp_path, n_damages):
     """Edges with any bits changed are either refused, or lead to vertices of the graph."""
     random = np.random.default_rng(n_damages)
     edges = pd.DataFrame(random.integers(0, 300, (2000, 2)), columns=["src", "dst"])
-    edges.trav.graph(degree_sort="radix", directed=True).save(tmp_path / "graph")
+    edges.trav.graph(degree_sort=True, directed=True).save(tmp_path / "graph")
     path = tmp_path / "graph" / "column_indices.npy"
     content = path.read_bytes()
     refused = 0
@@ -228,7 +228,7 @@ def test_opened_arrays_do_not_reach_the_files(saved):
 @pytest.mark.parametrize("after", range(9))
 def test_a_disk_that_fills_up_while_saving(tmp_path, monkeypatch, after):
     """Each of the writes may be the one for which there is no room."""
-    graph = EDGES.trav.graph(weight="cost", degree_sort="radix")
+    graph = EDGES.trav.graph(weight="cost", degree_sort=True)
     calls = 0
 
     def full(handle, *rest, real=os.fsync):

@@ -14,7 +14,7 @@ SCALE = 12
 @pytest.fixture(scope="module")
 def graphs():
     edges = generators.rmat(SCALE, 16, seed=4)
-    return {sort: edges.trav.graph(degree_sort=sort) for sort in ("none", "radix")}
+    return {sort: edges.trav.graph(degree_sort=sort == "radix") for sort in ("none", "radix")}
 
 
 def searched(graph, root, variant):

@@ -1,11 +1,14 @@
 """When the CUDA engine's direction-optimising search turns, against the rules as they are published."""
 
+from typing import get_args
+
 import pytest
 
-from rapids_trav.algorithms.request import POLICIES, policy_of
+from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.cli.questions import VARIANTS
 from rapids_trav.engines.cuda.bfs.policy import Beamer, Gap, make_policy
 from rapids_trav.errors import TravError
+from rapids_trav.tuning import Policy
 
 
 def turns(policy, levels):
@@ -74,10 +77,11 @@ def test_forced_directions_and_unknown_names():
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("policy", [None, *POLICIES])
+@pytest.mark.parametrize("policy", [None, *get_args(Policy)])
 def test_a_policy_is_for_the_variant_that_turns(variant, policy):
+    tuning = None if policy is None else {"policy": policy}
     if policy is None or variant == "direction":
-        assert policy_of(variant, policy) == (policy or "gap")
+        assert SearchOptions(variant=variant, tuning=tuning).policy == (policy or "gap")
     else:
         with pytest.raises(TravError, match=f"policy='{policy}' says when the variant 'direction' turns: "):
-            policy_of(variant, policy)
+            SearchOptions(variant=variant, tuning=tuning)

@@ -1,0 +1,99 @@
+"""Methods of the accessor, derived from those of `Graph`: the same signatures, documentation and checks."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from typing import Protocol
+
+from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.frames.columns import Frame
+from rapids_trav.graph import Graph
+from rapids_trav.tuning import BuildTuning, setting_names
+
+Method = Callable[..., Answer]
+
+
+class HoldsFrame(Protocol):
+    """An accessor, which holds the frame of the edges."""
+
+    _frame: Frame
+
+
+def building(from_edges: Method) -> Method:
+    """Return the accessor's `graph`: `Graph.from_edges` of its frame."""
+    signature = inspect.signature(from_edges)
+    parameters = [_self(), *(part for name, part in signature.parameters.items() if name != "edges")]
+
+    def graph(accessor: HoldsFrame, /, *arguments: object, **options: object) -> Graph:
+        return from_edges(accessor._frame, *arguments, **options)
+
+    documentation = re.sub(r"\nedges : .*\n(?: .*\n)+", "\n", inspect.getdoc(from_edges) or "")
+    return _dressed(graph, signature.replace(parameters=parameters), documentation)
+
+
+def one_question(method: Method) -> Method:
+    """Return a method of the accessor that builds the graph of its frame and asks it one question.
+
+    It takes the arguments of the method of `Graph` and, by name, the options of `graph`.
+    """
+    own = inspect.signature(method)
+    options_of_graph = [
+        part.replace(kind=Parameter.KEYWORD_ONLY)
+        for name, part in inspect.signature(Graph.from_edges).parameters.items()
+        if name != "edges"
+    ]
+    names = [option.name for option in options_of_graph]
+    more = [option for option in options_of_graph if option.name not in own.parameters]
+
+    def ask(accessor: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
+        for_graph = {name: options.pop(name) for name in names if name in options}
+        if "tuning" in for_graph and "tuning" in own.parameters:
+            for_graph["tuning"], options["tuning"] = _split(for_graph["tuning"])
+        return method(Graph.from_edges(accessor._frame, **for_graph), *arguments, **options)  # type: ignore[arg-type]
+
+    summary, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
+    others = _listed([part.name for part in more])
+    built = f"The graph of the edges is built for this one question: {others} are as in `graph`."
+    if "tuning" in own.parameters:
+        built += "  `tuning` takes the settings of both."
+    signature = own.replace(parameters=[*own.parameters.values(), *more])
+    return _dressed(ask, signature, f"{summary}\n\n{built}\n\n{rest}", method.__name__)
+
+
+def _self() -> Parameter:
+    return Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _split(tuning: object) -> tuple[object, object]:
+    """Return the settings for building the graph, and the others."""
+    if not isinstance(tuning, Mapping):
+        return tuning, None  # refused by the first
+    of_build = setting_names(BuildTuning)
+    return (
+        {name: value for name, value in tuning.items() if name in of_build},
+        {name: value for name, value in tuning.items() if name not in of_build},
+    )
+
+
+def _listed(names: list[str]) -> str:
+    *most, last = (f"`{name}`" for name in names)
+    return f"{', '.join(most)} and {last}"
+
+
+def _dressed(method: Method, signature: Signature, documentation: str, name: str = "graph") -> Method:
+    """Return the method under a name, signature and documentation, refusing other arguments at once."""
+
+    def checked(self: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
+        try:
+            signature.bind(self, *arguments, **options)
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}") from None
+        return method(self, *arguments, **options)
+
+    checked.__name__, checked.__qualname__ = name, f"TravAccessor.{name}"
+    checked.__doc__ = documentation
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return checked

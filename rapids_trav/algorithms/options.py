@@ -1,0 +1,231 @@
+"""Options of searches and of vertex programs: their one definition, with the checks that need no graph.
+
+`Graph`'s methods take the same options, with the same defaults and types; the accessor is derived from those
+methods, and the command line from these classes.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from rapids_trav.engines.interface import MOST_LEVELS
+from rapids_trav.errors import TravError, written
+from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
+from rapids_trav.utilities.checks import flag, one_of
+from rapids_trav.utilities.locations import location
+
+Mode = Literal["joint", "each"]
+Direction = Literal["out", "in", "both"]
+RunMode = Literal["auto", "pull", "notify", "push"]
+Processor = Literal["auto", "cpu", "gpu", "hybrid"]
+Ranks = Literal["float64", "float32"]
+
+EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """Options of `Graph.bfs`, which documents them; `paths`, `levels` and `khop` have some of them."""
+
+    mode: Mode = "joint"
+    depth_limit: int | None = None
+    targets: object = None
+    direction: Direction = "out"
+    predecessors: bool = True
+    reached_only: bool = False
+    deterministic: bool = False
+    where: Hashable | None = None
+    variant: str = "auto"
+    tuning: Mapping[str, object] | None = None
+    trace: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("mode", self.mode, get_args(Mode))
+        one_of("direction", self.direction, get_args(Direction))
+        if self.depth_limit is not None:
+            whole_number("depth_limit", self.depth_limit, "None searches without limit")
+        for name in ("predecessors", "reached_only", "deterministic", "trace"):
+            flag(name, getattr(self, name))
+        policy = tuned(SearchTuning, self.tuning).policy
+        if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
+            raise TravError(
+                f"policy={policy!r} says when the variant 'direction' turns: leave it out, or give "
+                f"variant='direction' as well."
+            )
+
+    @property
+    def policy(self) -> Policy:
+        """When the variant "direction" turns."""
+        return tuned(SearchTuning, self.tuning).policy or "gap"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterationOptions:
+    """Options that all methods have that iterate a vertex program."""
+
+    where: Hashable | None = None
+    asynchronous: bool | None = None
+    processor: Processor = "auto"
+    trace: bool = False
+    progress: bool = False
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: int = EVERY
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("processor", self.processor, get_args(Processor))
+        if self.asynchronous is not None:
+            flag("asynchronous", self.asynchronous)
+        if self.checkpoint is not None:
+            location("checkpoint", self.checkpoint)
+        for name in ("trace", "progress", "resume"):
+            flag(name, getattr(self, name))
+        if whole_number("checkpoint_every", self.checkpoint_every, of="iterations", first=1) == 0:
+            raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
+        if self.checkpoint is None and self.checkpoint_every != EVERY:
+            raise TravError(
+                f"checkpoint_every={self.checkpoint_every} says how often, and there is no checkpoint to "
+                f"write: name its folder with checkpoint=."
+            )
+        if self.resume and self.checkpoint is None:
+            raise TravError("resume=True goes on from a checkpoint: name its folder with checkpoint=.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions(IterationOptions):
+    """Options of `Graph.run`, which documents them."""
+
+    sources: object = None
+    direction: Direction = "out"
+    weighted: bool = False
+    parameters: Sequence[float] = ()
+    max_iterations: int | None = None
+    asynchronous: bool | None = False
+    mode: RunMode = "auto"
+    tuning: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        one_of("direction", self.direction, get_args(Direction))
+        one_of("mode", self.mode, get_args(RunMode))
+        flag("weighted", self.weighted)
+        if self.max_iterations is not None:
+            whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
+        tuned(RunTuning, self.tuning)
+        super().__post_init__()
+
+    @property
+    def settings(self) -> RunTuning:
+        """The settings that `tuning` names."""
+        return tuned(RunTuning, self.tuning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentsOptions(IterationOptions):
+    """Options of `Graph.components`, which documents them."""
+
+    mode: RunMode = "auto"
+
+    def __post_init__(self) -> None:
+        self.as_program()
+
+    def as_program(self) -> ProgramOptions:
+        """Return the options of the program that finds components."""
+        return ProgramOptions(**_common(self), direction="both", mode=self.mode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SsspOptions(IterationOptions):
+    """Options of `Graph.sssp`, which documents them."""
+
+    direction: Direction = "out"
+    predecessors: bool = True
+    reached_only: bool = False
+    mode: RunMode = "auto"
+
+    def __post_init__(self) -> None:
+        flag("predecessors", self.predecessors)
+        flag("reached_only", self.reached_only)
+        self.as_program()
+
+    def as_program(self) -> ProgramOptions:
+        """Return the options of the program that finds distances."""
+        return ProgramOptions(**_common(self), direction=self.direction, mode=self.mode, weighted=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagerankOptions(IterationOptions):
+    """Options of `Graph.pagerank`, which documents them."""
+
+    alpha: float = 0.85
+    tol: float = 1e-5
+    max_iter: int = 100
+    weighted: bool | None = None
+    dtype: npt.DTypeLike = "float64"
+    asynchronous: bool | None = False
+    tuning: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        _between("alpha", self.alpha, 0.0, 1.0, "the probability of following an edge")
+        _between("tol", self.tol, 0.0, float("inf"), "the change below which to stop")
+        if whole_number("max_iter", self.max_iter, of="iterations", first=1) == 0:
+            raise TravError("max_iter=0 allows no iteration: give at least 1.")
+        if not isinstance(self.dtype, (type, np.dtype)):
+            one_of("dtype", self.dtype, get_args(Ranks))
+        one_of("dtype", self.type_of_ranks, get_args(Ranks))
+        self.as_program(1, weighted=False)
+
+    @property
+    def type_of_ranks(self) -> str:
+        """The name of the ranks' type, which NumPy's types have as well."""
+        return self.dtype.__name__ if isinstance(self.dtype, type) else str(self.dtype)
+
+    def as_program(self, n_vertices: int, weighted: bool) -> ProgramOptions:
+        """Return the options of the program that computes ranks of so many vertices."""
+        return ProgramOptions(
+            **_common(self),
+            weighted=weighted if self.weighted is None else self.weighted,
+            parameters=(float(self.alpha), 1.0 / max(n_vertices, 1)),
+            max_iterations=self.max_iter,
+            tuning=self.tuning,
+        )
+
+
+def _common(options: IterationOptions) -> dict:
+    """The options that all methods have, by name."""
+    return {field.name: getattr(options, field.name) for field in fields(IterationOptions)}
+
+
+def whole_number(what: str, value: object, note: str = "", of: str = "levels", first: int = 0) -> int:
+    """Return a number of levels, or of something else; refuse booleans, fractions and negative numbers.
+
+    No search has more levels than int32 holds, so that is what larger numbers become.  `first` is what the
+    message calls the smallest, where the caller refuses 0 itself.
+    """
+    note = f" ({note})" if note else ""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(value, (bool, np.bool_)):
+        raise TravError(
+            f"{what}={written(value)} is not a number of {of}: give an integer from {first} on{note}."
+        )
+    return min(number, MOST_LEVELS)
+
+
+def _between(what: str, value: object, low: float, high: float, meaning: str) -> None:
+    try:
+        inside = isinstance(value, Real) and not isinstance(value, bool) and low < float(value) < high
+    except OverflowError:
+        inside = False
+    if not inside:
+        least = f"above {low:g}" if high == float("inf") else f"between {low:g} and {high:g}"
+        raise TravError(f"{what}={written(value)} is not {meaning}: give a number {least}.")

@@ -1,0 +1,84 @@
+"""Work on the values of all vertices where they lie together, in arrays of one engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+import numpy.typing as npt
+
+from rapids_trav.algorithms.interface import AskedEngine
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.ids.maps import IdMap, vertex_dtype
+
+FEW_BINS = 1 << 12  # that CuPy may count in copies
+
+
+@dataclass(frozen=True)
+class LocalValues:
+    """Values in one array; an `algorithms.interface.VertexValues`."""
+
+    engine: AskedEngine
+    ids: IdMap
+
+    @property
+    def n(self) -> int:
+        return self.ids.n
+
+    def filled(self, value: float, dtype: npt.DTypeLike) -> Array:
+        return self.engine.xp.full(self.n, value, dtype=dtype)
+
+    def flags(self, vertices: Array | None = None) -> Array:
+        xp = self.engine.xp
+        if vertices is None:
+            return xp.ones(self.n, dtype=bool)
+        flags = xp.zeros(self.n, dtype=bool)
+        flags[vertices] = True
+        return flags
+
+    def places(self, dtype: npt.DTypeLike) -> Array:
+        order = self.ids.order
+        return self.engine.xp.arange(self.n, dtype=dtype) if order is None else order.astype(dtype)
+
+    def in_order(self, values: Array) -> Array:
+        rank = self.ids.rank
+        return values if rank is None else self.engine.xp.take(values, rank, axis=-1)
+
+    def placed(self, values: Array) -> Array:
+        return values if self.ids.order is None else values[self.ids.order]
+
+    def at(self, places: Array | None = None) -> Array:
+        dtype, rank = vertex_dtype(self.n), self.ids.rank
+        if places is None:
+            return self.engine.xp.arange(self.n, dtype=dtype) if rank is None else rank
+        return places.astype(dtype, copy=False) if rank is None else rank[places]
+
+    def chosen(self, flags: Array) -> Array:
+        rank = self.ids.rank
+        return self.engine.xp.flatnonzero(flags) if rank is None else rank[flags[rank]]
+
+    def count_levels(self, distance: Array, n_bins: int) -> tuple[Array, Array, Array, Array]:
+        xp, k = self.engine.xp, len(distance)
+        key = xp.where(distance < 0, n_bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * n_bins
+        counts = _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
+        del key
+        cumulative = xp.cumsum(counts, axis=1)
+        search, level = xp.nonzero(counts)
+        found = xp.where(level == n_bins - 1, -1, level).astype(xp.int32)
+        return search, found, counts[search, level], cumulative[search, level]
+
+    def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
+        return self.engine.walk(predecessor, targets)
+
+
+def _bincount(xp: ModuleType, key: Array, n_bins: int) -> Array:
+    """Count each key, int64 (n_bins,).
+
+    CuPy's `bincount` holds the bins once for each block of its kernel: gigabytes for a million of them.
+    """
+    if xp is np or n_bins <= FEW_BINS:
+        return xp.bincount(key, minlength=n_bins).astype(xp.int64, copy=False)
+    counts = xp.zeros(n_bins, xp.uint64)  # the widest type that it adds to
+    xp.add.at(counts, key, 1)
+    return counts.view(xp.int64)

@@ -1,0 +1,70 @@
+"""Options of the command line, derived from the classes that define those of the library.
+
+Defaults and choices come from there; here are the words and what only a command line has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from rapids_trav.tuning import BuildTuning, RunTuning, SearchTuning
+
+Given = Any  # the value of an option, as click makes it
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def derived(
+    kind: type, name: str, *short: str, help: str | None = None, **settings: Given
+) -> Callable[[Command], Command]:
+    """Return the decorator that gives a command the option `name` of a class of options.
+
+    Its default is that of the class, and its choices are those of a `Literal`; one that is False or True
+    becomes a flag, with `--no-` before its name where the default is True.  `settings` go to `click.option`.
+    """
+    default = default_of(kind, name)
+    spelled = f"--{name.replace('_', '-')}"
+    if choices := choices_of(kind, name):
+        settings.setdefault("type", click.Choice(choices))
+    if default is True:
+        return click.option(f"--no-{spelled[2:]}", name, *short, flag_value=False, default=True, help=help)
+    if default is False:
+        return click.option(spelled, name, *short, is_flag=True, help=help)
+    if default is not None:
+        settings.setdefault("show_default", True)
+        settings.setdefault("type", type(default))
+    return click.option(spelled, name, *short, default=default, help=help, **settings)
+
+
+def default_of(kind: type, name: str) -> object:
+    """Return the default of an option."""
+    found = {field.name: field.default for field in fields(kind)}[name]
+    if found is MISSING:
+        raise ValueError(f"{kind.__name__} has no default for {name}.")
+    return found
+
+
+def choices_of(kind: type, name: str) -> tuple[str, ...]:
+    """Return what an option may be, if its type is a `Literal`, or that or None; else nothing."""
+    hint = get_type_hints(kind)[name]
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    literal = [part for part in kinds if get_origin(part) is Literal]
+    others = [part for part in kinds if get_origin(part) is not Literal and part is not NoneType]
+    return get_args(literal[0]) if literal and not others else ()
+
+
+def taken(kind: type, given: dict[str, Given]) -> dict[str, Given]:
+    """Take from what a command is given, and return, the options of one class."""
+    return {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
+
+
+def tuning_of(
+    kind: type[BuildTuning | SearchTuning | RunTuning], given: dict[str, Given]
+) -> dict[str, Given] | None:
+    """Take from what a command is given, and return, the settings of one class; None for none."""
+    named = {name: value for name, value in taken(kind, given).items() if value is not None}
+    return named or None

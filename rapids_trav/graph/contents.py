@@ -1,0 +1,84 @@
+"""What a `Graph` is made of, as the algorithms see it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from rapids_trav.algorithms.interface import AskedEngine
+from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.frames.columns import Frame
+from rapids_trav.ids.maps import Column, IdMap
+from rapids_trav.storage.budget import Budget
+from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.in_memory import InMemory
+
+
+class GraphContents:
+    """Ids, edges and frames of a graph; an `algorithms.interface.TraversableGraph`."""
+
+    def __init__(
+        self,
+        rows: RowReader,
+        ids: IdMap,
+        storage: InMemory,
+        *,
+        n_edges: int,
+        directed: bool,
+        weight: Hashable | None,
+        build_times: dict[str, float],
+    ) -> None:
+        self.rows = rows
+        self.ids = ids
+        self.storage = storage
+        self.n_edges = n_edges
+        self.directed = directed
+        self.weight = weight
+        self.build_times = build_times
+
+    @property
+    def budget(self) -> Budget | None:
+        """The memory limit, what is in use and the most that was; None without a limit."""
+        return self.storage.budget
+
+    @property
+    def engine(self) -> AskedEngine:
+        return self.storage.engine
+
+    @property
+    def values(self) -> LocalValues:
+        """Work on the values of all vertices."""
+        return LocalValues(self.engine, self.ids)
+
+    @property
+    def frame_library(self) -> str:
+        """The library of the frames that come and go: "pandas" or "cudf"."""
+        return self.rows.source.library.name
+
+    @property
+    def n_vertices(self) -> int:
+        return self.ids.n
+
+    @property
+    def edge_columns(self) -> list[Hashable]:
+        """Columns of the edge list, each addressable by its name (`where`, `weight`, the edges of `khop`)."""
+        return list(self.rows.source.columns)
+
+    def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
+        """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
+        columns = self.ids.decode(internal, nulls)
+        if len(columns) == 1:
+            return {name: columns[0]}
+        return {f"{name}_{i}": column for i, column in enumerate(columns)}
+
+    def frame(self, columns: Mapping[str, Column]) -> Frame:
+        """A frame of the library that the edges came in."""
+        return self.rows.source.library.frame(columns)
+
+    def hand_out(self, columns: Mapping[str, Column]) -> Frame:
+        """A frame as `frame` makes it, for the caller: under cudf.pandas a proxy."""
+        return self.rows.source.library.hand_out(self.frame(columns))
+
+    def deliver(self, frame: Frame) -> Frame:
+        """A result as the kind of frame that the edges came in: the same, a proxy of it, or a Dask frame."""
+        return self.rows.source.library.hand_out(self.rows.source.deliver(frame))

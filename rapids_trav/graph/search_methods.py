@@ -1,0 +1,199 @@
+"""The questions of `Graph` that searches answer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from rapids_trav.algorithms import bfs, khop, levels, paths
+from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.guard import question
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.algorithms.options import Direction, Mode, SearchOptions
+from rapids_trav.frames.columns import Frame
+from rapids_trav.graph.contents import GraphContents
+
+
+class SearchMethods(GraphContents):
+    """Methods of `Graph`, apart for their length."""
+
+    @question
+    def bfs(
+        self,
+        sources: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+        trace: bool = False,
+    ) -> Answer:
+        """Breadth-first search: how far each vertex is from the sources, and by which neighbour.
+
+        Parameters
+        ----------
+        sources : id, sequence, Series, or (several-column ids) tuple, list of tuples or frame
+        mode : {"joint", "each"}
+            "joint" starts from all sources at once, repeated ones counting once; "each" makes an independent
+            search of each source, in the order given and with a column `source`.
+        depth_limit : int, optional
+            Levels to search; 0 gives the sources alone and None has no limit (cuGraph reads 0 as no limit).
+        targets : like `sources`, optional
+            Stop after the level in which the last of them is found.  Vertices beyond count as unreached.
+        direction : {"out", "in", "both"}
+            Follow edges from source to destination, backwards, or both ways; an undirected graph has but one.
+        predecessors : bool, default True
+            Without them the search is cheaper.
+        reached_only : bool, default False
+            Leave out the vertices that are not reached.
+        deterministic : bool, default False
+            Take the smallest of the valid predecessors; otherwise any may come.  Distances are the same
+            either way: with ``predecessors=False`` it changes nothing.
+        where : str, optional
+            Boolean edge column: follow only the edges where it is true.
+        variant : str, default "auto"
+            Algorithm; `graph.engine.variants` lists those of the engine.
+        tuning : mapping, optional
+            Settings for research; see `rapids_trav.tuning.SearchTuning`.
+        trace : bool, default False
+            Return `Traced(result, trace)`, with a row in `trace` for each level.
+
+        Returns
+        -------
+        DataFrame
+            In the library of the edges: `vertex`, in ascending order and the dtype of the ids; `distance`,
+            integer, null where unreached; `predecessor`, null at sources and where unreached.  With
+            ``mode="each"`` the same for each source, under a first column `source`.
+
+        Raises
+        ------
+        UnknownVertexError
+            If a source or target is not in the graph.
+        TravError
+            If an option has no meaning.
+
+        References
+        ----------
+        S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
+        """
+        options = SearchOptions(
+            mode=mode,
+            depth_limit=depth_limit,
+            targets=targets,
+            direction=direction,
+            predecessors=predecessors,
+            reached_only=reached_only,
+            deterministic=deterministic,
+            where=where,
+            variant=variant,
+            tuning=tuning,
+            trace=trace,
+        )
+        return bfs.bfs(self, sources, options)
+
+    @question
+    def paths(
+        self,
+        sources: object,
+        targets: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        direction: Direction = "out",
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+    ) -> Frame:
+        """Find a shortest path from the sources to each target.
+
+        Parameters
+        ----------
+        sources, targets, mode, depth_limit, direction, deterministic, where, variant, tuning
+            As in `bfs`.
+
+        Returns
+        -------
+        DataFrame
+            `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
+            target, in the order of the targets given, repeated ones counting once.  A target that is not
+            reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each
+            source, under a column `source`.
+        """
+        options = SearchOptions(
+            mode=mode,
+            depth_limit=depth_limit,
+            targets=targets,
+            direction=direction,
+            deterministic=deterministic,
+            where=where,
+            variant=variant,
+            tuning=tuning,
+        )
+        return paths.paths(self, sources, options)
+
+    @question
+    def khop(
+        self, seeds: object, k: int, *, direction: Direction = "out", where: Hashable | None = None
+    ) -> Neighborhood:
+        """The vertices within `k` edges of the seeds, and the edges among them.
+
+        Parameters
+        ----------
+        seeds : as `sources` in `bfs`
+        k : int
+            0 gives the seeds and the edges among them.
+        direction : {"out", "in", "both"}
+        where : str, optional
+            Boolean edge column: follow, and return, only the edges where it is true.
+
+        Returns
+        -------
+        Neighborhood
+            `vertices`, a frame of `vertex` and `distance` in ascending order; `edges`, the rows of the edge
+            list (all columns, with their index and in their order) whose both ends are among the vertices.
+        """
+        return khop.khop(self, seeds, k, SearchOptions(direction=direction, where=where))
+
+    @question
+    def levels(
+        self,
+        sources: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+    ) -> Frame:
+        """Count the vertices at each distance.
+
+        Parameters
+        ----------
+        sources, mode, depth_limit, targets, direction, where, variant, tuning
+            As in `bfs`.
+
+        Returns
+        -------
+        DataFrame
+            `distance`, `vertices`, `cumulative`; the last row, with null distance, counts the unreached if
+            there are any.  With ``mode="each"`` the same for each source, under a column `source`.
+        """
+        options = SearchOptions(
+            mode=mode,
+            depth_limit=depth_limit,
+            targets=targets,
+            direction=direction,
+            predecessors=False,
+            where=where,
+            variant=variant,
+            tuning=tuning,
+        )
+        return levels.levels(self, sources, options)

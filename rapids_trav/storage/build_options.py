@@ -1,0 +1,55 @@
+"""Options for building a graph: their one definition, with the checks that need neither edges nor engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from rapids_trav.edges.sources import Ends
+from rapids_trav.errors import TravError
+from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
+from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.locations import folder
+from rapids_trav.utilities.sizes import parse_bytes
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """Options of `Graph.from_edges`, which documents them."""
+
+    src: Ends = None
+    dst: Ends = None
+    directed: bool = False
+    weight: Hashable | None = None
+    vertices: object = None
+    engine: object = "auto"
+    degree_sort: bool | None = None
+    memory_limit: int | str | None = None
+    spill: str | os.PathLike[str] | None = None
+    tuning: Mapping[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        flag("directed", self.directed)
+        if self.degree_sort is not None:
+            flag("degree_sort", self.degree_sort)
+        if self.memory_limit is not None:
+            parse_bytes(self.memory_limit)
+        if self.spill is not None:
+            folder("spill", self.spill)
+        if self._tuning.sort is not None and not self.degree_sort:
+            raise TravError(
+                f"sort={self._tuning.sort!r} says how to sort by degree: leave it out, or give "
+                f"degree_sort=True as well."
+            )
+
+    @property
+    def _tuning(self) -> BuildTuning:
+        return tuned(BuildTuning, self.tuning)
+
+    def sort_back_end(self, usual: Literal["none", "radix"]) -> SortBackEnd | None:
+        """Return the sort by degree to use, None for none; `usual` is what the engine does unasked."""
+        if self.degree_sort is None:
+            return None if usual == "none" else usual
+        return (self._tuning.sort or "radix") if self.degree_sort else None

@@ -1,0 +1,117 @@
+"""Settings for research: what `tuning=` of a method may name.
+
+They choose between ways that give the same answers and are of use for measurements; the defaults are what
+measured fastest.  A caller gives them as a mapping, for example ``tuning={"policy": "beamer"}``; each method
+has those of one class here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal, TypeVar, get_args
+
+from rapids_trav.errors import TravError, listed, written
+from rapids_trav.utilities.checks import one_of
+
+SortBackEnd = Literal["radix", "merge"]
+Policy = Literal["gap", "beamer"]
+Gather = Literal["rows", "replicas"]
+Replication = Literal["auto", "formula", 1, 2, 4, 8, 16, 32]
+
+
+@dataclass(frozen=True)
+class BuildTuning:
+    """Settings of `graph`.
+
+    Attributes
+    ----------
+    sort : {"radix", "merge"}, optional
+        Sort that numbers the vertices by degree, only with ``degree_sort=True``; the order is the same.  By
+        default "radix".
+    """
+
+    sort: SortBackEnd | None = None
+
+    def __post_init__(self) -> None:
+        if self.sort is not None:
+            one_of("sort", self.sort, get_args(SortBackEnd))
+
+
+@dataclass(frozen=True)
+class SearchTuning:
+    """Settings of `bfs`, `paths` and `levels`.
+
+    Attributes
+    ----------
+    policy : {"gap", "beamer"}, optional
+        When the variant "direction" turns from top-down to bottom-up and back, and only with it; by default
+        as the GAP Benchmark Suite does.
+    """
+
+    policy: Policy | None = None
+
+    def __post_init__(self) -> None:
+        if self.policy is not None:
+            one_of("policy", self.policy, get_args(Policy))
+
+
+@dataclass(frozen=True)
+class RunTuning:
+    """Settings of `run` and `pagerank`.
+
+    Attributes
+    ----------
+    gather : {"rows", "replicas"}
+        On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do in
+        shared memory, with copies of each against contention (Garaph).  On an H100 rows measured 2 to 38%
+        faster on R-MAT graphs of scale 20 and 22, and 11 to 20% slower on a graph of 4,039 vertices.
+    replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
+        Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
+        formula from the edges and vertices of each block, which is what "auto" takes.
+
+    References
+    ----------
+    L. Ma et al., "Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
+    replication", USENIX ATC 2017.
+    """
+
+    gather: Gather = "rows"
+    replication: Replication = "auto"
+
+    def __post_init__(self) -> None:
+        one_of("gather", self.gather, get_args(Gather))
+        known = isinstance(self.replication, (str, int)) and not isinstance(self.replication, bool)
+        if not known or self.replication not in get_args(Replication):
+            raise TravError(
+                f"replication={written(self.replication)} is not known: choose one of "
+                f"{listed(get_args(Replication))}."
+            )
+        if self.replication != "auto" and self.gather != "replicas":
+            raise TravError(
+                f"replication={written(self.replication)} is how many copies replicas have: leave it out, or "
+                f"give gather='replicas' as well."
+            )
+
+
+Tuning = TypeVar("Tuning", BuildTuning, SearchTuning, RunTuning)
+
+
+def tuned(kind: type[Tuning], given: Mapping[str, object] | None) -> Tuning:
+    """Return the settings of one kind that a caller gives by name, checked."""
+    if given is None:
+        return kind()
+    names = setting_names(kind)
+    if not isinstance(given, Mapping):
+        raise TravError(f"tuning={written(given)} is no mapping: give a dict with any of {listed(names)}.")
+    for name in given:
+        if not isinstance(name, str) or name not in names:
+            raise TravError(
+                f"tuning names {written(name)}, which is not known here: choose from {listed(names)}."
+            )
+    return kind(**given)  # type: ignore[arg-type]
+
+
+def setting_names(kind: type[BuildTuning | SearchTuning | RunTuning]) -> tuple[str, ...]:
+    """Return the names of the settings of one kind."""
+    return tuple(field.name for field in fields(kind))

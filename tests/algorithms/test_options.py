@@ -1,0 +1,194 @@
+"""Each option is defined once: what `Graph`'s methods, the accessor and the command line take is compared."""
+
+import inspect
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import rapids_trav
+from rapids_trav import Graph, TravError, tuning
+from rapids_trav.accessor import TravAccessor
+from rapids_trav.algorithms.options import (
+    ComponentsOptions,
+    PagerankOptions,
+    ProgramOptions,
+    SearchOptions,
+    SsspOptions,
+)
+from rapids_trav.cli.commands import app
+from rapids_trav.cli.options import choices_of, default_of
+from rapids_trav.ids.degree_order import BACK_ENDS
+from rapids_trav.storage.build_options import BuildOptions
+from rapids_trav.tuning import BuildTuning, RunTuning, SearchTuning
+
+# The class that defines a method's options, the arguments that are no options, and options that it lacks.
+METHODS = {
+    "from_edges": (BuildOptions, {"edges"}, set()),
+    "open": (BuildOptions, {"folder", "verify"}, {
+        "src", "dst", "directed", "weight", "vertices", "degree_sort", "tuning"
+    }),
+    "bfs": (SearchOptions, {"sources"}, set()),
+    "paths": (SearchOptions, {"sources", "targets"}, {"targets", "predecessors", "reached_only", "trace"}),
+    "khop": (SearchOptions, {"seeds", "k"}, {field.name for field in fields(SearchOptions)} - {
+        "direction", "where"
+    }),
+    "levels": (SearchOptions, {"sources"}, {"predecessors", "reached_only", "deterministic", "trace"}),
+    "run": (ProgramOptions, {"program", "initial"}, set()),
+    "components": (ComponentsOptions, set(), set()),
+    "sssp": (SsspOptions, {"sources"}, set()),
+    "pagerank": (PagerankOptions, set(), set()),
+}  # fmt: skip
+QUESTIONS = [name for name in METHODS if name not in ("from_edges", "open")]
+EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0], "w": [1.0, 2.0, 3.0, 4.0]})
+
+
+def parameters(method):
+    return {name: part for name, part in inspect.signature(method).parameters.items() if name != "self"}
+
+
+def annotation_of(kind, name):
+    """The annotation as it is written, in the class or one that it extends."""
+    return next(
+        vars(base)["__annotations__"][name] for base in kind.__mro__ if name in inspect.get_annotations(base)
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_take_the_options_as_they_are_defined(name):
+    kind, arguments, lacking = METHODS[name]
+    taken = parameters(getattr(Graph, name))
+    defined = {field.name: field.default for field in fields(kind)}
+    assert set(taken) - arguments == set(defined) - lacking
+    for option, default in defined.items():
+        if option not in lacking:
+            assert taken[option].default == default, option
+            assert taken[option].annotation == annotation_of(kind, option), option
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_hides_options(name):
+    kinds = {part.kind for part in parameters(getattr(Graph, name)).values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+
+
+def test_every_question_is_a_method_of_the_accessor():
+    public = {name for name in vars(TravAccessor) if not name.startswith("_")}
+    assert public == {*QUESTIONS, "graph"}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_accessor_has_the_signature_of_the_method_and_of_the_building(name):
+    own, derived = parameters(getattr(Graph, name)), parameters(getattr(TravAccessor, name))
+    building = parameters(TravAccessor.graph)
+    assert set(derived) == set(own) | set(building)
+    assert {option: derived[option] for option in own} == own
+    for option in set(building) - set(own):
+        assert derived[option].default == building[option].default
+        assert derived[option].kind is inspect.Parameter.KEYWORD_ONLY
+    assert set(own) & set(building) <= {"tuning"}  # whose settings go to the one that has them
+
+
+def test_the_stub_of_the_accessor_is_what_is_derived():
+    script = Path(rapids_trav.__file__).parents[1] / "ci/write_stubs.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_accessor_has_the_documentation_of_the_method(name):
+    written = inspect.getdoc(getattr(TravAccessor, name))
+    summary, _, rest = inspect.getdoc(getattr(Graph, name)).partition("\n\n")
+    assert written.startswith(summary)
+    assert written.endswith(rest)
+    assert "`memory_limit`" in written
+
+
+def test_the_building_is_documented_without_the_edges():
+    written = inspect.getdoc(TravAccessor.graph)
+    assert "edges : " not in written
+    assert "src, dst : " in written
+    assert "memory_limit : " in written
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: EDGES.trav.bfs(), r"^bfs\(\): missing a required argument: 'sources'"),
+        (lambda: EDGES.trav.bfs(0, sort="radix"), r"^bfs\(\): got an unexpected keyword argument 'sort'"),
+        (lambda: EDGES.trav.levels(0, predecessors=True), r"^levels\(\): got an unexpected keyword argument"),
+        (lambda: EDGES.trav.graph(0, 1, True), r"^graph\(\): too many positional arguments"),
+    ],
+)
+def test_the_accessor_refuses_other_arguments_before_it_builds(monkeypatch, ask, message):
+    monkeypatch.setattr(Graph, "from_edges", None)
+    with pytest.raises(TypeError, match=message):
+        ask()
+
+
+def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
+    asked = {"tuning": {"sort": "merge", "policy": "beamer"}, "variant": "direction", "degree_sort": True}
+    assert_frame_equal(
+        EDGES.trav.bfs(0, **asked)[["vertex", "distance"]], EDGES.trav.bfs(0)[["vertex", "distance"]]
+    )
+    with pytest.raises(TravError, match=r"^sort='merge' says how to sort by degree"):
+        EDGES.trav.bfs(0, tuning={"sort": "merge"})
+    with pytest.raises(TravError, match=r"^policy='beamer' says when the variant 'direction' turns"):
+        EDGES.trav.bfs(0, tuning={"policy": "beamer"})
+    with pytest.raises(TravError, match=r"^gather='replicas' is for a GPU"):
+        EDGES.trav.pagerank(tuning={"gather": "replicas"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        (BuildTuning, {"policy": 1}, "^tuning names 'policy', which is not known here: choose from 'sort'.$"),
+        (SearchTuning, {1: 2}, "^tuning names 1, which is not known here: choose from 'policy'.$"),
+        (SearchTuning, "gap", "^tuning='gap' is no mapping: give a dict with any of 'policy'.$"),
+        (RunTuning, {"gather": "all"}, "^gather='all' is not known: choose one of 'rows', 'replicas'.$"),
+        (RunTuning, {"replication": 3}, "^replication=3 is not known"),
+        (RunTuning, {"replication": 4}, "^replication=4 is how many copies replicas have"),
+    ],
+)
+def test_settings_that_are_refused(kind, given, message):
+    with pytest.raises(TravError, match=message):
+        tuning.tuned(kind, given)
+
+
+def test_back_ends_that_settings_name_are_those_that_there_are():
+    assert choices_of(BuildTuning, "sort") == BACK_ENDS
+
+
+# The class that a command's options are derived from, and those that it does not have on the command line.
+COMMANDS = {
+    "bfs": (SearchOptions, {"targets", "tuning"}),
+    "paths": (SearchOptions, {
+        "mode", "targets", "predecessors", "reached_only", "variant", "tuning", "trace"
+    }),
+    "khop": (SearchOptions, {field.name for field in fields(SearchOptions)} - {"direction", "where"}),
+    "components": (ComponentsOptions, {"asynchronous", "processor", "progress", "mode"}),
+    "sssp": (SsspOptions, {
+        "asynchronous", "processor", "progress", "mode", "predecessors", "reached_only"
+    }),
+    "pagerank": (PagerankOptions, {
+        "asynchronous", "processor", "progress", "weighted", "dtype", "tuning"
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_have_the_defaults_and_choices_of_the_definition(name):
+    kind, lacking = COMMANDS[name]
+    command = {part.name: part for part in app.commands[name].params if isinstance(part, click.Option)}
+    defined = {field.name for field in fields(kind)}
+    assert defined & set(command) == defined - lacking
+    context = click.Context(app.commands[name])
+    for option in defined - lacking:
+        assert command[option].get_default(context) == default_of(kind, option), option
+        if choices := choices_of(kind, option):
+            assert tuple(command[option].type.choices) == choices

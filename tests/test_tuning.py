@@ -1,0 +1,75 @@
+"""Settings for research reach the engine, and are refused where they mean nothing."""
+
+import pandas as pd
+import pytest
+
+from rapids_trav import TravError
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.storage.build_options import BuildOptions
+
+EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0]})
+
+
+class Recorder(CpuEngine):
+    """The CPU engine, with the options that it was given; it takes any way to gather and uses its own."""
+
+    gathers = ("rows", "replicas")
+
+    def __init__(self):
+        self.given = []
+
+    def bfs(self, view, sources, options):
+        self.given.append(options)
+        return super().bfs(view, sources, options)
+
+    def run(self, view, program, state, options):
+        self.given.append(options)
+        return super().run(view, program, state, options)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda graph, **options: graph.bfs(0, **options),
+        lambda graph, **options: graph.paths(0, [3], **options),
+        lambda graph, **options: graph.levels(0, **options),
+    ],
+    ids=["bfs", "paths", "levels"],
+)
+@pytest.mark.parametrize(("tuning", "policy"), [(None, "gap"), ({}, "gap"), ({"policy": "beamer"}, "beamer")])
+def test_the_policy_of_a_search(ask, tuning, policy):
+    engine = Recorder()
+    ask(EDGES.trav.graph(engine=engine), variant="direction", tuning=tuning)
+    assert [options.policy for options in engine.given] == [policy]
+
+
+def test_the_gathering_of_ranks():
+    engine = Recorder()
+    EDGES.trav.graph(engine=engine).pagerank(tuning={"gather": "replicas", "replication": 4})
+    assert {(options.gather, options.replication) for options in engine.given} == {("replicas", 4)}
+
+
+@pytest.mark.parametrize(
+    ("given", "usual", "back_end"),
+    [
+        ({}, "none", None),
+        ({}, "radix", "radix"),
+        ({"degree_sort": False}, "radix", None),
+        ({"degree_sort": True}, "none", "radix"),
+        ({"degree_sort": True, "tuning": {"sort": "merge"}}, "radix", "merge"),
+    ],
+)
+def test_the_sort_of_a_graph(given, usual, back_end):
+    assert BuildOptions(**given).sort_back_end(usual) == back_end
+
+
+def test_settings_of_another_method_are_refused():
+    graph = EDGES.trav.graph()
+    with pytest.raises(
+        TravError, match=r"^tuning names 'gather', which is not known here: choose from 'policy'"
+    ):
+        graph.bfs(0, tuning={"gather": "rows"})
+    with pytest.raises(
+        TravError, match=r"^tuning names 'policy', which is not known here: choose from 'gather'"
+    ):
+        graph.pagerank(tuning={"policy": "gap"})
