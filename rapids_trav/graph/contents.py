@@ -9,7 +9,7 @@ from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column, IdMap
-from rapids_trav.storage.budget import Budget
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.in_memory import InMemory
 
