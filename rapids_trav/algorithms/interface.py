@@ -39,7 +39,7 @@ class TraversableGraph(Protocol):
     def n_vertices(self) -> int:
         """Number of vertices."""
 
-    def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:
+    def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Any]:
         """Return the caller's ids of internal ones (None: of all) as columns called `name`."""
 
     def frame(self, columns: dict[str, Any]) -> Frame:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.budget import Budget
 from rapids_trav.programs.run_state import RunState
 
 
@@ -31,7 +32,7 @@ class Pages:
     """
 
     firsts: np.ndarray
-    budget: Any
+    budget: Budget
     n_streams: int = 1
     cut: Callable[[int, int, int], tuple[np.ndarray, int]] | None = None
 
@@ -65,14 +66,14 @@ class GatherView:
     degrees: Array
     pages: Pages | None = None
     out_weights: Array | None = None
-    budget: Any = None
+    budget: Budget | None = None
 
     @property
     def n_vertices(self) -> int:
         return self.into.n_vertices
 
     @property
-    def limited(self) -> Any:
+    def limited(self) -> Budget | None:
         """The budget of the engine's memory; None without a limit."""
         return self.budget if self.pages is None else self.pages.budget
 

@@ -435,7 +435,7 @@ class Graph(ProgramMethods):
         with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
-    def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:
+    def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Any]:
         """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
         columns = self.ids.decode(internal, nulls)
         if len(columns) == 1:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rapids_trav.csr.blocks import BLOCK
-from rapids_trav.storage.budget import Budget
+from rapids_trav.engines.budget import Budget
 
 READ_BYTES = 256  # of a budget for each edge of a block, with what is made of it
 READ_SHARE = 4  # of what is free a block takes one part: the rest is for other threads

@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import cupy
 import numpy as np
@@ -45,7 +44,7 @@ class Hybrid(Stream):
         held.callback(self._exchange.synchronize)
         penalty = 1 if self._feed.reachable else STORAGE_PENALTY
         self.dispatcher = Dispatcher(np.diff(self.plan.first_edges).tolist(), penalty)
-        self._launched: deque[tuple[int, Any]] = deque()  # pages, and the events at their ends
+        self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()  # pages, and the events at their ends
         self._behind = False  # whether the GPU lacks what the CPU has done alone
 
     def step(self, mode: str) -> str:
@@ -104,7 +103,7 @@ class Hybrid(Stream):
         self.moved = Moved()
         self._behind = True
 
-    def _merge(self, stats: np.ndarray, n_edges: int) -> None:
+    def _merge(self, stats: Array, n_edges: int) -> None:
         """Adds what the CPU has counted to what the GPU has, on both sides."""
         self.tally = tally = self.tally._replace(
             active=self.tally.active + int(stats[CHANGED]),
@@ -121,7 +120,7 @@ class Hybrid(Stream):
 
     # The CPU's pages
 
-    def _host_pages(self, device: int) -> tuple[np.ndarray, int]:
+    def _host_pages(self, device: int) -> tuple[Array, int]:
         """On a thread of its own: pages until none is left; what they counted, and their edges."""
         side = self._side
         stats, n_edges = np.zeros(N_STATS), 0

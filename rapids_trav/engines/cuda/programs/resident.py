@@ -8,7 +8,7 @@ only the messages are written beside the old ones.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -27,6 +27,8 @@ from rapids_trav.programs.run_state import RunState
 
 HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
 _WORD = 32
+
+Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or their addresses
 
 
 class Moved(NamedTuple):
@@ -61,15 +63,17 @@ class ResidentWork:
         self._degrees = None if view.degrees is None else cupy.asarray(view.degrees, degree_type)
         self._parameters = cupy.asarray(np.array([*options.parameters, 0], np.float64))
         self.shards = self._shards(options)
-        self._marks: Array = None
-        self._claimed: Array = None
-        self._queue: Array = None
-        self._next_queue: Array = None
+        self._marks: cupy.ndarray = None
+        self._claimed: cupy.ndarray = None
+        self._queue: cupy.ndarray = None
+        self._next_queue: cupy.ndarray = None
         self._set_out()
 
     def _set_out(self) -> None:
         """The values and flags are those to start from."""
-        self._queue_sizes: Array = None  # the row whose LIGHT and HEAVY are the queue's; None: see the flags
+        self._queue_sizes: cupy.ndarray = (
+            None  # the row whose LIGHT and HEAVY are the queue's; None: see the flags
+        )
         self._before = self._tallies.fresh()
         self.tally = self._offer()
 
@@ -182,7 +186,7 @@ class ResidentWork:
         lists: Lists,
         hubs: Hubs,
         n_threads: int,
-        edges: tuple[Any, Any],
+        edges: Edges,
         marks: Array | None,
         row: Array,
     ) -> None:
@@ -209,7 +213,7 @@ class ResidentWork:
         self._expand("notify", self._marks, self._tallies.fresh())
         return self._marks
 
-    def _expand(self, step: str, *arguments: Array) -> None:
+    def _expand(self, step: str, *arguments: Array | None) -> None:
         """Runs a step of `gas_push.cu` along the out-edges of the queue."""
         out, kernels = self._view.out, self._kernels("gas_push.cu")
         light, heavy = expansion_blocks(*self._queue_bounds)
