@@ -18,22 +18,19 @@ its size beside it.  The GPU holds 16 bytes a vertex and, within the budget, a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from types import ModuleType
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.blocks import sources
 from rapids_trav.engines.budget import Budget
 from rapids_trav.engines.cuda.build.places import both_ways, places, to_host, write
+from rapids_trav.engines.interface import Chunks, HostArrays
 from rapids_trav.errors import EDGES_CHANGED, TravError
-
-Chunks = Callable[[], Iterable[tuple[Array, ...]]]
 
 ENTRY_BYTES = 96  # what a block takes for each entry while it is sorted and placed, with weights
 ROW_BYTES = 16
@@ -41,18 +38,6 @@ LARGEST_BLOCK = 1 << 28  # entries; longer blocks are no faster
 MOST_RANGES = 8
 WORK_SHARE = 8  # of what the budget leaves, one part is for a block or a page beside the range
 _KEY_SHIFT = 32
-
-
-class HostArrays(Protocol):
-    """What a build needs of the memory around it; `storage.spilled_build` has it."""
-
-    budget: Budget  # of the device
-
-    def allocate(self, n: int, dtype: npt.DTypeLike, what: str) -> np.ndarray:
-        """A host array of the result."""
-
-    def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> np.ndarray:
-        """First rows of pages that fit, and the number of rows."""
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
 from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, GPU, Dispatcher
-from rapids_trav.engines.cuda.programs.resident import Moved
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
 from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.streamed import Stream
+from rapids_trav.engines.runs import Moved
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY, gather_mode
 from rapids_trav.programs.run_state import RunState
 

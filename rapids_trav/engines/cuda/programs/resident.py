@@ -8,7 +8,6 @@ only the messages are written beside the old ones.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -19,7 +18,7 @@ from rapids_trav.engines.cuda.programs.row_gather import Hubs, Lists, RowGather,
 from rapids_trav.engines.cuda.programs.shard_gather import ShardGather
 from rapids_trav.engines.cuda.programs.tally import Tallies, Tally
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
-from rapids_trav.engines.runs import GatherView, PageSpan, RunOptions
+from rapids_trav.engines.runs import GatherView, Moved, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
@@ -29,16 +28,6 @@ HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
 _WORD = 32
 
 Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or their addresses
-
-
-class Moved(NamedTuple):
-    """What an iteration brought to the device: pages, their bytes, the share of it behind computing, and when
-    each page was copied and computed."""
-
-    pages: int = 0
-    n_bytes: int = 0
-    overlap: float = 0.0
-    spans: tuple[PageSpan, ...] = ()
 
 
 class ResidentWork:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import cupy
 
-from rapids_trav.engines.cuda.programs.resident import Moved
 from rapids_trav.engines.cuda.stream.plan import hidden_share
-from rapids_trav.engines.runs import PageSpan, RunOptions
+from rapids_trav.engines.runs import Moved, PageSpan, RunOptions
 
 Span = tuple[cupy.cuda.Event, cupy.cuda.Event]  # the events at its begin and its end
 
