@@ -26,6 +26,7 @@ from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode
 from rapids_trav.edges.sources import Ends
+from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program

@@ -9,6 +9,7 @@ from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode
 from rapids_trav.edges.sources import Ends
+from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
@@ -23,7 +24,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -49,7 +50,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -71,7 +72,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -88,7 +89,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -110,7 +111,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -132,7 +133,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -159,7 +160,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -187,7 +188,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -217,7 +218,7 @@ class TravAccessor:
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search
+from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.ids.lookup import lookup
@@ -122,7 +122,7 @@ def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Sear
     return replace(found, predecessor=predecessor)
 
 
-def _search_each(engine: AskedEngine, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
+def _search_each(engine: Engine, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
     """A search of each source; repeated ones are searched once (engines take them unique)."""
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
     if len(unique) == len(sources):

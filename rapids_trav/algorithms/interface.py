@@ -3,96 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from types import ModuleType
 from typing import Protocol
 
 import numpy.typing as npt
 
-from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.interface import (
-    BfsOptions,
-    Place,
-    Processor,
-    Search,
-    View,
-    WholeAnswers,
-)
-from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
-from rapids_trav.programs.definition import Program
-from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.in_memory import InMemory
-
-
-class AskedEngine(Protocol):
-    """What algorithms ask of an engine; `rapids_trav.engines` has those that there are.
-
-    Attributes
-    ----------
-    name : str
-        For messages.
-    xp : module
-        NumPy or CuPy: its arrays are the engine's.
-    place : {"host", "device"}
-        Where they lie.
-    processor : {"cpu", "gpu"}
-    variants : tuple of str
-        Names of its searches.
-    gathers : tuple of str
-        Ways in which it gathers for a vertex program.
-    prefers_asynchronous : bool
-        Whether programs run faster that use new values in the iteration that makes them.
-    answers : WholeAnswers or None
-        Its own way to the columns of whole answers, if it has one.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def xp(self) -> ModuleType: ...
-
-    @property
-    def place(self) -> Place: ...
-
-    @property
-    def processor(self) -> Processor: ...
-
-    @property
-    def variants(self) -> tuple[str, ...]: ...
-
-    @property
-    def gathers(self) -> tuple[str, ...]: ...
-
-    @property
-    def prefers_asynchronous(self) -> bool: ...
-
-    @property
-    def answers(self) -> WholeAnswers | None: ...
-
-    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Search from all `sources` at once: distance (n,), predecessor (n,)."""
-
-    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Search from each of k `sources`: distance (k, n), predecessor (k, n)."""
-
-    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """Return the smallest predecessor of each vertex, by `order` if it is given."""
-
-    def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array, unreached: float) -> Array:
-        """Return the smallest nearer vertex that explains each distance by weight; -1 for none."""
-
-    def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        """Return the lengths of the paths to the targets, and their vertices, concatenated."""
-
-    def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-        """Iterate a vertex program from `state` until it ends."""
-
-    def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-        """Iterate it on the CPU and the GPU together; of an engine on a GPU alone."""
 
 
 class VertexValues(Protocol):
@@ -152,7 +73,7 @@ class TraversableGraph(Protocol):
         """The memory limit, or None."""
 
     @property
-    def engine(self) -> AskedEngine:
+    def engine(self) -> Engine:
         """Where searches and programs run."""
 
     @property

@@ -16,8 +16,9 @@ import numpy as np
 from rapids_trav.algorithms.bfs import Answer, Traced, trace_columns
 from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
-from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions
+from rapids_trav.engines.interface import DeviceEngine, Engine
 from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, Masked, move
@@ -144,12 +145,12 @@ def _check_fit(program: Program, question: ProgramOptions) -> None:
 
 
 def _on_processor(
-    engine: AskedEngine, processor: str
+    engine: Engine, processor: str
 ) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
     """The `run` of the engine that the caller wants."""
     if processor == "auto" or processor == engine.processor:
         return engine.run
-    if engine.processor == "cpu":
+    if not isinstance(engine, DeviceEngine):
         raise TravError(
             f"processor={processor!r} needs a graph on the GPU: build it with engine='cuda', or use 'auto'."
         )

@@ -21,14 +21,14 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import weight_range
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import edge_blocks
-from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.engines.interface import BfsOptions, Engine
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
@@ -117,7 +117,7 @@ def _columns(
 
 
 def shortest_tree(
-    engine: AskedEngine, view: GatherView, distance: Array, unreached: float, sources: Array
+    engine: Engine, view: GatherView, distance: Array, unreached: float, sources: Array
 ) -> Array:
     """A predecessor of each reached vertex; -1 at sources and where unreached.
 
@@ -170,7 +170,7 @@ def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
 
 
 def _among_equals(
-    engine: AskedEngine, predecessor: Array, edges: list[tuple[Array, Array]], settled: Array
+    engine: Engine, predecessor: Array, edges: list[tuple[Array, Array]], settled: Array
 ) -> Array:
     """Fill in the predecessors of what is reached along `edges` from the settled vertices."""
     n = len(predecessor)

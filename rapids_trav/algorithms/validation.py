@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rapids_trav.algorithms.guard import question
-from rapids_trav.algorithms.interface import AskedEngine, TraversableGraph
+from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import on_engine, unique, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
-from rapids_trav.engines.interface import View
+from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.storage.block_sizes import reading
@@ -113,7 +113,7 @@ def _check_tree(
 
 
 def broken_rules(
-    engine: AskedEngine,
+    engine: Engine,
     view: View,
     sources: Array,
     distance: Array,

@@ -8,8 +8,8 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from rapids_trav.algorithms.interface import AskedEngine
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import Engine
 from rapids_trav.ids.maps import IdMap, vertex_dtype
 
 FEW_BINS = 1 << 12  # that CuPy may count in copies
@@ -19,7 +19,7 @@ FEW_BINS = 1 << 12  # that CuPy may count in copies
 class LocalValues:
     """Values in one array; an `algorithms.interface.VertexValues`."""
 
-    engine: AskedEngine
+    engine: Engine
     ids: IdMap
 
     @property

@@ -5,14 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from rapids_trav.csr.array import Array
 from rapids_trav.utilities.atomic_files import array_checksum
 
-Array = Any
-
+__all__ = ["Adjacency", "Array", "EdgeList"]
 
 _ROWS_AT_ONCE = 1 << 12  # so that what is made of them on the way stays small
 
@@ -49,7 +48,7 @@ class Adjacency:
     @cached_property
     def n_linked(self) -> int:
         """Rows up to the last that has an edge (SYSTEMS V5); looked up when first asked for."""
-        return bisect_left(self.row_offsets, self.n_edges)
+        return bisect_left(self.row_offsets, self.n_edges, key=int)
 
     @cached_property
     def linked(self) -> Array:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 
-if TYPE_CHECKING:
-    pass
-
 BLOCK = 1 << 24  # edges in a block
 
 
-def edge_blocks(adjacency: Adjacency, xp: Any, overlap: int = 0, block: int = BLOCK) -> Iterator[EdgeList]:
+def edge_blocks(
+    adjacency: Adjacency, xp: ModuleType, overlap: int = 0, block: int = BLOCK
+) -> Iterator[EdgeList]:
     """Blocks of edges in row order, as arrays of `xp` wherever the adjacency lies.
 
     With `overlap`, each block but the first begins with so many edges of the one before.
@@ -26,7 +25,7 @@ def edge_blocks(adjacency: Adjacency, xp: Any, overlap: int = 0, block: int = BL
         yield EdgeList(sources(adjacency, first, first + len(columns), xp), xp.asarray(columns))
 
 
-def sources(adjacency: Adjacency, begin: int, end: int, xp: Any) -> Array:
+def sources(adjacency: Adjacency, begin: int, end: int, xp: ModuleType) -> Array:
     """The rows of the edges `begin` to `end - 1`."""
     offsets = adjacency.row_offsets
     home = np if isinstance(offsets, np.ndarray) else xp

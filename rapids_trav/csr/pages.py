@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rapids_trav.csr.array import Array
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
 
@@ -38,7 +39,7 @@ class PagePlan:
 
 
 def plan_pages(
-    row_offsets: np.ndarray,
+    row_offsets: Array,
     free_bytes: int,
     *,
     edge_bytes: int,
@@ -82,7 +83,7 @@ def plan_pages(
     return PagePlan(page_rows(row_offsets, share, edge_bytes, row_bytes), streams, share)
 
 
-def page_rows(row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int = 0) -> np.ndarray:
+def page_rows(row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int = 0) -> np.ndarray:
     """First rows of the pages, each the longest run of rows within `page_bytes`; then the number of rows.
 
     A row that is larger by itself is a page of its own.
@@ -100,7 +101,7 @@ def page_rows(row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_byt
     return np.asarray(firsts, dtype=np.int64)
 
 
-def longest_row(row_offsets: np.ndarray, block: int = 1 << 24) -> int:
+def longest_row(row_offsets: Array, block: int = 1 << 24) -> int:
     """Edges of the longest row, read a block at a time: the differences of all rows would be a copy."""
     return max(
         (int(np.diff(row_offsets[i : i + block + 1]).max()) for i in range(0, len(row_offsets) - 1, block)),
@@ -108,7 +109,7 @@ def longest_row(row_offsets: np.ndarray, block: int = 1 << 24) -> int:
     )
 
 
-def first_resident(row_offsets: np.ndarray, free_bytes: int, edge_bytes: int) -> int:
+def first_resident(row_offsets: Array, free_bytes: int, edge_bytes: int) -> int:
     """Where the end of the edges begins that `free_bytes` hold: an edge at which a row starts.
 
     Rows stand in descending order of length, so these are the shortest rows, and the most.

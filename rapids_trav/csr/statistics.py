@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from rapids_trav.csr.blocks import BLOCK, edge_blocks
 EDGE_BYTES = 32  # of an edge in hand: its ends, and what is compared
 
 
-def self_loops(adjacency: Adjacency, xp: Any, block: int = BLOCK) -> int:
+def self_loops(adjacency: Adjacency, xp: ModuleType, block: int = BLOCK) -> int:
     """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""
     blocks = edge_blocks(adjacency, xp, block=block)
     return sum(int((edges.src == edges.dst).sum()) for edges in blocks)
 
 
-def duplicate_edges(adjacency: Adjacency, xp: Any, directed: bool, block: int = BLOCK) -> int:
+def duplicate_edges(adjacency: Adjacency, xp: ModuleType, directed: bool, block: int = BLOCK) -> int:
     """Edges that repeat another; of an undirected edge each direction is one, and is counted once.
 
     Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
@@ -32,7 +32,7 @@ def duplicate_edges(adjacency: Adjacency, xp: Any, directed: bool, block: int = 
     return found
 
 
-def strengths(columns: Array, weights: Array, n_vertices: int, xp: Any, block: int = BLOCK) -> Array:
+def strengths(columns: Array, weights: Array, n_vertices: int, xp: ModuleType, block: int = BLOCK) -> Array:
     """Sum of the weights of the edges that leave each vertex, float64 (n,).
 
     Parameters

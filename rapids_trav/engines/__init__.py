@@ -1,15 +1,11 @@
 """Engines: where a search runs, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
 
-An engine has `name`, `xp` (numpy or cupy), `variants`, and the methods `build_adjacency`, `expand_rows`,
-`bfs`, `bfs_each`, `smallest_predecessors`, `walk`, `run`, `synchronize`, and for graphs outside its memory
-`build_outside`, `take_over` and `free_bytes`; `engines.cpu.CpuEngine` documents them.  Its `answers`, if it
-has any, spare the host some waiting: see `engines.interface.WholeAnswers`.
+`engines.interface.Engine` says what an engine has.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
+from rapids_trav.engines.interface import DeviceEngine, Engine
 from rapids_trav.engines.presence import DOCTOR, cause, gpu_is_there
 from rapids_trav.errors import TravError, written
 
@@ -18,9 +14,9 @@ __all__ = ["NAMES", "gpu_is_there", "select"]
 NAMES = ("auto", "cpu", "cuda")
 
 
-def select(name: Any, frame_library: str) -> Any:
-    """The engine called `name`, or `name` if it is one; "auto" is "cuda" for cuDF and "cpu" for pandas."""
-    if hasattr(name, "build_adjacency"):
+def select(name: str | Engine, frame_library: str) -> Engine:
+    """Return the engine called `name`, or `name` if it is one; "auto" is "cuda" for cuDF and else "cpu"."""
+    if isinstance(name, Engine):
         return name
     if not isinstance(name, str) or name not in NAMES:
         raise TravError(f"engine={written(name)} is not known: choose one of {', '.join(map(repr, NAMES))}.")
@@ -31,7 +27,7 @@ def select(name: Any, frame_library: str) -> Any:
     try:
         from rapids_trav.engines.cuda import CudaEngine
 
-        engine = CudaEngine()
+        engine: DeviceEngine = CudaEngine()
         n_gpus = engine.xp.cuda.runtime.getDeviceCount()
     except ImportError as error:
         raise TravError(

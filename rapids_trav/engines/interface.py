@@ -1,4 +1,4 @@
-"""How an engine is asked for a search: the view of the graph, the options and what was found.
+"""What an engine is: its methods, and what it is handed and gives out.
 
 Arrays are NumPy arrays on the CPU engine and CuPy arrays on the CUDA engine.  Vertices are dense internal
 ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
@@ -6,114 +6,43 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
+from rapids_trav.engines.searches import MOST_LEVELS, BfsOptions, LevelTrace, Search, View
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
+from rapids_trav.memory.budget import Budget
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+__all__ = [
+    "MOST_LEVELS",
+    "BfsOptions",
+    "Chunks",
+    "Counts",
+    "DType",
+    "DeviceEngine",
+    "Engine",
+    "Executor",
+    "HostArrays",
+    "LevelTrace",
+    "Place",
+    "Processor",
+    "Search",
+    "View",
+    "WholeAnswers",
+]
 
 Place = Literal["host", "device"]  # where the arrays of an engine lie
 Processor = Literal["cpu", "gpu"]
-
-
-class View(Protocol):
-    """One way of reading a graph (a direction, perhaps filtered); each form is built when first asked for."""
-
-    @property
-    def n_vertices(self) -> int:
-        """Vertices, of which some may have no edge here."""
-
-    @property
-    def out(self) -> Adjacency:
-        """Edges to follow: row `u` holds the vertices that `u` leads to."""
-
-    @property
-    def into(self) -> Adjacency:
-        """The transpose: row `v` holds the vertices that lead to `v`; the same object if symmetric."""
-
-    @property
-    def coo(self) -> EdgeList:
-        """The edges to follow, one by one."""
-
-    @property
-    def stored(self) -> Adjacency:
-        """`out` where it lies: of a graph larger than the engine's memory, in arrays of the host."""
-
-
-MOST_LEVELS = 2**31 - 2  # of a search: distances are int32
-
-
-@dataclass(frozen=True)
-class BfsOptions:
-    """What an engine needs to know of a question, in internal ids."""
-
-    variant: str = "auto"
-    policy: str = "gap"
-    depth_limit: int | None = None
-    targets: Array | None = None
-    predecessors: bool = True
-    trace: bool = False
-
-
-@dataclass(frozen=True)
-class LevelTrace:
-    """What one level of a search did.
-
-    Attributes
-    ----------
-    level : int
-        Distance that the level gave out; the sources are level 0.
-    direction : str
-        "push" (top-down) or "pull" (bottom-up).
-    frontier : int
-        Vertices in the frontier that the level expanded.
-    edges : int
-        Edges examined; -1 where the variant does not count them.
-    bytes : int
-        Estimated bytes of graph and state that those edges moved.
-    milliseconds : float
-        Time, with the host's overhead for the level.
-    host_bytes : int
-        Of those, bytes of edges that the GPU read in host memory.
-    """
-
-    level: int
-    direction: str
-    frontier: int
-    edges: int
-    bytes: int
-    milliseconds: float
-    host_bytes: int = 0
-
-
-@dataclass(frozen=True)
-class Search:
-    """Distances and predecessors by internal id.
-
-    Attributes
-    ----------
-    distance : int32 array, (n,) or (k, n)
-        -1 where unreached.
-    predecessor : vertex array of the same shape, or None
-        -1 at sources and where unreached.
-    trace : list of LevelTrace
-        Empty unless asked for.
-    counters : dict of str to int
-        What the mechanisms of a variant did in the whole search, by name; empty unless a trace was asked for.
-        CPU: "looked", unvisited vertices that bottom-up levels looked at.  CUDA: "looked" likewise,
-        "hub_hits", look-ups of the frontier that the hub cache answered, and "levels_alone", levels that one
-        block searched alone ("auto"); "kept", vertices that went through a private queue, "overflowed", that
-        found it full, and "reserved", places in the global queue that blocks asked for ("private").
-    n_unreached : uint64 array, (1,), or None
-        Vertices that were not reached, where the engine has counted them.
-    """
-
-    distance: Array
-    predecessor: Array | None = None
-    trace: list[LevelTrace] = field(default_factory=list)
-    n_unreached: Array | None = None
-    counters: dict[str, int] = field(default_factory=dict)
+Chunks: TypeAlias = Callable[[], Iterable[tuple[Array, ...]]]  # each call yields all edges: src, dst, weights
+DType: TypeAlias = "type[np.generic[object]] | np.dtype[np.generic[object]]"
 
 
 class WholeAnswers(Protocol):
@@ -127,8 +56,211 @@ class WholeAnswers(Protocol):
 
     lenient: tuple[str, ...]
 
-    def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
+    # `IntegerTable` and `BitMasked` are tuples with fields of NumPy's types, which stand for any dtype.
+
+    def columns(  # type: ignore[explicit-any]
+        self, found: Search, table: IntegerTable, n_sources: int
+    ) -> dict[str, Array | BitMasked]:
         """Return the columns of the answer of a joint search, in the caller's ids and order."""
 
-    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
+    def locate(  # type: ignore[explicit-any]
+        self, label: int, table: IntegerTable, n_vertices: int
+    ) -> Array:
         """Return the internal id of one of the caller's, (1,), or -1, without waiting for it."""
+
+
+class HostArrays(Protocol):
+    """What a build whose result does not fit the engine's memory needs of the memory around it.
+
+    `storage.spilled_build` has it.
+    """
+
+    @property
+    def budget(self) -> Budget:
+        """Return the limit on the engine's memory."""
+
+    def allocate(self, n: int, dtype: DType, what: str) -> Array:
+        """Return an array of the result in host memory or in a file."""
+
+    def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
+        """Return the first rows of pages that fit, and the number of rows."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Where searches and vertex programs run: `CpuEngine`, `CudaEngine`, or an engine of one's own.
+
+    Whoever uses an engine asks what it has (`place`, `gathers`, `answers` ...), never for its name.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the name for messages."""
+
+    @property
+    def xp(self) -> ModuleType:
+        """Return the module that makes its arrays, NumPy or CuPy."""
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Return the searches that it has; the first is the default."""
+
+    @property
+    def place(self) -> Place:
+        """Return where its arrays lie."""
+
+    @property
+    def processor(self) -> Processor:
+        """Return what it runs on."""
+
+    @property
+    def degree_sort(self) -> Literal["none", "radix"]:
+        """Return how vertices are sorted by degree unless the caller chooses: "none" or "radix"."""
+
+    @property
+    def gathers(self) -> tuple[str, ...]:
+        """Return the choices that vertex programs have for gathering in memory."""
+
+    @property
+    def prefers_asynchronous(self) -> bool:
+        """Return whether programs that allow it had better use new values at once."""
+
+    @property
+    def answers(self) -> WholeAnswers | None:
+        """Return its short cuts to the columns of answers, if it has any."""
+
+    def build_adjacency(
+        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
+    ) -> Adjacency:
+        """Return compressed rows, each ascending, of the edges of all chunks."""
+
+    def build_outside(
+        self,
+        chunks: Chunks,
+        n_vertices: int,
+        outside: HostArrays,
+        *,
+        symmetric: bool = False,
+        transpose: bool = False,
+    ) -> Adjacency:
+        """Return the rows in arrays that `outside.allocate` makes."""
+
+    def take_over(self, adjacency: Adjacency) -> Adjacency:
+        """Return an adjacency of NumPy arrays in the engine's memory."""
+
+    def free_bytes(self) -> int:
+        """Return the bytes of its memory that can be had."""
+
+    def count_ids(self, ids: Array, count: Array) -> None:
+        """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
+
+    def expand_rows(self, adjacency: Adjacency) -> EdgeList:
+        """Return the edges one by one in row order."""
+
+    def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """Search from all sources at once: distance (n,), predecessor (n,)."""
+
+    def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
+        """Search from each of k sources by itself: distance (k, n), predecessor (k, n)."""
+
+    def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+        """Iterate a vertex program from `state`, which stays as it is."""
+
+    def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
+        """Return each vertex's smallest neighbour one level up (by `order`, if given); -1 where none is."""
+
+    def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array, unreached: float) -> Array:
+        """Return for each vertex the smallest nearer one that explains its distance by weight; else -1."""
+
+    def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
+        """Return lists of vertices from root to target, concatenated: lengths and vertices."""
+
+    def synchronize(self) -> None:
+        """Wait until what was asked for is done."""
+
+
+@runtime_checkable
+class DeviceEngine(Engine, Protocol):
+    """An engine with a memory of its own, which can also work on edges in the host's."""
+
+    def empty_pinned(self, n: int, dtype: DType) -> Array:
+        """Return a NumPy array of n entries in host memory that the device reaches."""
+
+    def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
+        """Return an adjacency of host arrays for searches, its edges from `first_resident` on copied."""
+
+    def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
+        """Iterate a vertex program on the device and the host together, if its edges are streamed."""
+
+
+class Counts(Protocol):
+    """What the last iteration of a vertex program counted."""
+
+    @property
+    def active(self) -> int:
+        """Return the vertices that are active now."""
+
+    @property
+    def scout(self) -> int:
+        """Return the out-edges of the active vertices."""
+
+    @property
+    def edges(self) -> int:
+        """Return the edges gathered over or pushed along."""
+
+    @property
+    def residual(self) -> float:
+        """Return the sum of the absolute changes, if the program has a tolerance."""
+
+    @property
+    def total(self) -> float:
+        """Return the sum of the program's `total` over the new values."""
+
+
+class Executor(Protocol):
+    """A vertex program under way on a device: its edges resident, streamed, or shared with the CPU."""
+
+    @property
+    def values(self) -> Array:
+        """Return the values; those of the last iteration after `settle`."""
+
+    @property
+    def active(self) -> Array:
+        """Return a flag for each vertex; those of the last iteration after `settle`."""
+
+    @property
+    def n_active(self) -> int:
+        """Return how many vertices are active."""
+
+    @property
+    def n_edges(self) -> int:
+        """Return the edges of the graph."""
+
+    @property
+    def tally(self) -> Counts:
+        """Return what the last iteration counted."""
+
+    @property
+    def moved(self) -> Moved:
+        """Return what the last iteration brought to the device."""
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Return what mechanisms did, as `Run.counters` has it."""
+
+    @property
+    def may_push(self) -> bool:
+        """Return whether active vertices can hand out their values."""
+
+    @property
+    def penalty(self) -> int | None:
+        """Return what reading scattered edges costs; None where they are in memory."""
+
+    def step(self, mode: str) -> str:
+        """Run one iteration and return the mode in which it was run."""
+
+    def settle(self) -> None:
+        """Bring `values` and `active` up to the last iteration."""
+
+    def restart(self, state: RunState) -> None:
+        """Go on from other values and active vertices."""

@@ -144,6 +144,16 @@ class PageSpan(NamedTuple):
     computing: tuple[float, float]
 
 
+class Moved(NamedTuple):
+    """What an iteration brought to the device: pages, their bytes, the share of it behind computing, and when
+    each page was copied and computed."""
+
+    pages: int = 0
+    n_bytes: int = 0
+    overlap: float = 0.0
+    spans: tuple[PageSpan, ...] = ()
+
+
 @dataclass(frozen=True)
 class IterationTrace:
     """What one iteration of a vertex program did.

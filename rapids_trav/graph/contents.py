@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from rapids_trav.algorithms.interface import AskedEngine
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
@@ -42,7 +42,7 @@ class GraphContents:
         return self.storage.budget
 
     @property
-    def engine(self) -> AskedEngine:
+    def engine(self) -> Engine:
         return self.storage.engine
 
     @property

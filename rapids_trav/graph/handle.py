@@ -13,6 +13,7 @@ from rapids_trav.algorithms.guard import question
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.csr import statistics
 from rapids_trav.edges.sources import Ends
+from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.graph.search_methods import SearchMethods
@@ -58,7 +59,7 @@ class Graph(SearchMethods, ProgramMethods):
         directed: bool = False,
         weight: Hashable | None = None,
         vertices: object = None,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
@@ -146,7 +147,7 @@ class Graph(SearchMethods, ProgramMethods):
         cls,
         folder: str | os.PathLike[str],
         *,
-        engine: object = "auto",
+        engine: str | Engine = "auto",
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         verify: bool | None = None,

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import engines, generators
-from rapids_trav.algorithms.interface import AskedEngine
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, Search
+from rapids_trav.engines.interface import BfsOptions, Engine, Search
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
@@ -159,7 +158,7 @@ class _Bench:
         They are labels below this.
     """
 
-    def __init__(self, device: ModuleType, engine: AskedEngine, edges: Frame, n_labels: int) -> None:
+    def __init__(self, device: ModuleType, engine: Engine, edges: Frame, n_labels: int) -> None:
         self.device = device
         self.engine = engine
         self.src, self.dst = (library(device.LIBRARY).array(edges[end]) for end in ("src", "dst"))

@@ -106,7 +106,7 @@ class SavedRows:
         """The place of each internal id in ascending order of the caller's; None if that is itself."""
         return None if self._ids.order is None else move(self._ids.order, np)
 
-    def _blocks(self) -> Iterator[tuple[Any, Array]]:
+    def _blocks(self) -> Iterator[tuple[EdgeList, Array | slice]]:
         """Blocks of edges, and which of them count: of an undirected edge one direction.
 
         Without edges one block all the same: the types of its arrays count.
@@ -125,7 +125,7 @@ class SavedRows:
         cuts = np.searchsorted(total, np.arange(block, total[-1] if len(total) else 0, block))
         return (part for part in np.split(rows, np.unique(cuts)) if len(part))
 
-    def _among(self, rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    def _among(self, rows: np.ndarray, chosen: Array) -> np.ndarray:
         """Positions of the edges that lead from these rows to chosen vertices."""
         offsets = self._adjacency.row_offsets
         begins = offsets[rows]

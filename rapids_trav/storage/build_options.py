@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rapids_trav.edges.sources import Ends
+from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError
 from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
 from rapids_trav.utilities.checks import flag
@@ -24,7 +25,7 @@ class BuildOptions:
     directed: bool = False
     weight: Hashable | None = None
     vertices: object = None
-    engine: object = "auto"
+    engine: str | Engine = "auto"
     degree_sort: bool | None = None
     memory_limit: int | str | None = None
     spill: str | os.PathLike[str] | None = None

@@ -112,7 +112,7 @@ class PagedAdjacencySet(AdjacencySet):
         out_weights = self.weights(out) if weighted and pushed and not on_gpu else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
 
-    def _strengths(self, columns: Array, weights: Array) -> np.ndarray:
+    def _strengths(self, columns: Array, weights: Array) -> Array:
         """On the host, whose memory is the budget's on the CPU alone."""
         outside = self._outside
         budget = outside.budget if outside.engine.place == "host" else None
@@ -180,7 +180,7 @@ class Paged(InMemory):
 Cut = Callable[..., tuple[np.ndarray, int]]
 
 
-def cut_within(budget: Budget, row_offsets: np.ndarray, edge_bytes: int, row_bytes: int) -> Cut:
+def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: int) -> Cut:
     """What cuts rows into pages for what the budget leaves beside `resident` bytes; see `Pages.cut`.
 
     It raises a TravMemoryError if that is too little for the longest row.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, EdgeList
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.csr.pages import page_rows
 from rapids_trav.errors import TravMemoryError
@@ -69,7 +69,7 @@ class SpilledBuild:
         """Pages of an adjacency; see `csr.pages.page_rows`."""
         return page_rows(row_offsets, page_bytes, edge_bytes, row_bytes)
 
-    def kept(self, array: np.ndarray, what: str) -> np.ndarray:
+    def kept(self, array: Array, what: str) -> Array:
         """An array of the host's; on the CPU in a file, as the budget is of that memory."""
         if self.engine.place != "host":
             return array
@@ -82,15 +82,16 @@ class SpilledBuild:
         if self.engine.place == "host":
             return adjacency
 
-        def loaded(array: np.ndarray | None, what: str) -> np.ndarray | None:
-            if array is None or array.nbytes > host_memory.available_bytes() - host_memory.RESERVE:
+        def loaded(array: Array, what: str) -> Array:
+            if array.nbytes > host_memory.available_bytes() - host_memory.RESERVE:
                 return array
             copy = self.allocate(len(array), array.dtype, what)
             copy[:] = array
             return copy
 
         columns = loaded(adjacency.column_indices, "column indices")
-        return Adjacency(adjacency.row_offsets, columns, weights=loaded(adjacency.weights, "weights"))
+        weights = None if adjacency.weights is None else loaded(adjacency.weights, "weights")
+        return Adjacency(adjacency.row_offsets, columns, weights=weights)
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
         """The edges one by one; their sources are a file."""

@@ -6,13 +6,21 @@ Numba nor them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.interface import BfsOptions, Place, Processor, Search, View, WholeAnswers
+from rapids_trav.engines.interface import (
+    BfsOptions,
+    Chunks,
+    HostArrays,
+    Place,
+    Processor,
+    Search,
+    View,
+    WholeAnswers,
+)
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
@@ -31,14 +39,14 @@ class CpuEngine:
     variants = ("auto", "push", "pull", "edge", "frontier", "direction")
     place: Place = "host"
     processor: Processor = "cpu"
-    degree_sort = "none"
+    degree_sort: Literal["none", "radix"] = "none"
     gathers = ("rows",)
     prefers_asynchronous = True
     answers: WholeAnswers | None = None
 
     def build_adjacency(
         self,
-        chunks: Callable[[], Iterable[tuple[Array, ...]]],
+        chunks: Chunks,
         n_vertices: int,
         *,
         symmetric: bool = False,
@@ -51,9 +59,9 @@ class CpuEngine:
 
     def build_outside(
         self,
-        chunks: Callable[[], Iterable[tuple[Array, ...]]],
+        chunks: Chunks,
         n_vertices: int,
-        outside: Any,
+        outside: HostArrays,
         *,
         symmetric: bool = False,
         transpose: bool = False,

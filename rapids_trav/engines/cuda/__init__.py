@@ -6,14 +6,24 @@ CuPy is imported when an engine is made, not with this package.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.interface import BfsOptions, Place, Processor, Search, View, WholeAnswers
+from rapids_trav.engines.interface import (
+    BfsOptions,
+    Chunks,
+    DType,
+    HostArrays,
+    Place,
+    Processor,
+    Search,
+    View,
+    WholeAnswers,
+)
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import BitMasked
@@ -55,7 +65,7 @@ class CudaEngine:
     variants = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
     place: Place = "device"
     processor: Processor = "gpu"
-    degree_sort = "radix"
+    degree_sort: Literal["none", "radix"] = "radix"
     gathers = ("rows", "replicas")
     prefers_asynchronous = False
 
@@ -79,7 +89,7 @@ class CudaEngine:
 
     def build_adjacency(
         self,
-        chunks: Callable[[], Iterable[tuple[Array, ...]]],
+        chunks: Chunks,
         n_vertices: int,
         *,
         symmetric: bool = False,
@@ -94,9 +104,9 @@ class CudaEngine:
 
     def build_outside(
         self,
-        chunks: Callable[[], Iterable[tuple[Array, ...]]],
+        chunks: Chunks,
         n_vertices: int,
-        outside: Any,
+        outside: HostArrays,
         *,
         symmetric: bool = False,
         transpose: bool = False,
@@ -118,7 +128,7 @@ class CudaEngine:
         with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
             return host_rows.reached(adjacency, first_resident)
 
-    def empty_pinned(self, n: int, dtype: Any) -> Array:
+    def empty_pinned(self, n: int, dtype: DType) -> Array:
         """A NumPy array of n entries in host memory that the GPU reaches."""
         from rapids_trav.engines.cuda.runtime import pinned
 

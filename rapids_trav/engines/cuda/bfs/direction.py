@@ -54,8 +54,8 @@ class _Steps:
         self._kernels = loader.load_for("bfs_direction.cu", view.out)
         self._counters = Counters()
         self._queue, self._next_queue = cupy.empty((2, self._n), progress.sources.dtype)
-        self._bitmap: Array = None
-        self._next_bitmap: Array = None
+        self._bitmap: cupy.ndarray = None
+        self._next_bitmap: cupy.ndarray = None
         self._in_bitmap = False
         self._light = self._heavy = 0
 

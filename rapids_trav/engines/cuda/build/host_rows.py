@@ -41,13 +41,13 @@ def place_edges(
     )  # fmt: skip
 
 
-def over_host(array: np.ndarray) -> Array | None:
+def over_host(array: Array) -> Array | None:
     """The GPU's array over the memory of one from `empty_pinned`, or a slice of one; None for any other."""
     import cupy
 
     if array.nbytes == 0:
         return cupy.empty(0, array.dtype)
-    pointer, runtime = array.ctypes.data, cupy.cuda.runtime
+    pointer, runtime = np.asarray(array).ctypes.data, cupy.cuda.runtime
     if runtime.pointerGetAttributes(pointer).type != _OF_HOST:
         return None
     memory = cupy.cuda.UnownedMemory(pointer, array.nbytes, array, runtime.getDevice())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def place_plainly(
     free: Array,
     placed: Array,
     placed_weights: Array | None,
-    xp: Any = np,
+    xp: ModuleType = np,
 ) -> None:
     """Put the entries of the rows `first` to `after - 1` at the next free places; `kernels/external.cu`.
 
@@ -54,14 +54,14 @@ def place_plainly(
         placed_weights[place] = weights[chosen]
 
 
-def both_ways(rows: Array, columns: Array, weights: Array | None, xp: Any) -> tuple:
+def both_ways(rows: Array, columns: Array, weights: Array | None, xp: ModuleType) -> tuple:
     """The block with each edge in both directions, self-loops once."""
     other = rows != columns
     both = xp.concatenate([rows, columns[other]]), xp.concatenate([columns, rows[other]])
     return *both, None if weights is None else xp.concatenate([weights, weights[other]])
 
 
-def places(rows: Array, free: Array, xp: Any) -> tuple[Array, Array]:
+def places(rows: Array, free: Array, xp: ModuleType) -> tuple[Array, Array]:
     """The order of a block by row, and where each entry in that order goes; moves the free places on."""
     order = xp.argsort(rows)
     rows = rows[order]
@@ -76,7 +76,7 @@ def places(rows: Array, free: Array, xp: Any) -> tuple[Array, Array]:
     return order, place
 
 
-def write(target: np.ndarray, place: Array, values: Array, reach: Callable, xp: Any) -> None:
+def write(target: Array, place: Array, values: Array, reach: Callable, xp: ModuleType) -> None:
     """``target[place] = values``, by the device itself if it reaches the target; places ascend."""
     edges = np.arange(0, len(target) + WINDOW, WINDOW)
     cuts = xp.searchsorted(place, xp.asarray(edges)).tolist()
@@ -91,7 +91,7 @@ def write(target: np.ndarray, place: Array, values: Array, reach: Callable, xp: 
                 part[to_host(where)] = to_host(what)
 
 
-def to_host(array: Array, out: np.ndarray | None = None) -> np.ndarray:
+def to_host(array: Array, out: Array | None = None) -> Array:
     """A NumPy array of the same, in `out` if it is given."""
     if hasattr(array, "get"):
         return array.get(out=out)

@@ -18,19 +18,19 @@ its size beside it.  The GPU holds 16 bytes a vertex and, within the budget, a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from types import ModuleType
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.blocks import sources
 from rapids_trav.engines.cuda.build.places import both_ways, places, to_host, write
+from rapids_trav.engines.interface import Chunks, HostArrays
 from rapids_trav.errors import EDGES_CHANGED, TravError
-
-Chunks = Callable[[], Iterable[tuple[Array, ...]]]
+from rapids_trav.memory.budget import Budget
 
 ENTRY_BYTES = 96  # what a block takes for each entry while it is sorted and placed, with weights
 ROW_BYTES = 16
@@ -38,18 +38,6 @@ LARGEST_BLOCK = 1 << 28  # entries; longer blocks are no faster
 MOST_RANGES = 8
 WORK_SHARE = 8  # of what the budget leaves, one part is for a block or a page beside the range
 _KEY_SHIFT = 32
-
-
-class HostArrays(Protocol):
-    """What a build needs of the memory around it; `storage.spilled_build` has it."""
-
-    budget: Any  # of the device
-
-    def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
-        """A host array of the result."""
-
-    def cut(self, row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int) -> np.ndarray:
-        """First rows of pages that fit, and the number of rows."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +55,10 @@ class Device:
         The array of `xp` over the same memory as a host array, or None if there can be none.
     """
 
-    xp: Any
+    xp: ModuleType
     count_ids: Callable[[Array, Array], None]
     place: Callable[..., None]
-    reach: Callable[[np.ndarray], Array | None]
+    reach: Callable[[Array], Array | None]
 
 
 def build_adjacency(
@@ -129,7 +117,7 @@ def build_adjacency(
 class _Edges:
     """The edges as rows, columns and weights; the memory of a block is held while it is in use."""
 
-    def __init__(self, chunks: Chunks, symmetric: bool, transpose: bool, budget: Any) -> None:
+    def __init__(self, chunks: Chunks, symmetric: bool, transpose: bool, budget: Budget) -> None:
         self._chunks, self._transpose, self._budget = chunks, transpose, budget
         self.symmetric = symmetric
 
@@ -156,7 +144,7 @@ def _ranges(built: Adjacency, outside: HostArrays) -> list[int] | None:
     return None if too_long or len(firsts) > MOST_RANGES + 1 else firsts.tolist()
 
 
-def _entries(built: Adjacency) -> list[np.ndarray]:
+def _entries(built: Adjacency) -> list[Array]:
     return [built.column_indices] if built.weights is None else [built.column_indices, built.weights]
 
 
@@ -207,7 +195,13 @@ def _fill_on_host(built: Adjacency, edges: _Edges, free: Array, ends: Array, dev
 
 
 def _sort_rows(
-    built: Adjacency, first: int, after: int, columns: Array, weights: Array | None, budget: Any, xp: Any
+    built: Adjacency,
+    first: int,
+    after: int,
+    columns: Array,
+    weights: Array | None,
+    budget: Budget,
+    xp: ModuleType,
 ) -> None:
     """Sort each of the rows `first` to `after - 1`, whose entries these are in any order, into the result."""
     begin, end = int(built.row_offsets[first]), int(built.row_offsets[after])

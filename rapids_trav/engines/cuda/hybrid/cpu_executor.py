@@ -10,6 +10,7 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs import run
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
@@ -52,7 +53,7 @@ class HostSide:
         """An iteration begins that is shared."""
         self.work.used_total = self.work.next_total
 
-    def gather(self, first: int, after: int) -> tuple[np.ndarray, int]:
+    def gather(self, first: int, after: int) -> tuple[Array, int]:
         """Gather and apply the rows from `first` on; what the CPU engine counts, and the edges.
 
         A part for each thread, no more: to begin one takes the interpreter lock, for which the thread that

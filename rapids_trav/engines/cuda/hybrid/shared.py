@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import cupy
 import numpy as np
@@ -25,11 +24,11 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
 from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, GPU, Dispatcher
-from rapids_trav.engines.cuda.programs.resident import Moved
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
 from rapids_trav.engines.cuda.stream.feed import Task
 from rapids_trav.engines.cuda.stream.streamed import Stream
+from rapids_trav.engines.runs import Moved
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY, gather_mode
 from rapids_trav.programs.run_state import RunState
 
@@ -45,7 +44,7 @@ class Hybrid(Stream):
         held.callback(self._exchange.synchronize)
         penalty = 1 if self._feed.reachable else STORAGE_PENALTY
         self.dispatcher = Dispatcher(np.diff(self.plan.first_edges).tolist(), penalty)
-        self._launched: deque[tuple[int, Any]] = deque()  # pages, and the events at their ends
+        self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()  # pages, and the events at their ends
         self._behind = False  # whether the GPU lacks what the CPU has done alone
 
     def step(self, mode: str) -> str:
@@ -104,7 +103,7 @@ class Hybrid(Stream):
         self.moved = Moved()
         self._behind = True
 
-    def _merge(self, stats: np.ndarray, n_edges: int) -> None:
+    def _merge(self, stats: Array, n_edges: int) -> None:
         """Adds what the CPU has counted to what the GPU has, on both sides."""
         self.tally = tally = self.tally._replace(
             active=self.tally.active + int(stats[CHANGED]),
@@ -121,7 +120,7 @@ class Hybrid(Stream):
 
     # The CPU's pages
 
-    def _host_pages(self, device: int) -> tuple[np.ndarray, int]:
+    def _host_pages(self, device: int) -> tuple[Array, int]:
         """On a thread of its own: pages until none is left; what they counted, and their edges."""
         side = self._side
         stats, n_edges = np.zeros(N_STATS), 0

@@ -8,7 +8,6 @@ only the messages are written beside the old ones.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -19,7 +18,7 @@ from rapids_trav.engines.cuda.programs.row_gather import Hubs, Lists, RowGather,
 from rapids_trav.engines.cuda.programs.shard_gather import ShardGather
 from rapids_trav.engines.cuda.programs.tally import Tallies, Tally
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
-from rapids_trav.engines.runs import GatherView, PageSpan, RunOptions
+from rapids_trav.engines.runs import GatherView, Moved, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
@@ -28,15 +27,7 @@ from rapids_trav.programs.run_state import RunState
 HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
 _WORD = 32
 
-
-class Moved(NamedTuple):
-    """What an iteration brought to the device: pages, their bytes, the share of it behind computing, and when
-    each page was copied and computed."""
-
-    pages: int = 0
-    n_bytes: int = 0
-    overlap: float = 0.0
-    spans: tuple[PageSpan, ...] = ()
+Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or their addresses
 
 
 class ResidentWork:
@@ -61,15 +52,17 @@ class ResidentWork:
         self._degrees = None if view.degrees is None else cupy.asarray(view.degrees, degree_type)
         self._parameters = cupy.asarray(np.array([*options.parameters, 0], np.float64))
         self.shards = self._shards(options)
-        self._marks: Array = None
-        self._claimed: Array = None
-        self._queue: Array = None
-        self._next_queue: Array = None
+        self._marks: cupy.ndarray = None
+        self._claimed: cupy.ndarray = None
+        self._queue: cupy.ndarray = None
+        self._next_queue: cupy.ndarray = None
         self._set_out()
 
     def _set_out(self) -> None:
         """The values and flags are those to start from."""
-        self._queue_sizes: Array = None  # the row whose LIGHT and HEAVY are the queue's; None: see the flags
+        self._queue_sizes: cupy.ndarray = (
+            None  # the row whose LIGHT and HEAVY are the queue's; None: see the flags
+        )
         self._before = self._tallies.fresh()
         self.tally = self._offer()
 
@@ -182,7 +175,7 @@ class ResidentWork:
         lists: Lists,
         hubs: Hubs,
         n_threads: int,
-        edges: tuple[Any, Any],
+        edges: Edges,
         marks: Array | None,
         row: Array,
     ) -> None:
@@ -209,7 +202,7 @@ class ResidentWork:
         self._expand("notify", self._marks, self._tallies.fresh())
         return self._marks
 
-    def _expand(self, step: str, *arguments: Array) -> None:
+    def _expand(self, step: str, *arguments: Array | None) -> None:
         """Runs a step of `gas_push.cu` along the out-edges of the queue."""
         out, kernels = self._view.out, self._kernels("gas_push.cu")
         light, heavy = expansion_blocks(*self._queue_bounds)

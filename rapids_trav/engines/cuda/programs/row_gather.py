@@ -116,7 +116,7 @@ class RowLists:
         self.all = Lists(cupy.empty(n_rows, vertex), self._begins, sizes)
         self._list(None, None, self.all.rows, self._begins, sizes)
         self.hubs = cut(row_offsets, self.all.rows[n_rows - self.counts[PIECES] :], dtype)
-        self._marked: Array = None
+        self._marked: cupy.ndarray = None
 
     @property
     def n_threads(self) -> int:
@@ -134,7 +134,14 @@ class RowLists:
         self._list(marks, active, self._marked, self._begins, sizes)
         return Lists(self._marked, self._begins, sizes)
 
-    def _list(self, marks: Array, active: Array, rows: Array, begins: Array, sizes: Array) -> None:
+    def _list(
+        self,
+        marks: Array | None,
+        active: Array | None,
+        rows: Array | None,
+        begins: Array | None,
+        sizes: Array,
+    ) -> None:
         self._kernels.launch(
             "list_rows",
             self.n_rows,

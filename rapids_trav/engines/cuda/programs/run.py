@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.interface import Executor
 from rapids_trav.engines.runs import IterationTrace, Run, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
@@ -45,8 +45,8 @@ def choose_mode(
     return gather_mode(scout, n_edges) if penalty is None else gather_mode(scout, n_edges, True, penalty)
 
 
-def iterate(work: ResidentWork, program: Program, state: RunState, options: RunOptions) -> Run:
-    """The same with what is under way, begun from `state`."""
+def iterate(work: Executor, program: Program, state: RunState, options: RunOptions) -> Run:
+    """Iterate the program on any executor, begun from `state`, until it ends."""
     iteration, residual = state.iteration, state.residual
     converged = program.has_converged(residual)
     trace: list[IterationTrace] = []

@@ -63,8 +63,8 @@ class ShardGather:
         self._results = cupy.empty(shards.n_pieces, dtype)
         self._tickets = cupy.zeros(len(shards.factors), np.uint32)
         self._local_ids = cupy.empty(into.n_edges, np.uint16)
-        self.cycles: Array = None
-        self._counts: Array = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
+        self.cycles: Array | None = None
+        self._counts: cupy.ndarray = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
         kernels.launch_grid(
             "name_rows", self._grid, into.row_offsets, *self._table, self._local_ids, block=self._block
         )

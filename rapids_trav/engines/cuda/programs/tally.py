@@ -33,7 +33,7 @@ class Tallies:
 
     def __init__(self, n_rows: int) -> None:
         self._host = cupyx.empty_pinned(WORDS, np.uint64)
-        self._rows: Array = None
+        self._rows: cupy.ndarray = None
         self._n_rows = self._used = n_rows
 
     def fresh(self) -> Array:
@@ -43,7 +43,7 @@ class Tallies:
         self._used += 1
         return self._rows[self._used - 1]
 
-    def read(self, row: Array) -> Tally:
+    def read(self, row: cupy.ndarray) -> Tally:
         """A row's numbers; waits for the kernels."""
         row.get(out=self._host)
         words, sums = self._host, self._host.view(np.float64)

@@ -27,7 +27,7 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
     """
     distance, predecessor = found.distance, found.predecessor
     n, dtype = len(distance), table.dtype
-    n_unreached = found.n_unreached
+    n_unreached: cupy.ndarray = found.n_unreached
     if n_unreached is None:
         n_unreached = cupy.count_nonzero(distance < 0).astype(np.uint64).reshape(1)
     count = cupyx.empty_pinned(1, np.uint64)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
 import cupy
 import numpy as np
+import numpy.typing as npt
 
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
@@ -53,7 +53,7 @@ def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
     return begins, total
 
 
-def together(*shapes: tuple[int, Any]) -> list[cupy.ndarray]:
+def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
     """Arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
 
     An allocation costs the host some ten microseconds, which is what a small search takes.

@@ -10,9 +10,9 @@ import mmap
 import os
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rapids_trav.utilities.sizes import readable
 
@@ -21,7 +21,7 @@ _PIECE = 1 << 26  # bytes that a thread touches at a time
 _SMALL_PAGE = 4096
 
 
-def empty_pinned(n: int, dtype: Any) -> np.ndarray:
+def empty_pinned(n: int, dtype: npt.DTypeLike) -> np.ndarray:
     """An array of n entries in host memory that stays in place, and that the GPU reaches.
 
     It goes back to the system when it is no longer used: CuPy's pool would keep it.

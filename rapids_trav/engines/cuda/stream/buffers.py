@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import cupy
 import numpy as np
@@ -25,8 +24,8 @@ class Slot:
     """A buffer for a page, and the stream that computes on it; `free` is when its last page has been used."""
 
     memory: Array
-    stream: Any
-    free: Any
+    stream: cupy.cuda.Stream
+    free: cupy.cuda.Event
 
 
 class Buffers:
@@ -39,7 +38,7 @@ class Buffers:
         By page, the buffer of one that stays; fewer than planned if the memory that is free lies in pieces.
     """
 
-    def __init__(self, plan: StreamPlan, now: Any) -> None:
+    def __init__(self, plan: StreamPlan, now: cupy.cuda.Event) -> None:
         slots = cupy.empty((plan.n_slots, plan.slot_bytes), np.uint8)
         self.slots = [Slot(part, cupy.cuda.Stream(non_blocking=True), now) for part in slots]
         self.kept: dict[int, Array] = {}
@@ -64,7 +63,7 @@ def resident(view: GatherView, program: Program, edge: np.dtype) -> GatherView:
     out_offsets = into.row_offsets if view.into is view.out else _offsets(view.out, edge, free)
     reached = over_host(view.out.column_indices)
     out = Adjacency(out_offsets, view.out.column_indices if reached is None else reached)
-    degrees = view.degrees if uses_degrees(program) else None
+    degrees: cupy.ndarray = view.degrees if uses_degrees(program) else None
     return replace(view, into=into, out=out, degrees=degrees)
 
 
@@ -78,7 +77,7 @@ def _offsets(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> Array:
     return offsets
 
 
-def to_device(target: Array, source: np.ndarray, stream: Any) -> None:
+def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> None:
     """Copies pinned host memory to the device when the stream comes to it."""
     runtime = cupy.cuda.runtime
     if source.nbytes:
@@ -86,7 +85,7 @@ def to_device(target: Array, source: np.ndarray, stream: Any) -> None:
         runtime.memcpyAsync(target.data.ptr, source.ctypes.data, source.nbytes, kind, stream.ptr)
 
 
-def to_host(target: np.ndarray, source: Array, stream: Any) -> None:
+def to_host(target: np.ndarray, source: Array, stream: cupy.cuda.Stream) -> None:
     """The other way."""
     runtime = cupy.cuda.runtime
     if target.nbytes:

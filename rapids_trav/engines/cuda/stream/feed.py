@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cupy
 import numpy as np
@@ -35,7 +35,7 @@ class Ready(NamedTuple):
 
     task: Task
     parts: tuple[np.ndarray, ...]
-    copied: Any
+    copied: cupy.cuda.Event | None
 
 
 class Feed:
@@ -47,8 +47,9 @@ class Feed:
         Whether kernels read the edges where they lie.
     """
 
-    def __init__(self, columns: np.ndarray, weights: np.ndarray | None, plan: StreamPlan) -> None:
-        self._arrays: tuple[np.ndarray, ...] = (columns,) if weights is None else (columns, weights)
+    def __init__(self, columns: Array, weights: Array | None, plan: StreamPlan) -> None:
+        arrays = (columns,) if weights is None else (columns, weights)
+        self._arrays = tuple(map(np.asarray, arrays))
         self._plan = plan
         self.reachable = all(over_host(array) is not None for array in self._arrays)
         self._pool: ThreadPoolExecutor | None = None
@@ -59,7 +60,7 @@ class Feed:
             self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(n)]
 
     @property
-    def addresses(self) -> tuple[Array, Array]:
+    def addresses(self) -> tuple[np.uint64, np.uint64 | None]:
         """Where kernels read the columns and the weights, if they do."""
         columns, *weights = (np.uint64(array.ctypes.data) for array in self._arrays)
         return columns, weights[0] if weights else None

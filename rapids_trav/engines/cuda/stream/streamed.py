@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any
 
 import cupy
 import numpy as np
@@ -25,7 +24,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.run import notify_along
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
-from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.cuda.programs.resident import Edges, ResidentWork
 from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 from rapids_trav.engines.cuda.runtime.loader import load_for
 from rapids_trav.engines.cuda.stream.buffers import (
@@ -172,6 +171,7 @@ class Stream(ResidentWork):
         n_bytes = sum(part.nbytes for part in ready.parts)
         if page in self._buffers.kept and action == "copy":
             self._there.add(page)
+        edges: Edges
         if action == "read":
             edges, n_bytes = self._feed.addresses, self._read_bytes[page]
         else:
@@ -209,7 +209,7 @@ class Stream(ResidentWork):
         begin = self.plan.layouts[page].rows
         return slot.memory[begin : begin + (after - first) * self._vertex.itemsize].view(self._vertex)
 
-    def _addresses(self, page: int, home: Array) -> tuple[Any, Any]:
+    def _addresses(self, page: int, home: Array) -> Edges:
         """Where columns and weights of the first edge would be, if those of the page are in `home`."""
         first, weights = self.plan.edges(page)[0], self._host.weights
         columns = shifted(home, 0, self._host.into.column_indices.dtype, first)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cupy
 
-from rapids_trav.engines.cuda.programs.resident import Moved
 from rapids_trav.engines.cuda.stream.plan import hidden_share
-from rapids_trav.engines.runs import PageSpan, RunOptions
+from rapids_trav.engines.runs import Moved, PageSpan, RunOptions
 
-Span = tuple[Any, Any]  # the events at its begin and its end
+Span = tuple[cupy.cuda.Event, cupy.cuda.Event]  # the events at its begin and its end
 
 
 class UnderWay(NamedTuple):
@@ -31,16 +30,16 @@ class TransferTrace:
         self._on_page = options.on_page
         self._waiting: deque[UnderWay] = deque()
         self._spans: list[UnderWay] = []
-        self._start: Any = None
+        self._start: cupy.cuda.Event = None
         self._pages = self._n_bytes = 0
 
-    def mark(self, stream: Any) -> Any:
+    def mark(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
         """An event now on that stream."""
         event = cupy.cuda.Event(disable_timing=not self._timed)
         event.record(stream)
         return event
 
-    def restart(self, stream: Any) -> Any:
+    def restart(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
         """A new iteration begins; gives the event at its begin."""
         self._waiting.clear()
         self._spans.clear()
