@@ -53,3 +53,9 @@ def test_the_table_has_modules_and_tests_that_exist():
 def test_no_two_test_modules_have_one_name():
     paths = [path for path in TESTS.rglob("*.py") if path.stem not in ("conftest", "__init__")]
     assert len({path.name for path in paths}) == len(paths)
+
+
+def test_folders_are_those_of_the_package():
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    others = {folder for folder in folders if not (PACKAGE / folder).is_dir()}
+    assert others == {Path("ci"), Path("docs"), Path("gpu")}
