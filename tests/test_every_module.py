@@ -44,10 +44,10 @@ def test_every_module_is_tested(module):
 
 def test_the_table_has_modules_and_tests_that_exist():
     assert set(TABLE) <= set(modules())
-    for module, file in TABLE.items():
+    for file in set(TABLE.values()):
         tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
         names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        assert any(name.startswith("test_") for name in names), (module, file)
+        assert any(name.startswith("test_") for name in names), file
 
 
 def test_no_two_test_modules_have_one_name():
