@@ -24,6 +24,7 @@ from rapids_trav.programs.run_state import RunState
 __all__ = [
     "MOST_LEVELS",
     "BfsOptions",
+    "Builder",
     "Chunks",
     "Counts",
     "DType",
@@ -86,8 +87,27 @@ class HostArrays(Protocol):
         """Return the first rows of pages that fit, and the number of rows."""
 
 
+class Builder(Protocol):
+    """What makes adjacencies: an engine in its own memory, or `storage.spilled_build` beside it."""
+
+    @property
+    def xp(self) -> ModuleType:
+        """Return the module that makes its arrays, NumPy or CuPy."""
+
+    def build_adjacency(
+        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
+    ) -> Adjacency:
+        """Return compressed rows, each ascending, of the edges of all chunks."""
+
+    def take_over(self, adjacency: Adjacency) -> Adjacency:
+        """Return an adjacency of NumPy arrays where this builder keeps them."""
+
+    def expand_rows(self, adjacency: Adjacency) -> EdgeList:
+        """Return the edges one by one in row order."""
+
+
 @runtime_checkable
-class Engine(Protocol):
+class Engine(Builder, Protocol):
     """Where searches and vertex programs run: `CpuEngine`, `CudaEngine`, or an engine of one's own.
 
     Whoever uses an engine asks what it has (`place`, `gathers`, `answers` ...), never for its name.
@@ -96,10 +116,6 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """Return the name for messages."""
-
-    @property
-    def xp(self) -> ModuleType:
-        """Return the module that makes its arrays, NumPy or CuPy."""
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -129,11 +145,6 @@ class Engine(Protocol):
     def answers(self) -> WholeAnswers | None:
         """Return its short cuts to the columns of answers, if it has any."""
 
-    def build_adjacency(
-        self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
-    ) -> Adjacency:
-        """Return compressed rows, each ascending, of the edges of all chunks."""
-
     def build_outside(
         self,
         chunks: Chunks,
@@ -145,17 +156,11 @@ class Engine(Protocol):
     ) -> Adjacency:
         """Return the rows in arrays that `outside.allocate` makes."""
 
-    def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """Return an adjacency of NumPy arrays in the engine's memory."""
-
     def free_bytes(self) -> int:
         """Return the bytes of its memory that can be had."""
 
     def count_ids(self, ids: Array, count: Array) -> None:
         """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
-
-    def expand_rows(self, adjacency: Adjacency) -> EdgeList:
-        """Return the edges one by one in row order."""
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from all sources at once: distance (n,), predecessor (n,)."""

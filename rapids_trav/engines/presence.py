@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 from rapids_trav.errors import TravError, first_line
 
@@ -40,7 +39,7 @@ def gpu_is_there() -> bool:
     raise TravError(_broken(problem))
 
 
-def count_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> int:
+def count_gpus(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> int:
     """Return how many GPUs the driver shows; 0 without a driver.
 
     Raises

@@ -38,7 +38,7 @@ NUMBERS = ("total", "residual")  # written as float.hex does
 HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
 LONGEST_HEADER = 1 << 20  # bytes
 MOST_ITERATIONS = 1 << 30  # more than any run comes to
-Fingerprint = Mapping[str, Any]  # of what JSON can hold; keys are what an error calls the parts
+Fingerprint = Mapping[str, object]  # of what JSON can hold; keys are what an error calls the parts
 
 
 def graph_fingerprint(adjacency: Adjacency, n_edges: int, directed: bool) -> str:
@@ -199,7 +199,7 @@ def _parts(state: RunState, fingerprint: Fingerprint) -> list[bytes | memoryview
     return [json.dumps(header).encode() + b"\n", values.data.cast("B"), active.data]
 
 
-def _plain(fingerprint: Fingerprint) -> dict[str, Any]:
+def _plain(fingerprint: Fingerprint) -> dict[str, object]:
     """The fingerprint as it comes back out of JSON."""
     return json.loads(json.dumps(dict(fingerprint)))
 

@@ -180,14 +180,14 @@ class Program:
         return dtype.type(limits.max if self.reducer == "min" else limits.min)
 
 
-def _is_tolerance(value: Any) -> bool:
+def _is_tolerance(value: object) -> bool:
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
     except OverflowError:
         return False
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """The type of a value with its article: "an int"."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

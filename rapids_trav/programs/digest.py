@@ -13,7 +13,6 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def _function(function: Callable, seen: dict[int, int]) -> Iterator[str]:
     yield from _code(function.__code__, function.__globals__, seen)
 
 
-def _code(code: CodeType, names: dict[str, Any], seen: dict[int, int]) -> Iterator[str]:
+def _code(code: CodeType, names: dict[str, object], seen: dict[int, int]) -> Iterator[str]:
     flags = code.co_flags & MEANING
     yield f"code({code.co_argcount},{flags},{code.co_code.hex()},{code.co_names},{code.co_varnames}"
     yield f"{code.co_freevars},{code.co_cellvars},{code.co_exceptiontable.hex()}"
@@ -75,7 +74,7 @@ def _code(code: CodeType, names: dict[str, Any], seen: dict[int, int]) -> Iterat
     yield ")"
 
 
-def _value(value: Any, seen: dict[int, int]) -> Iterator[str]:
+def _value(value: object, seen: dict[int, int]) -> Iterator[str]:
     if isinstance(value, ModuleType):
         if value.__name__.partition(".")[0] not in KNOWN_MODULES:
             raise _NotPlainError
@@ -96,16 +95,14 @@ def _value(value: Any, seen: dict[int, int]) -> Iterator[str]:
         yield f"array({value.dtype},{value.shape},{hashlib.sha256(value.tobytes()).hexdigest()})"
     elif isinstance(value, FunctionType):
         yield from _function(value, seen)
-    elif _is_known(value):
+    elif isinstance(value, (BuiltinFunctionType, type, np.ufunc)) and _is_known(value):
         yield f"{value.__module__}.{value.__name__}"
     else:
         raise _NotPlainError
 
 
-def _is_known(value: Any) -> bool:
+def _is_known(value: BuiltinFunctionType | type | np.ufunc) -> bool:
     """Functions and types of the known modules: their name says what they are."""
-    if not isinstance(value, (BuiltinFunctionType, type, np.ufunc)):
-        return False
     module = getattr(value, "__module__", None) or "numpy"
     if isinstance(value, np.ufunc):
         return getattr(np, value.__name__, None) is value
@@ -120,7 +117,7 @@ class ProgramKey:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.digest = program_digest(program)
-        self._key: Any = self.digest or program
+        self._key: object = self.digest or program
 
     def __hash__(self) -> int:
         return hash(self._key)

@@ -7,11 +7,10 @@ indices that are constants, in it or around it.  An index that is computed is kn
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from numbers import Integral, Real
 from types import CodeType, FunctionType
-from typing import Any
 
 import numpy as np
 
@@ -21,13 +20,14 @@ from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
 PARAMETERS = ARGUMENTS["apply"].index("parameters")
 
 
-def parameter_numbers(parameters: Any) -> tuple[float, ...]:
+def parameter_numbers(parameters: Iterable[object]) -> tuple[float, ...]:
     """The parameters in float64, refused where that alters an integer."""
     try:
         if isinstance(parameters, (str, bytes, Mapping)):
             raise TypeError
-        numbers = tuple(parameters)
-        if not all(isinstance(number, Real) and not isinstance(number, bool) for number in numbers):
+        given = tuple(parameters)
+        numbers = [number for number in given if isinstance(number, Real) and not isinstance(number, bool)]
+        if len(numbers) < len(given):
             raise TypeError
     except TypeError:
         raise TravError(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from rapids_trav.csr.array import Array
 from rapids_trav.errors import first_line
 
-Array = Any
 DEADLINE = 60.0  # seconds that a rank waits for the others, by default
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from rapids_trav.errors import TravError
 
-Array = Any
+Number = Any  # an int or an array of them, and so is what comes out
 WORD = 32  # vertices of a bitmap's word: blocks are whole words, so that bitmaps of blocks can be joined
 LOCAL_IDS = 2**31  # bound of local ids, which are int32
 
@@ -95,15 +95,15 @@ class Grid:
         """Return the type of global ids, wide enough for the padded ones too."""
         return np.dtype(np.int32 if self.size * self.block <= LOCAL_IDS else np.int64)
 
-    def place(self, rank: Any) -> tuple[Any, Any]:
+    def place(self, rank: Number) -> tuple[Number, Number]:
         """Return the row and the column of a rank."""
         return rank % self.n_rows, rank // self.n_rows
 
-    def rank(self, row: Any, column: Any) -> Any:
+    def rank(self, row: Number, column: Number) -> Number:
         """Return the rank at a row and a column."""
         return column * self.n_rows + row
 
-    def owner(self, vertex: Any) -> Any:
+    def owner(self, vertex: Number) -> Number:
         """Return the rank that owns a vertex."""
         return vertex // self.block
 
@@ -112,7 +112,7 @@ class Grid:
         end = min((rank + 1) * self.block, self.n_vertices)
         return range(min(rank * self.block, end), end)
 
-    def edge_rank(self, source: Any, destination: Any) -> Any:
+    def edge_rank(self, source: Number, destination: Number) -> Number:
         """Return the rank that holds an edge: in the row of its destination, the column of its source."""
         return self.rank(self.owner(destination) % self.n_rows, self.owner(source) // self.n_rows)
 
@@ -124,22 +124,22 @@ class Grid:
         """Return the ranks of a row of the grid, in order of their columns."""
         return tuple(range(row, self.size, self.n_rows))
 
-    def column_id(self, source: Any) -> Any:
+    def column_id(self, source: Number) -> Number:
         """Return the local id of a source on the ranks of its column."""
         return source % self.local_columns
 
-    def row_id(self, destination: Any) -> Any:
+    def row_id(self, destination: Number) -> Number:
         """Return the local id of a destination on the ranks of its row."""
         return self.owner(destination) // self.n_rows * self.block + destination % self.block
 
-    def source(self, column: int, column_id: Any) -> Any:
+    def source(self, column: int, column_id: Number) -> Number:
         """Return the vertex that has a local id on the ranks of a column."""
         return self._wide(column_id) + column * self.local_columns
 
-    def destination(self, row: int, row_id: Any) -> Any:
+    def destination(self, row: int, row_id: Number) -> Number:
         """Return the vertex that has a local id on the ranks of a row."""
         wide = self._wide(row_id)
         return (wide // self.block * self.n_rows + row) * self.block + wide % self.block
 
-    def _wide(self, local: Any) -> Any:
+    def _wide(self, local: Number) -> Number:
         return local.astype(self.vertex_dtype) if hasattr(local, "astype") else local

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 
-Array = Any
+from rapids_trav.csr.array import Array
+
 WIDE_OFFSETS = 2**31  # edges of a rank from which offsets take 64 bits
 SHIFT, MASK = 32, 2**32 - 1  # an edge as one int64: the end that it is sorted by, above the other
 
@@ -84,7 +86,7 @@ class Owned:
 class LocalWork(Protocol):
     """The steps of a level that touch edges or vertices."""
 
-    xp: Any
+    xp: ModuleType
     """numpy or cupy."""
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from rapids_trav.engines.multigpu.local_work import Array
 
 
 def ask(
-    communicator: Communicator, grid: Grid, xp: Any, vertices: Array, columns: Sequence[Array]
+    communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array, columns: Sequence[Array]
 ) -> list[Array]:
     """Return values of vertices from their owners; every rank calls it.
 
@@ -43,13 +43,13 @@ def ask(
     return [xp.concatenate([half[k] for half in halves])[places] for k in range(len(columns))]
 
 
-def tell(communicator: Communicator, grid: Grid, xp: Any, vertices: Array) -> Array:
+def tell(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array) -> Array:
     """Send vertices to their owners; return the offsets of those that this rank was told of."""
     wanted, _ = _distinct(xp, vertices)
     return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
 
 
-def _distinct(xp: Any, vertices: Array) -> tuple[Array, Array]:
+def _distinct(xp: ModuleType, vertices: Array) -> tuple[Array, Array]:
     """Return the vertices ascending, each once, and the place of each given one among them."""
     vertices = vertices.astype(np.int64, copy=False)
     if not len(vertices):  # CuPy scans no empty array
@@ -57,7 +57,7 @@ def _distinct(xp: Any, vertices: Array) -> tuple[Array, Array]:
     return xp.unique(vertices, return_inverse=True)
 
 
-def _by_owner(grid: Grid, xp: Any, ascending: Array) -> list[Array]:
+def _by_owner(grid: Grid, xp: ModuleType, ascending: Array) -> list[Array]:
     """Cut ascending vertices into the offsets of each owner."""
     firsts = xp.arange(grid.size + 1, dtype=np.int64) * grid.block
     bounds = xp.searchsorted(ascending, firsts).tolist()

@@ -21,7 +21,7 @@ What counts as a fault of which rule is what `rapids_trav.graph500.validation` h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def validate(
     parent: Array,
     chunks: Iterable[tuple[Array, Array]],
     *,
-    xp: Any = np,
+    xp: ModuleType = np,
     level: Array | None = None,
     round_edges: int = ROUND_EDGES,
 ) -> Verdict:
@@ -104,7 +104,13 @@ class _Tree:
     """One rank's part of the tree: parents, levels derived from them, and the parents met along edges."""
 
     def __init__(
-        self, communicator: Communicator, grid: Grid, root: int, xp: Any, parent: Array, given: Array | None
+        self,
+        communicator: Communicator,
+        grid: Grid,
+        root: int,
+        xp: ModuleType,
+        parent: Array,
+        given: Array | None,
     ) -> None:
         own = grid.owned(communicator.rank)
         self._communicator = communicator

@@ -98,7 +98,7 @@ class _ProgramCache(KernelCache):
 class _FileForEachKey:
     """An index and a data file for each key, so that processes that write at once cannot mix them."""
 
-    def __init__(self, folder: str, base: str, stamp: Any) -> None:
+    def __init__(self, folder: str, base: str, stamp: object) -> None:
         self._folder = folder
         self._base = base
         self._stamp = stamp
@@ -107,8 +107,8 @@ class _FileForEachKey:
         name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
         return CacheFile(self._folder, f"{self._base}-{name}", self._stamp)
 
-    def load(self, key: tuple) -> Any:
+    def load(self, key: tuple) -> object:
         return self._file(key).load(key)
 
-    def save(self, key: tuple, data: Any) -> None:
+    def save(self, key: tuple, data: object) -> None:
         self._file(key).save(key, data)

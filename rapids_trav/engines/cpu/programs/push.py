@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -104,7 +103,7 @@ class PushLists:
         self.near, self.spare, self.far = (np.empty(n, dtype) for _ in range(3))
         self.flags = np.zeros(n, np.uint8)
         self.n_near = self.n_far = self.n_edges = 0
-        self.threshold: Any = None
+        self.threshold: np.generic | None = None
         self.step = 0.0  # how far the threshold moves beyond what was asked
         self.pushed = 0  # edges since it moved
         self.current = False  # else `work.active` tells

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
 
 from rapids_trav.errors import TravError, first_line
 
@@ -66,7 +65,7 @@ class Team:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def run(self, function: Callable, n_items: int, *arguments: Any, grain: int) -> list:
+    def run(self, function: Callable, n_items: int, *arguments: object, grain: int) -> list:
         """Call `function(*arguments, begin, end)` for ranges that cover `n_items`.
 
         Gives the results in any order.  No range is shorter than `grain` items unless it is the only one.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
@@ -21,13 +20,13 @@ class KernelCache(FunctionCache):
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
+    def load_overload(self, signature: object, target_context: object) -> object:
         try:
             return super().load_overload(signature, target_context)
         except Exception:  # damaged data raise any: then the function is compiled
             return None
 
-    def save_overload(self, signature: Any, data: Any) -> None:
+    def save_overload(self, signature: object, data: object) -> None:
         with contextlib.suppress(OSError):  # a full disk costs the next process a compilation
             super().save_overload(signature, data)
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
 
 import cupy
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, WORKING
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
@@ -83,9 +82,9 @@ class Workspace:
     def __init__(self, keeps: bool = True) -> None:
         self.control = cupy.zeros(CONTROL_BYTES, np.uint8)
         self._keeps = keeps
-        self._memory: Any = None
+        self._memory: cupy.cuda.MemoryPointer = None
 
-    def memory(self, n_bytes: int, keep: bool) -> Any:
+    def memory(self, n_bytes: int, keep: bool) -> cupy.cuda.MemoryPointer:
         """So many bytes at least: those kept, if they suffice, as an allocation takes its time."""
         memory = self._memory
         if memory is None or memory.mem.size < n_bytes:
@@ -100,7 +99,7 @@ class Workspace:
 
 def bfs_fused(
     view: View,
-    sources: Any,
+    sources: Array,
     options: BfsOptions,
     workspace: Workspace,
     *,
@@ -216,7 +215,7 @@ def _layout(
     return tuple(begins), total, ANY if whole else capacity
 
 
-def _bitmap(vertices: Any, n_vertices: int) -> tuple[Any, int]:
+def _bitmap(vertices: Array | None, n_vertices: int) -> tuple[Array | None, int]:
     if vertices is None:
         return None, 0
     marks = cupy.zeros(-(-n_vertices // 32) * 32, np.bool_)
@@ -224,7 +223,7 @@ def _bitmap(vertices: Any, n_vertices: int) -> tuple[Any, int]:
     return cupy.packbits(marks, bitorder="little"), int(marks.sum())
 
 
-def _pointer(array: Any) -> int | None:
+def _pointer(array: Array | None) -> int | None:
     return None if array is None else array.data.ptr
 
 
@@ -242,7 +241,7 @@ def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
     return known[least_degree]
 
 
-def _levels(trace: Any, out: Adjacency) -> tuple[list[LevelTrace], dict[str, int]]:
+def _levels(trace: cupy.ndarray, out: Adjacency) -> tuple[list[LevelTrace], dict[str, int]]:
     """The rows of a trace, and the sums of its counters."""
     n_levels = int(trace[0, 1])
     if n_levels >= TRACE_LEVELS:

@@ -115,14 +115,14 @@ class Kernels:
             self._functions[name] = self._module.get_function(name)
         return self._functions[name]
 
-    def launch(self, name: str, n_threads: int, *arguments: Any) -> None:
+    def launch(self, name: str, n_threads: int, *arguments: object) -> None:
         """Runs a grid-stride kernel over `n_threads` items; nothing at all for none."""
         if n_threads > 0:
             blocks = min(-(-n_threads // BLOCK), most_blocks())
             self.launch_grid(name, (blocks,), *arguments)
 
     def launch_grid(
-        self, name: str, grid: tuple[int, ...], *arguments: Any, block: int = BLOCK, shared_bytes: int = 0
+        self, name: str, grid: tuple[int, ...], *arguments: object, block: int = BLOCK, shared_bytes: int = 0
     ) -> None:
         """Runs a kernel with a grid of its own."""
         self.run(name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes)
@@ -181,7 +181,7 @@ def attribute(device: int, name: str) -> int:
     return runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device)
 
 
-def _parameter(argument: Any) -> Any:
+def _parameter(argument: object) -> object:
     if argument is None:
         return np.uint64(0)
     if isinstance(argument, int):
