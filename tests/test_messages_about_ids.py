@@ -41,6 +41,12 @@ def test_other_values_than_strings_among_ids_that_are_strings(edges, given, valu
     assert not isinstance(error.value, UnknownVertexError)
 
 
+@pytest.mark.parametrize("edges", [WORDS, WORDS.astype("string")])
+@pytest.mark.parametrize("dtype", ["category", "string", object])
+def test_strings_of_any_dtype_are_strings(edges, dtype):
+    assert edges.trav.bfs(pd.Series(["a"], dtype=dtype))["distance"].tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("values", [[[1, 2]], [{"a": 1}], [np.array([1, 2])]])
 def test_nested_values_are_to_be_given_columns(values):
     with pytest.raises(TravError, match="cannot be an id: give each part a column of its own"):

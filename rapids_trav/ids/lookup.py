@@ -133,8 +133,10 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Col
         return _exact(what, column, dtype, source)
     if dtype.kind in "mM" and column.dtype != dtype:
         column = _dates(what, column, dtype)
-    if _is_text(dtype, library) and not _is_text(column.dtype, source):
-        _check_text(what, column, dtype)
+    found = column.dtype.categories.dtype if hasattr(column.dtype, "categories") else column.dtype
+    if _is_text(dtype, library) and not _is_text(found, source):
+        # A column of cuDF is not iterated over, and its values are of one kind.
+        _check_text(what, column.iloc[:1].to_pandas() if source.name == "cudf" else column, dtype)
     return library.column(column)
 
 

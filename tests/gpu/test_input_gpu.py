@@ -72,3 +72,5 @@ def test_a_repeated_unknown_vertex_counts_once(cudf):
         words.bfs(["a", 1])
     with pytest.raises(TravError, match="sources holds b'a', but the graph's ids are"):
         words.bfs(b"a")
+    with pytest.raises(TravError, match=r"sources holds .*2000.*, but the graph's ids are"):
+        words.bfs(cudf.Series(pd.date_range("2000", periods=2)))

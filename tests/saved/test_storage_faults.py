@@ -380,7 +380,7 @@ def test_ids_that_parquet_does_not_hold(tmp_path):
 def test_ids_with_lone_surrogates_are_not_saved(tmp_path):
     edges = {"src": ["a", "\ud800"], "dst": ["\ud800", "a"]}
     graph = pd.DataFrame(edges, dtype=object).trav.graph()
-    with pytest.raises(TravError, match=r"no lone surrogates \('\\ud800'\): mend"):
+    with pytest.raises(TravError, match=r"no lone surrogates \('\\ud800'\): replace"):
         graph.save(tmp_path / "graph")
     assert list(tmp_path.iterdir()) == []
 
