@@ -22,9 +22,9 @@ from rapids_trav.algorithms.run_request import RunRequest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.model.program import question_bytes, shortcut_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import connected_components
-from rapids_trav.storage.run_memory import question_bytes, shortcut_bytes
 
 FIRST = 4  # iterations after which a component counts as wide
 
@@ -36,8 +36,8 @@ def components(graph: TraversableGraph, **asked: Any) -> Any:
     dtype = vertex_dtype(n)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)
-    room = question_bytes(program, ranked)
-    between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.name)
+    room = question_bytes(dtype.itemsize, ranked)
+    between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.place == "host")
     with running(graph, view, program, question, room, between):
         labels = xp.arange(n, dtype=dtype) if graph.ids.order is None else graph.ids.order.astype(dtype)
         state = RunState(labels, xp.ones(n, dtype=bool))

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import ask, whole_number
 from rapids_trav.frames.columns import Masked
+from rapids_trav.memory.model.build import FOUND_BYTES
+from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
-from rapids_trav.storage.search_memory import KHOP_BYTES, Searches
 
-TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
 FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
-ROW_BYTES = 96  # of a row of the edges: its ends in both kinds of ids, and whether they are chosen
 
 
 class Neighborhood(NamedTuple):
@@ -45,7 +44,10 @@ def khop(
         predecessors=False,
         what="seeds",
     )
-    with question.view.searching(Searches(question.options.variant, answer=KHOP_BYTES)):
+    n_bytes = neighborhood_bytes(graph.n_vertices, graph.ids.nbytes)
+    in_hand = FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges)
+    asked = Searches(question.options.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
+    with question.view.searching(asked):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
         chosen = distance >= 0
         rank = graph.ids.rank
@@ -55,10 +57,9 @@ def khop(
         columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
         del vertex, near
         found = graph.deliver(graph.frame(columns))
-    n_bytes = graph.n_vertices + TABLE_SHARE * graph.ids.nbytes
     with (
-        graph.storage.room(n_bytes, "the vertices of a neighbourhood"),
-        reading(graph.budget, graph.n_edges, ROW_BYTES, fewest=FEWEST_ROWS) as rows,
+        graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
+        reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as rows,
     ):
         at_once = None if graph.budget is None else rows
         edges = graph.deliver(graph.rows.inside(chosen, where, at_once))

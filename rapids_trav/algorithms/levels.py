@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,15 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import DIRECTIONS, ask
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Masked
-from rapids_trav.storage.search_memory import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.model.search import (
+    DEGREES_BYTES,
+    DISTANCE_BYTES,
+    counted_at_once,
+    levels_bytes,
+    search_bytes,
+)
 from rapids_trav.utilities.checks import one_of
-
-FEW_BINS = 1 << 12  # that CuPy may count in copies
 
 
 def levels(
@@ -44,51 +48,43 @@ def levels(
         variant=variant,
         policy=policy,
     )
-    xp, n = graph.engine.xp, graph.n_vertices
+    xp, n, storage = graph.engine.xp, graph.n_vertices, graph.storage
     parts = []
-    with ExitStack() as counted:
-        for first, found in searches(graph, question, LEVELS_BYTES, beside=LEVEL_BYTES):
-            k, bins = found.distance.size // max(n, 1), int(found.distance.max()) + 2
-            step = max(n // bins, 1)  # searches that are counted at once
-            for i in range(0, k, step):
-                some = found.distance.reshape(k, -1)[i : i + step]
-                with graph.storage.room(LEVEL_BYTES * len(some) * bins, "the levels"):
-                    search, *counts = _count(xp, some, bins)
-                counted.enter_context(graph.storage.room(COUNTED_BYTES * len(search), "counted levels"))
-                parts.append((search + first + i, *counts))
-            del found, some
-        search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
-        del parts
-        columns = graph.id_columns("source", question.sources[search]) if question.each else {}
-        columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
-        return graph.deliver(graph.frame(columns))
+    # A joint search gives back what it worked in beside the distances.
+    spare = 0 if question.each else search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize)
+    spare -= 0 if question.each else DISTANCE_BYTES * n
+    for first, found in searches(graph, question, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
+        for i, distance in enumerate(found.distance.reshape(-1, n)):
+            n_bins = int(distance.max()) + 2
+            with storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
+                parts.append((first + i, *_count(xp, distance, n_bins)))
+        del found, distance
+    lengths = [len(part[1]) for part in parts]
+    search = xp.asarray(np.repeat([part[0] for part in parts], lengths))
+    columns_of = list(zip(*parts, strict=True))[1:]
+    distance, count, cumulative = (c[0] if len(c) == 1 else xp.concatenate(c) for c in columns_of)
+    del columns_of
+    del parts
+    columns = graph.id_columns("source", question.sources[search]) if question.each else {}
+    columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
+    return graph.deliver(graph.frame(columns))
 
 
-def _count(xp: Any, distance: Array, bins: int) -> tuple[Array, Array, Array, Array]:
-    """Of (k, n) distances: search, distance (-1: unreached, stands last), vertices, running total.
+def _count(xp: Any, distance: Array, n_bins: int) -> tuple[Array, Array, Array]:
+    """Return distance (-1: unreached, stands last), vertices and running total of each level of a search.
 
-    There is a bin for each distance, and one for the unreached.
+    There is a bin for each distance, and one for the unreached, which is left out if it is empty.
     """
-    k = len(distance)
-    key = xp.where(distance < 0, bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * bins
-    counts = _bincount(xp, key.reshape(-1), k * bins).reshape(k, bins)
-    del key
-    cumulative = xp.cumsum(counts, axis=1)
-    search, level = xp.nonzero(counts)
-    found = xp.where(level == bins - 1, -1, level).astype(xp.int32)
-    return search, found, counts[search, level], cumulative[search, level]
-
-
-def _bincount(xp: Any, key: Array, n_bins: int) -> Array:
-    """Count each key, int64 (n_bins,).
-
-    CuPy's `bincount` holds the bins once for each block of its kernel: gigabytes for a million of them.
-    """
-    if xp is np or n_bins <= FEW_BINS:
-        return xp.bincount(key, minlength=n_bins).astype(xp.int64, copy=False)
-    counts = xp.zeros(n_bins, xp.uint64)  # the widest type that it adds to
-    xp.add.at(counts, key, 1)
-    return counts.view(xp.int64)
+    counts = xp.zeros(n_bins, xp.uint64)  # the widest type that CuPy adds to
+    step = counted_at_once(len(distance))
+    for first in range(0, len(distance), step):
+        some = distance[first : first + step]
+        xp.add.at(counts, xp.where(some < 0, n_bins - 1, some), xp.uint64(1))
+    levels = xp.arange(n_bins, dtype=xp.int32)
+    levels[-1] = -1
+    kept = n_bins if int(counts[-1]) else n_bins - 1
+    counts = counts.view(xp.int64)[:kept]
+    return levels[:kept], counts, xp.cumsum(counts)
 
 
 def degrees(graph: TraversableGraph, direction: str = "out") -> Any:

@@ -17,6 +17,8 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import whole_number
 from rapids_trav.algorithms.run import answer, execute, gather_view, in_order, running
@@ -24,9 +26,9 @@ from rapids_trav.algorithms.run_request import RunRequest
 from rapids_trav.algorithms.weights import check_rank_weights
 from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError, written
+from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import pagerank as program_of
-from rapids_trav.storage.run_memory import question_bytes
 from rapids_trav.utilities.checks import one_of
 
 
@@ -55,7 +57,9 @@ def pagerank(
     one_of("dtype", dtype, ("float64", "float32"))
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)
-    with running(graph, view, program, question, question_bytes(program, graph.ids.rank is not None)):
+    with running(
+        graph, view, program, question, question_bytes(np.dtype(dtype).itemsize, graph.ids.rank is not None)
+    ):
         if view.weights is not None:
             check_rank_weights(graph, view, question.where, dtype, float(1.0 - alpha) / max(n, 1))
         state = RunState(xp.full(n, 1.0 / max(n, 1), dtype=dtype), xp.ones(n, dtype=bool))

@@ -22,10 +22,11 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Masked, move
+from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
-from rapids_trav.storage.run_memory import least_of_engine, question_bytes
+from rapids_trav.storage.run_memory import least_of_run
 
 
 def run(
@@ -45,8 +46,9 @@ def run(
     question = RunRequest(parameters=parameter_numbers(parameters), asynchronous=asynchronous, **asked)
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
-    given = 2 * np.dtype(program.dtype).itemsize + 1  # the initial values, as they come and as they are cast
-    with running(graph, view, program, question, question_bytes(program, ranked, given=given)):
+    value = np.dtype(program.dtype).itemsize
+    given = 2 * value + 1  # the initial values, as they come and as they are cast
+    with running(graph, view, program, question, question_bytes(value, ranked, given=given)):
         done = execute(graph, view, program, starting_state(graph, program, initial, sources), question)
         columns = graph.id_columns("vertex") | {"value": in_order(graph, done.values)}
         return answer(graph, columns, done, question)
@@ -59,19 +61,25 @@ def running(
     question: RunRequest,
     own: int,
     between: int = 0,
+    after: Callable[[], int] = lambda: 0,
 ) -> AbstractContextManager[None]:
     """Room for what a question has for each vertex beside the run, `own` bytes, until its answer stands.
 
-    `between` is what is made between iterations, which the engine takes room for.
+    `between` is what is made between iterations, which the engine takes room for, and `after` counts what the
+    question will ask for once the run has ended.
     """
     options = RunOptions(
         weighted=question.weighted,
         mode=question.mode,
         asynchronous=_is_asynchronous(graph, program, question),
+        gather=question.gather,
         between_bytes=between,
     )
-    least = least_of_engine(graph.engine.name, view, program, options)
-    return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", least)
+
+    def beside() -> int:
+        return max(least_of_run(graph.engine.place, view, program, options), after())
+
+    return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", beside)
 
 
 def gather_view(graph: TraversableGraph, program: Program, question: RunRequest) -> GatherView:

@@ -17,6 +17,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import COUNTED_BYTES
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage import build
@@ -111,10 +112,10 @@ class Graph(ProgramMethods):
             caller's ids and order all the same.  "auto" is "radix" on the CUDA engine, "none" on the CPU.
         memory_limit : int or str, optional
             Most of the engine's memory (of the GPU, or of the CPU) that the graph may keep, in bytes or as
-            "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the formula), its
+            "8GB" or "512MiB".  If it would need more (`rapids_trav.memory.model.build` has the formula), its
             edges are kept outside: for a GPU in the host's memory, for the CPU, or where that is short too,
             in files.  Answers are the same.  Counted is what the graph keeps there, and what a question holds
-            there while it runs (`rapids_trav.storage.search_memory` has it for searches, `run_memory` for
+            there while it runs (`rapids_trav.memory.model.search` has it for searches, `program` for
             programs); the caller's edges, answers and traces are not.  Questions that threads ask at once
             wait for each other's room.  By default a graph that does not fit the memory that is free is kept
             outside likewise.
@@ -424,7 +425,7 @@ class Graph(ProgramMethods):
     def n_self_loops(self) -> int:
         """Rows whose two ends are the same vertex; counted at the first asking."""
         stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.self_loops(stored, self.engine.xp, block)
 
     @cached_property
@@ -432,7 +433,7 @@ class Graph(ProgramMethods):
     def n_duplicate_edges(self) -> int:
         """Rows that repeat an edge of an earlier row; counted at the first asking."""
         stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
     def id_columns(self, name: str, internal: Array = None, nulls: bool = False) -> dict[str, Any]:

@@ -29,11 +29,11 @@ from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.blocks import sources
 from rapids_trav.engines.cuda.build.places import both_ways, places, to_host, write
 from rapids_trav.errors import EDGES_CHANGED, TravError
+from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import ENTRY_BYTES, ROW_BYTES
 
 Chunks = Callable[[], Iterable[tuple[Array, ...]]]
 
-ENTRY_BYTES = 96  # what a block takes for each entry while it is sorted and placed, with weights
-ROW_BYTES = 16
 LARGEST_BLOCK = 1 << 28  # entries; longer blocks are no faster
 MOST_RANGES = 8
 WORK_SHARE = 8  # of what the budget leaves, one part is for a block or a page beside the range
@@ -43,7 +43,7 @@ _KEY_SHIFT = 32
 class HostArrays(Protocol):
     """What a build needs of the memory around it; `storage.spilled_build` has it."""
 
-    budget: Any  # of the device
+    budget: Budget  # of the device
 
     def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
         """A host array of the result."""
@@ -129,7 +129,7 @@ def build_adjacency(
 class _Edges:
     """The edges as rows, columns and weights; the memory of a block is held while it is in use."""
 
-    def __init__(self, chunks: Chunks, symmetric: bool, transpose: bool, budget: Any) -> None:
+    def __init__(self, chunks: Chunks, symmetric: bool, transpose: bool, budget: Budget) -> None:
         self._chunks, self._transpose, self._budget = chunks, transpose, budget
         self.symmetric = symmetric
 
@@ -207,7 +207,7 @@ def _fill_on_host(built: Adjacency, edges: _Edges, free: Array, ends: Array, dev
 
 
 def _sort_rows(
-    built: Adjacency, first: int, after: int, columns: Array, weights: Array | None, budget: Any, xp: Any
+    built: Adjacency, first: int, after: int, columns: Array, weights: Array | None, budget: Budget, xp: Any
 ) -> None:
     """Sort each of the rows `first` to `after - 1`, whose entries these are in any order, into the result."""
     begin, end = int(built.row_offsets[first]), int(built.row_offsets[after])
