@@ -170,13 +170,14 @@ def place_edges(
         limit = _share(engine)
     host = engine.place == "host"
     needed = in_memory_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted) + id_bytes
+    both_ways = 2 * n_edges if directed else n_edges  # a directed graph that is read both ways has each twice
     return Placement(
         limit,
         outside=needed > limit,
         keeps_codes=needed + codes_bytes(n_vertices, n_edges) <= limit,
         spill=limits.spill,
         in_memory=needed,
-        edges=graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted),
+        edges=graph_bytes(host, n_vertices, both_ways, directed=directed, weighted=weighted),
     )
 
 
