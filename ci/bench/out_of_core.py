@@ -18,7 +18,7 @@ from rapids_trav import engines
 from rapids_trav.engines.runs import IterationTrace, RunOptions
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import breadth_first, pagerank
-from rapids_trav.storage.placement import Placement
+from rapids_trav.storage.placement import MemoryLimits
 
 from . import graphs, programs
 from .checks import Checker, verdict
@@ -95,7 +95,7 @@ def in_memory(lab: Lab, edges: Any, directed: bool) -> Graph:
     is not to be had either, an error.
     """
     engine = engines.select("auto", lab.library)
-    if Placement.of(engine, graphs.n_rows(edges), directed).limit is None:
+    if MemoryLimits.of(engine, graphs.n_rows(edges), directed).reading is None:
         graph = lab.graph(edges, directed=directed)
         if graph.budget is None:
             return graph

@@ -24,7 +24,7 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
-from rapids_trav.storage.search_memory import Searches, answer_bytes
+from rapids_trav.memory.model.search import Searches, answer_bytes
 
 BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
 BATCH_SOURCES = 512

@@ -22,9 +22,9 @@ from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_v
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.model.program import question_bytes, shortcut_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import connected_components
-from rapids_trav.storage.run_memory import question_bytes, shortcut_bytes
 
 FIRST = 4  # iterations after which a component counts as wide
 
@@ -35,8 +35,8 @@ def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnP
     dtype = vertex_dtype(graph.n_vertices)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)
-    room = question_bytes(program, ranked)
-    between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.name)
+    room = question_bytes(dtype.itemsize, ranked)
+    between = shortcut_bytes(dtype.itemsize, ranked, graph.engine.place == "host")
     with running(graph, view, program, question, room, between):
         labels = graph.values.places(dtype)
         state = RunState(labels, graph.values.flags())

@@ -48,10 +48,13 @@ class VertexValues(Protocol):
     def chosen(self, flags: Array) -> Array:
         """Return the vertices whose flag is true, in the caller's order."""
 
-    def count_levels(self, distance: Array, n_bins: int) -> tuple[Array, Array, Array, Array]:
+    def count_levels(
+        self, distance: Array, n_bins: int, at_once: int | None = None
+    ) -> tuple[Array, Array, Array, Array]:
         """Return search, distance, vertices and running total for each distance in each of k searches.
 
-        `distance` is (k, n), with distances below ``n_bins - 1``; -1 for the unreached, who come last.
+        `distance` is (k, n), with distances below ``n_bins - 1``; -1 for the unreached, which come last.
+        So many vertices of a search are counted `at_once`; None: all of all searches.
         """
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:

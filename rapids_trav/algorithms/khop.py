@@ -9,12 +9,11 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.request import ask
 from rapids_trav.frames.columns import Frame, Masked
+from rapids_trav.memory.model.build import FOUND_BYTES
+from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
-from rapids_trav.storage.search_memory import KHOP_BYTES, Searches
 
-TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
 FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
-ROW_BYTES = 96  # of a row of the edges: its ends in both kinds of ids, and whether they are chosen
 
 
 class Neighborhood(NamedTuple):
@@ -36,7 +35,10 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     """The neighbourhood that `Graph.khop` documents."""
     limited = replace(options, depth_limit=whole_number("k", k), predecessors=False)
     question = ask(graph, seeds, limited, what="seeds")
-    with question.view.searching(Searches(question.options.variant, answer=KHOP_BYTES)):
+    n_bytes = neighborhood_bytes(graph.n_vertices, graph.ids.nbytes)
+    in_hand = FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges)
+    asked = Searches(question.options.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
+    with question.view.searching(asked):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
         chosen = distance >= 0
         vertex = graph.values.chosen(chosen)
@@ -45,10 +47,9 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
         columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
         del vertex, near
         found = graph.deliver(graph.frame(columns))
-    n_bytes = graph.n_vertices + TABLE_SHARE * graph.ids.nbytes
     with (
-        graph.storage.room(n_bytes, "the vertices of a neighbourhood"),
-        reading(graph.budget, graph.n_edges, ROW_BYTES, fewest=FEWEST_ROWS) as rows,
+        graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
+        reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as rows,
     ):
         at_once = None if graph.budget is None else rows
         edges = graph.deliver(graph.rows.inside(chosen, options.where, at_once))

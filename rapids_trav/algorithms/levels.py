@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import get_args
 
 from rapids_trav.algorithms.bfs import searches
@@ -10,31 +9,48 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import Direction, SearchOptions
 from rapids_trav.algorithms.request import ask
 from rapids_trav.frames.columns import Frame, Masked
-from rapids_trav.storage.search_memory import COUNTED_BYTES, DEGREES_BYTES, LEVEL_BYTES, LEVELS_BYTES
+from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.memory.model.search import (
+    DEGREES_BYTES,
+    DISTANCE_BYTES,
+    counted_at_once,
+    levels_bytes,
+    search_bytes,
+)
 from rapids_trav.utilities.checks import one_of
 
 
 def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
     """Frame of the counts that `Graph.levels` documents."""
     question = ask(graph, sources, options)
-    xp, n = graph.engine.xp, graph.n_vertices
+    xp, n, storage = graph.engine.xp, graph.n_vertices, graph.storage
+    spare = 0
+    if (
+        not question.each
+    ):  # what a joint search worked in, beside the distances, is free when they are counted
+        spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
+    # Within a limit one search is counted after another, a part of its vertices at a time.
+    at_once = None if graph.budget is None else counted_at_once(n)
     parts = []
-    with ExitStack() as counted:
-        for first, found in searches(graph, question, LEVELS_BYTES, beside=LEVEL_BYTES):
-            k, bins = found.distance.size // max(n, 1), int(found.distance.max()) + 2
-            step = max(n // bins, 1)  # searches that are counted at once
-            for i in range(0, k, step):
-                some = found.distance.reshape(k, -1)[i : i + step]
-                with graph.storage.room(LEVEL_BYTES * len(some) * bins, "the levels"):
-                    search, *counts = graph.values.count_levels(some, bins)
-                counted.enter_context(graph.storage.room(COUNTED_BYTES * len(search), "counted levels"))
-                parts.append((search + first + i, *counts))
-            del found, some
-        search, distance, count, cumulative = (xp.concatenate(column) for column in zip(*parts, strict=True))
-        del parts
-        columns = graph.id_columns("source", question.sources[search]) if question.each else {}
-        columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
-        return graph.deliver(graph.frame(columns))
+    for first, found in searches(graph, question, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
+        distance = found.distance.reshape(-1, n)
+        step = 1 if at_once else max(n // (int(distance.max()) + 2), 1)
+        for i in range(0, len(distance), step):
+            some = distance[i : i + step]
+            n_bins = int(some.max()) + 2
+            with storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
+                search, *counts = graph.values.count_levels(some, n_bins, at_once)
+            parts.append((search + first + i, *counts))
+        del found, distance, some
+    columns_of = list(zip(*parts, strict=True))
+    del parts
+    search, distance, count, cumulative = (
+        column[0] if len(column) == 1 else xp.concatenate(column) for column in columns_of
+    )
+    del columns_of
+    columns = graph.id_columns("source", question.sources[search]) if question.each else {}
+    columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
+    return graph.deliver(graph.frame(columns))
 
 
 def degrees(graph: TraversableGraph, direction: Direction) -> Frame:

@@ -14,15 +14,17 @@ most, and alpha is what an iteration shrinks any distance by.
 
 from __future__ import annotations
 
+import numpy as np
+
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PagerankOptions
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import check_rank_weights
 from rapids_trav.engines.runs import Run
 from rapids_trav.errors import TravError
+from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import pagerank as program_of
-from rapids_trav.storage.run_memory import question_bytes
 
 
 def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage | None = None) -> Answer:
@@ -32,7 +34,9 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage 
     dtype, tol = options.type_of_ranks, options.tol
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)
-    with running(graph, view, program, question, question_bytes(program, graph.ids.rank is not None)):
+    with running(
+        graph, view, program, question, question_bytes(np.dtype(dtype).itemsize, graph.ids.rank is not None)
+    ):
         if view.weights is not None:
             check_rank_weights(graph, view, question.where, dtype, float(1.0 - options.alpha) / max(n, 1))
         state = RunState(graph.values.filled(1.0 / max(n, 1), dtype), graph.values.flags())

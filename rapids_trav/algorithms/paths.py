@@ -16,7 +16,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.storage.search_memory import paths_bytes
+from rapids_trav.memory.model.search import paths_bytes
 
 
 def paths(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
@@ -24,7 +24,7 @@ def paths(graph: TraversableGraph, sources: object, options: SearchOptions) -> F
     question = ask(graph, sources, options)
     ends = _distinct(on_engine(graph, vertices(graph, "targets", options.targets)), graph.engine.xp)
     parts = []
-    room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize)
+    room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize, question.each)
     for first, found in searches(graph, question, room, options.deterministic):
         search, target, step, vertex = _follow(graph, found, ends)
         parts.append((question.sources[search + first], ends[target], step, vertex))
@@ -54,8 +54,10 @@ def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array,
     joint = vertex_dtype(searches * n)
     offsets = xp.arange(searches, dtype=joint)[:, None] * n
     assert found.predecessor is not None  # `ask` asks for them
-    predecessor = found.predecessor.reshape(-1, n).astype(joint)
-    predecessor = xp.where(predecessor >= 0, predecessor + offsets, predecessor).reshape(-1)
+    predecessor = found.predecessor.reshape(-1)
+    if searches > 1:
+        predecessor = predecessor.reshape(-1, n).astype(joint)
+        predecessor = xp.where(predecessor >= 0, predecessor + offsets, predecessor).reshape(-1)
 
     # One entry for each search and target; an unreached one still gets a row, of nulls.
     flat_ends = (ends.astype(joint)[None, :] + offsets).reshape(-1)

@@ -23,10 +23,11 @@ from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
+from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
-from rapids_trav.storage.run_memory import least_of_engine, question_bytes
+from rapids_trav.storage.run_memory import least_of_run
 
 OnPage = Callable[[int, int], None]  # told of the pages and bytes that a run has streamed since the last call
 
@@ -46,8 +47,9 @@ def run(
     question = replace(options, parameters=parameter_numbers(options.parameters))
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
-    given = 2 * np.dtype(program.dtype).itemsize + 1  # the initial values, as they come and as they are cast
-    with running(graph, view, program, question, question_bytes(program, ranked, given=given)):
+    value = np.dtype(program.dtype).itemsize
+    given = 2 * value + 1  # the initial values, as they come and as they are cast
+    with running(graph, view, program, question, question_bytes(value, ranked, given=given)):
         state = starting_state(graph, program, initial, question.sources)
         done = execute(graph, view, program, state, question, on_page=on_page)
         del state
@@ -62,19 +64,25 @@ def running(
     question: ProgramOptions,
     own: int,
     between: int = 0,
+    after: Callable[[], int] = lambda: 0,
 ) -> AbstractContextManager[None]:
     """Room for what a question has for each vertex beside the run, `own` bytes, until its answer stands.
 
-    `between` is what is made between iterations, which the engine takes room for.
+    `between` is what is made between iterations, which the engine takes room for, and `after` counts what the
+    question will ask for once the run has ended.
     """
     options = RunOptions(
         weighted=question.weighted,
         mode=question.mode,
         asynchronous=_is_asynchronous(graph, program, question),
+        gather=question.settings.gather,
         between_bytes=between,
     )
-    least = least_of_engine(graph.engine.name, view, program, options)
-    return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", least)
+
+    def beside() -> int:
+        return max(least_of_run(graph.engine.place, view, program, options), after())
+
+    return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", beside)
 
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:

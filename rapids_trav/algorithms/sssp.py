@@ -33,18 +33,15 @@ from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
 from rapids_trav.ids.maps import Column, vertex_dtype
+from rapids_trav.memory.model.build import TIGHT_BYTES
+from rapids_trav.memory.model.program import equals_bytes, question_bytes, tree_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import shortest_paths
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
-from rapids_trav.storage.block_sizes import reading
-from rapids_trav.storage.run_memory import question_bytes, tree_bytes
+from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
 
 INFINITE = float("inf")
 BLOCK = 1 << 22  # edges looked at at once for predecessors
-BLOCK_EDGE_BYTES = 80  # of each: its ends, weight and distances, and what is compared
-# Of the edges along which a distance does not grow, and of the vertices while those are searched: the edges
-# listed and in rows with what sorts them; rows, a search and the vertices that it starts from.
-LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 
 def sssp(
@@ -61,8 +58,8 @@ def sssp(
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)
-    room = question_bytes(program, ranked, own=tree_bytes(vertex, ranked))
-    with running(graph, view, program, question, room):
+    room = question_bytes(np.dtype(program.dtype).itemsize, ranked, own=tree_bytes(vertex, ranked))
+    with running(graph, view, program, question, room, after=lambda: _tree_room(view, options.predecessors)):
         _, largest = weight_range(graph, options.where, "shortest paths are for weights from 0 on")
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
@@ -78,6 +75,27 @@ def sssp(
             predecessor = shortest_tree(graph.engine, view, distance, unreached, roots)
         columns = _columns(graph, distance, distance != unreached, predecessor, options.reached_only)
         return answer(graph, columns, done, question)
+
+
+def _tree_room(view: GatherView, predecessors: bool) -> int:
+    """Return what the search of a tree may take when the distances are known.
+
+    Distances do not grow along edges whose weight is zero, or too small beside the longest way there may be.
+    """
+    n, weights = view.n_vertices, view.weights
+    if not predecessors or weights is None or len(weights) == 0:
+        return _in_hand(view)
+    blocks = range(0, len(weights), BLOCK)
+    longest = n * max(float(weights[first : first + BLOCK].max()) for first in blocks)
+    exact, limits = weights.dtype.kind != "f", np.finfo(np.float64)
+    small = 0.0 if exact else float(limits.eps) * min(longest, float(limits.max))
+    n_small = sum(int((weights[first : first + BLOCK] <= small).sum()) for first in blocks)
+    return _in_hand(view) + (equals_bytes(n, n_small) if n_small else 0)
+
+
+def _in_hand(view: GatherView) -> int:
+    """Return the bytes of the fewest edges that are looked at together."""
+    return TIGHT_BYTES * FEWEST_IN_HAND if view.limited is not None else 0
 
 
 def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
@@ -147,7 +165,7 @@ def shortest_tree(
             yield u[level], v[level]
 
     n_level = sum(len(u) for u, _ in among_equals()) if view.limited else 0
-    with view.charged(LEVEL_EDGE_BYTES * n_level + LEVEL_VERTEX_BYTES * len(left), "edges of no weight"):
+    with view.charged(equals_bytes(len(left), n_level), "edges of no weight", _in_hand(view)):
         return _among_equals(engine, predecessor, list(among_equals()), xp.flatnonzero(settled))
 
 
@@ -183,7 +201,7 @@ def _blocks(view: GatherView, xp: ModuleType) -> Iterator[tuple[Array, Array, Ar
     """The edges u -> v with their weights, a block at a time."""
     assert view.weights is not None
     first = 0
-    with reading(view.limited, view.into.n_edges, BLOCK_EDGE_BYTES, BLOCK) as block:
+    with reading(view.limited, view.into.n_edges, TIGHT_BYTES, BLOCK) as block:
         for edges in edge_blocks(view.into, xp, block=block):
             last = first + len(edges.src)
             yield edges.dst, edges.src, xp.asarray(view.weights[first:last])

@@ -29,14 +29,13 @@ from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, move
-from rapids_trav.storage.block_sizes import reading
+from rapids_trav.memory.model.build import CHECKED_BYTES
+from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
+from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
 
 if TYPE_CHECKING:
     from rapids_trav.memory.budget import Budget
 
-MARK_BYTES = 2  # of a vertex: whether it is a source, and whether an edge joins it to its predecessor
-TREE_BYTES = 64  # of a vertex: distance and predecessor, and what they are read from
-READ_BYTES = 128  # of an edge in hand, with what is made of it
 
 SOURCES = "rule 1: not exactly the sources have distance 0"
 ROOTS = "rule 1: a source has a predecessor"
@@ -77,7 +76,9 @@ def check_tree(
     TreeError
         With the rules that are broken, each with a vertex that breaks it.
     """
-    with graph.storage.room(TREE_BYTES * graph.n_vertices, "a tree to check"):
+    n = graph.n_vertices
+    beside = MARK_BYTES * n + CHECKED_BYTES * FEWEST_IN_HAND
+    with graph.storage.room(TREE_BYTES * n, "a tree to check", beside):
         _check_tree(graph, result, sources, direction, where, depth_limit)
 
 
@@ -124,7 +125,7 @@ def broken_rules(
     """The rules that a joint search's arrays break, each with one internal vertex that breaks it.
 
     Reads vertices and edges in blocks, wherever the edges lie: beside the arrays it takes two bytes a vertex
-    and `READ_BYTES` for each edge of a block, which is as long as the budget allows.
+    and `CHECKED_BYTES` for each edge of a block, which is as long as the budget allows.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def broken_rules(
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
     held = nullcontext() if budget is None else budget.hold(MARK_BYTES * n, "the check of a tree")
-    with held, reading(budget, max(edges.n_edges, n), READ_BYTES, BLOCK) as block:
+    with held, reading(budget, max(edges.n_edges, n), CHECKED_BYTES, BLOCK) as block:
         is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
         is_source[sources] = True
         broken = _Broken()

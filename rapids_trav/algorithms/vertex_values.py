@@ -58,15 +58,30 @@ class LocalValues:
         rank = self.ids.rank
         return self.engine.xp.flatnonzero(flags) if rank is None else rank[flags[rank]]
 
-    def count_levels(self, distance: Array, n_bins: int) -> tuple[Array, Array, Array, Array]:
+    def count_levels(
+        self, distance: Array, n_bins: int, at_once: int | None = None
+    ) -> tuple[Array, Array, Array, Array]:
         xp, k = self.engine.xp, len(distance)
-        key = xp.where(distance < 0, n_bins - 1, distance) + xp.arange(k, dtype=xp.int64)[:, None] * n_bins
-        counts = _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
-        del key
+        if at_once is None:
+            first_bin = xp.arange(k, dtype=xp.int64)[:, None] * n_bins
+            key = xp.where(distance < 0, n_bins - 1, distance) + first_bin
+            counts = _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
+            del key
+        else:
+            counts = self._counted_in_parts(distance, n_bins, at_once)
         cumulative = xp.cumsum(counts, axis=1)
         search, level = xp.nonzero(counts)
         found = xp.where(level == n_bins - 1, -1, level).astype(xp.int32)
         return search, found, counts[search, level], cumulative[search, level]
+
+    def _counted_in_parts(self, distance: Array, n_bins: int, at_once: int) -> Array:
+        xp = self.engine.xp
+        counts = xp.zeros((len(distance), n_bins), xp.uint64)  # the widest type that CuPy adds to
+        for of_search, row in zip(counts, distance, strict=True):
+            for first in range(0, len(row), at_once):
+                some = row[first : first + at_once]
+                xp.add.at(of_search, xp.where(some < 0, n_bins - 1, some), xp.uint64(1))
+        return counts.view(xp.int64)
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         return self.engine.walk(predecessor, targets)

@@ -9,8 +9,6 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
 
-EDGE_BYTES = 32  # of an edge in hand: its ends, and what is compared
-
 
 def self_loops(adjacency: Adjacency, xp: ModuleType, block: int = BLOCK) -> int:
     """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""

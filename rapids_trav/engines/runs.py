@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.programs.run_state import RunState
 
 
@@ -77,9 +77,9 @@ class GatherView:
         """The budget of the engine's memory; None without a limit."""
         return self.budget if self.pages is None else self.pages.budget
 
-    def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block."""
-        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what)
+    def charged(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what, beside)
 
 
 @dataclass(frozen=True)

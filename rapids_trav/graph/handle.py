@@ -17,6 +17,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.graph.search_methods import SearchMethods
+from rapids_trav.memory.model.build import COUNTED_BYTES
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage import build
@@ -92,11 +93,11 @@ class Graph(SearchMethods, ProgramMethods):
             the CUDA engine and not on the CPU.
         memory_limit : int or str, optional
             Most of the engine's memory (of the GPU, or of the CPU) that the graph and its questions may hold,
-            in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.storage.placement` has the
+            in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.memory.model.build` has the
             formula), its edges are kept outside: for a GPU in the host's memory, for the CPU, or where that
             is short too, in files.  Answers are the same.  Counted is what the graph keeps there, and what a
-            question holds there while it runs (`rapids_trav.storage.search_memory` has it for searches,
-            `run_memory` for programs); the caller's edges, answers and traces are not.  Questions that
+            question holds there while it runs (`rapids_trav.memory.model.search` has it for searches,
+            `program` for programs); the caller's edges, answers and traces are not.  Questions that
             threads ask at once wait for each other's room.  By default a graph that does not fit the memory
             that is free is kept outside likewise.
         spill : path, optional
@@ -243,7 +244,7 @@ class Graph(SearchMethods, ProgramMethods):
     def n_self_loops(self) -> int:
         """Rows whose two ends are the same vertex; counted when first asked for."""
         stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.self_loops(stored, self.engine.xp, block)
 
     @cached_property
@@ -251,7 +252,7 @@ class Graph(SearchMethods, ProgramMethods):
     def n_duplicate_edges(self) -> int:
         """Rows that repeat an edge of an earlier row; counted when first asked for."""
         stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, statistics.EDGE_BYTES) as block:
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
     def __getstate__(self) -> dict[str, object]:

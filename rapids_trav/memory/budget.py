@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
@@ -25,6 +25,7 @@ from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 SHOWN = 3  # holders that an error names before it counts the rest
 
 T = TypeVar("T")
+Beside = int | Callable[[], int]  # bytes, or what counts them if they have to be known
 
 __all__ = ["Budget", "parse_bytes"]
 
@@ -58,10 +59,14 @@ class Budget:
     ----------
     limit_bytes : int or str
         As `parse_bytes` reads it.
+    enough : callable(int) -> int, optional
+        The limit that is enough where so many bytes are needed; by default those.  What is held may depend on
+        the limit.
     """
 
-    def __init__(self, limit_bytes: int | str) -> None:
+    def __init__(self, limit_bytes: int | str, enough: Callable[[int], int] = int) -> None:
         self.limit = parse_bytes(limit_bytes)
+        self._enough = enough
         # Reentrant, since a finalizer may release bytes while its thread is in here.
         self._changed = threading.Condition(threading.RLock())
         self._held: dict[str, int] = {}
@@ -117,6 +122,24 @@ class Budget:
         """Register the bound method that frees what `allocate_for` took and can be had again."""
         self._give_up = weakref.WeakMethod(give_up)
 
+    @contextmanager
+    def outlook(self, n_bytes: Beside) -> Iterator[None]:
+        """Let every refusal in a block name a limit that is enough for `n_bytes` beside what is held now.
+
+        A question that knows what it will need in all says so before it takes the first of it, since the
+        caller who raises the limit should have to do so once.  Nothing is taken.
+        """
+        held, outlooks = self._held_by_question(), self._outlooks
+
+        def total() -> int:
+            return held + (n_bytes if isinstance(n_bytes, int) else n_bytes())
+
+        outlooks.append(total)
+        try:
+            yield
+        finally:
+            outlooks.remove(total)
+
     def allocate(self, n_bytes: int, what: str, beside: int = 0) -> None:
         """Take `n_bytes` for `what`.
 
@@ -158,12 +181,12 @@ class Budget:
             else:
                 self._lasting -= n_bytes
 
-    def allocate_for(self, owner: Any, n_bytes: int, what: str) -> None:
+    def allocate_for(self, owner: object, n_bytes: int, what: str) -> None:
         """Take `n_bytes` for `what` as long as `owner` lives, which a shortage may end."""
         self.allocate(n_bytes, what)
         self.keep_for(owner, n_bytes, what, spare=True)
 
-    def keep_for(self, owner: Any, n_bytes: int, what: str, spare: bool = False) -> None:
+    def keep_for(self, owner: object, n_bytes: int, what: str, spare: bool = False) -> None:
         """Let `n_bytes` that this question took for `what` outlast it, as long as `owner` lives.
 
         If they are `spare`, what is registered with `on_shortage` can free them.
@@ -178,9 +201,18 @@ class Budget:
         weakref.finalize(owner, self._end_of_owner, n_bytes, spare_bytes, what, claim).atexit = False
 
     @contextmanager
-    def hold(self, n_bytes: int, what: str, beside: int = 0) -> Iterator[None]:
-        """Take `n_bytes` for the time of a block; `beside` as in `allocate`."""
-        self.allocate(n_bytes, what, beside)
+    def hold(self, n_bytes: int, what: str, beside: Beside = 0) -> Iterator[None]:
+        """Take `n_bytes` for the time of a block, in which up to `beside` more will be asked for.
+
+        A refusal, of these or of anything in the block, names a limit that is enough for both.
+        """
+        with self.outlook(lambda: int(n_bytes) + (beside if isinstance(beside, int) else beside())):
+            self.allocate(n_bytes, what)
+            with self._given_back(n_bytes, what):
+                yield
+
+    @contextmanager
+    def _given_back(self, n_bytes: int, what: str) -> Iterator[None]:
         passing = int(n_bytes) if self._claim is None else 0  # a question may wait for these too
         with self._changed:
             self._lasting -= passing
@@ -193,10 +225,13 @@ class Budget:
 
     def refusal(self, n_bytes: int, what: str, beside: int = 0) -> TravMemoryError:
         """The error for `what`: how much it takes, what holds the rest, and the limit that is enough."""
+        whole = self._foreseen()
         with self._changed:
             needed, base, free, claim = int(n_bytes) + int(beside), self._used, self.free, self._claim
             crowded = False
-            if claim is not None:  # what others hold for a while does not count
+            if claim is None:
+                whole -= base
+            else:  # what others hold for a while does not count
                 needed += claim.held + claim.kept
                 base = self._lasting - self._spare
                 crowded = self._used - self._lasting > claim.held or self._promised_to_others() > 0
@@ -205,18 +240,38 @@ class Budget:
         if rest := sum(size for _, size in held[SHOWN:]):
             names.append(f"others {readable(rest)}")
         holders = f" ({', '.join(names)} held)" if names else ""
+        enough = readable_limit(self._enough(base + max(needed, whole)))
         message = (
             f"{readable(n_bytes)} are needed for {what}, and memory_limit={readable(self.limit)} leaves "
-            f"{readable(free)}{holders}: give memory_limit at least {readable_limit(base + needed)}."
+            f"{readable(free)}{holders}: give memory_limit at least {enough}."
         )
         if crowded and base + needed - int(beside) <= self.limit:
-            return _RoomTaken(message, min(needed, self.limit - base))
+            return _RoomTaken(message, min(max(needed, whole), self.limit - base))
         return TravMemoryError(message)
 
     @property
     def _claim(self) -> _Claim | None:
         """Of the question that this thread asks."""
         return getattr(self._own, "claim", None)
+
+    @property
+    def _outlooks(self) -> list[Callable[[], int]]:
+        """What counts the bytes that this thread will hold in all, one for each `outlook` that it is in."""
+        if not hasattr(self._own, "outlooks"):
+            self._own.outlooks = []
+        return self._own.outlooks
+
+    def _held_by_question(self) -> int:
+        claim = self._claim
+        return self._used if claim is None else claim.held + claim.kept
+
+    def _foreseen(self) -> int:
+        """The most that this thread has said it will hold; counting may be refused in turn, and is plain."""
+        outlooks, self._own.outlooks = self._outlooks, []
+        try:
+            return max((total() for total in outlooks), default=0)
+        finally:
+            self._own.outlooks = outlooks
 
     def _promised_to_others(self) -> int:
         return sum(claim.promised for claim in self._claims if claim is not self._claim)
@@ -278,13 +333,14 @@ class Budget:
             self._free_spare()
         return fits() or (not self._claims and self._used == self._lasting)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> tuple[int, dict[str, int]]:
         """The limit and what lasts: questions and what they wait for belong to this process."""
-        return {"limit": self.limit, "held": self.held()}
+        return self.limit, self.held()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["limit"])  # type: ignore[misc]
-        for what, n_bytes in state["held"].items():
+    def __setstate__(self, state: tuple[int, dict[str, int]]) -> None:
+        limit, held = state
+        self.__init__(limit)  # type: ignore[misc]
+        for what, n_bytes in held.items():
             self.allocate(n_bytes, what)
 
     def __repr__(self) -> str:

@@ -14,8 +14,9 @@ from rapids_trav.saved.ids import describe, restore
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.saved.write import write_graph
 from rapids_trav.storage.edge_rows import Weight
+from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.parts import GraphParts
-from rapids_trav.storage.placement import Placement
+from rapids_trav.storage.placement import MemoryLimits, place_edges
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.phase_times import PhaseTimes
@@ -70,18 +71,15 @@ def open_saved(folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: 
     adjacency = saved.edges()
     weight = None if adjacency.weights is None else Weight(head.weight, adjacency.weights.dtype)
     rows = SavedRows(adjacency, head.directed, head.src, head.dst, weight, ids, library, runner.xp)
-    placement = Placement.of(runner, head.n_edges, head.directed, memory_limit, spill)
+    limits = MemoryLimits.of(runner, head.n_edges, head.directed, memory_limit, spill)
+    weighted = weight is not None
+    placement = place_edges(
+        runner, limits, ids.n, ids.nbytes, head.n_edges, directed=head.directed, weighted=weighted
+    )
     with times.phase("adjacency"):
-        storage = placement.storage(
-            runner,
-            ids,
-            head.n_edges,
-            head.directed,
-            chunks=rows.pairs,
-            filtered=rows.pairs,
-            weighted=None if weight is None else rows.weighted,
-            forward=adjacency,
-        )
+        weighted_rows = rows.weighted if weighted else None
+        edges = GraphEdges(head.directed, rows.pairs, rows.pairs, weighted_rows, adjacency)
+        storage = placement.storage(runner, ids, head.n_edges, edges)
     return GraphParts(
         rows=rows,
         ids=ids,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.statistics import strengths
+from rapids_trav.engines.interface import Builder, Chunks
 from rapids_trav.engines.runs import GatherView
-from rapids_trav.storage.search_memory import Searches
+from rapids_trav.memory.model.search import Searches
 
-Chunks = Callable[[], Iterator[tuple[Array, ...]]]
 NAMES = ("forward", "backward", "symmetric")
 
 
@@ -29,7 +28,7 @@ class AdjacencySet:
 
     def __init__(
         self,
-        engine: Any,
+        engine: Builder,
         n_vertices: int,
         chunks: Chunks,
         directed: bool,
@@ -90,6 +89,7 @@ class AdjacencySet:
                 "backward": {"transpose": True},
                 "symmetric": {"symmetric": True},
             }[name]
+            assert self._weighted is not None
             built = self._engine.build_adjacency(self._weighted, self.n_vertices, **how)
             assert built.weights is not None
             self._weights[name] = built.weights
@@ -97,7 +97,7 @@ class AdjacencySet:
         return self._weights[name]
 
     @cached_property
-    def weight_range(self) -> tuple[Any, Any] | None:
+    def weight_range(self) -> tuple[float, float] | None:
         """Smallest and largest of the weights, once a run has asked for them; None without edges."""
         built = next(iter(self._weights.values()))
         return (built.min().item(), built.max().item()) if len(built) else None

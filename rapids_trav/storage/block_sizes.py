@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from rapids_trav.csr.blocks import BLOCK
 from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import READ_BYTES
 
-READ_BYTES = 256  # of a budget for each edge of a block, with what is made of it
 READ_SHARE = 4  # of what is free a block takes one part: the rest is for other threads
 FEWEST_IN_HAND = 1 << 5  # edges of a block in any case, where a small limit leaves room for no more
 FEWEST_READ = 1 << 12  # edges of a block in any case: fewer take too long

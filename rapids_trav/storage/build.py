@@ -16,11 +16,13 @@ from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.ids.renumber_streamed import renumber_distinct
+from rapids_trav.memory.model.build import order_bytes
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
+from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 from rapids_trav.storage.parts import GraphParts
-from rapids_trav.storage.placement import Placement
+from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
 from rapids_trav.utilities.phase_times import PhaseTimes
 
 Pairs = Callable[[], Iterator[tuple[Array, Array]]]
@@ -37,20 +39,20 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
     vertices = proxies.opened(options.vertices, on_gpu=source.library.name == "cudf")
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
     back_end = options.sort_back_end(runner.degree_sort)
-    placement = Placement.of(runner, source.count_rows(), directed, options.memory_limit, spill)
+    limits = MemoryLimits.of(runner, source.count_rows(), directed, options.memory_limit, spill)
 
-    def attempt(placement: Placement) -> GraphParts:
-        return _build(source, sides, directed, weight, extra, runner, back_end, placement)
+    def attempt(limits: MemoryLimits) -> GraphParts:
+        return _build(source, sides, directed, weight, extra, runner, back_end, limits)
 
-    if placement.limit is None:
+    if limits.reading is None:
         try:
-            return attempt(placement)
+            return attempt(limits)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            placement = Placement.of_what_is_free(runner, spill)
+            limits = limits.of_what_is_free(runner)
     with telling_of_memory("building the graph", runner):
-        return attempt(placement)
+        return attempt(limits)
 
 
 def _build(
@@ -61,11 +63,11 @@ def _build(
     extra: list[list[Any]],
     runner: Any,
     back_end: str | None,
-    placement: Placement,
+    limits: MemoryLimits,
 ) -> GraphParts:
-    whole, read = _reading(source, sides, weight, extra, placement)
-    if placement.limit is not None:
-        source = SlicedEdges(source, placement.rows_at_once)
+    whole, read = _reading(source, sides, weight, extra, limits)
+    if limits.reading is not None:
+        source = SlicedEdges(source, limits.rows_at_once)
     times = PhaseTimes(runner.synchronize)
 
     def edge_rows(ids: IdMap) -> EdgeRows:
@@ -74,6 +76,13 @@ def _build(
 
     with times.phase("renumber"):
         ids, pairs = _renumbered(read, len(sides[0]), source, runner.xp, whole, edge_rows)
+    weighted = weight is not None
+    id_bytes = ids.nbytes + (order_bytes(ids.n) if back_end else 0)
+    placement = place_edges(
+        runner, limits, ids.n, id_bytes, read.n_edges, directed=directed, weighted=weighted
+    )
+    if limits.reading is None and placement.limit is not None:
+        source = SlicedEdges(source, rows_within(placement.limit))
     if back_end:
         with times.phase("degree sort"):
             order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
@@ -81,18 +90,11 @@ def _build(
             ids = DegreeOrderedIds.of(ids, order, runner.xp, named=named)
             pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
     rows = edge_rows(ids)
-    if whole and not placement.fits(runner, ids, read.n_edges, directed, weight is not None, codes=True):
+    if whole and not placement.keeps_codes:
         pairs = rows.pairs  # those in memory would take the room of the build
     with times.phase("adjacency"):
-        storage = placement.storage(
-            runner,
-            ids,
-            read.n_edges,
-            directed,
-            chunks=pairs,
-            filtered=rows.pairs,
-            weighted=None if weight is None else rows.weighted,
-        )
+        reader = GraphEdges(directed, pairs, rows.pairs, rows.weighted if weighted else None)
+        storage = placement.storage(runner, ids, read.n_edges, reader)
     return GraphParts(
         rows=rows,
         ids=ids,
@@ -109,13 +111,13 @@ def _reading(
     sides: tuple[list[Hashable], list[Hashable]],
     weight: Hashable | None,
     extra: list[list[Any]],
-    placement: Placement,
+    limits: MemoryLimits,
 ) -> tuple[bool, BuildPass]:
     """Whether the edges are read once, with the ids of all of them in memory, and the reading."""
     columns = [*sides[0], *sides[1]]
     id_bytes = source.id_bytes(columns) if isinstance(source, FrameEdges) else None
-    whole = placement.reads_whole(source.count_rows(), id_bytes)
-    rows = source if whole else SlicedEdges(source, placement.rows_at_once)
+    whole = limits.reads_whole(source.count_rows(), id_bytes)
+    rows = source if whole else SlicedEdges(source, limits.rows_at_once)
     return whole, BuildPass(rows, sides, weight, extra)
 
 

@@ -8,17 +8,18 @@ graph's.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from types import ModuleType
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.sources import EdgeSource, require_column
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed, written
-from rapids_trav.frames.columns import Frame, move
+from rapids_trav.frames.columns import Frame, Series, move
 from rapids_trav.ids.lookup import known_again
 from rapids_trav.ids.maps import IdMap, Library, Portable
 
-Array = Any
 MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
 
 
@@ -59,7 +60,7 @@ class RowReader(Protocol):
     def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
         """The edges whose both ends are chosen, (n_vertices,)."""
 
-    def check_where(self, where: Any) -> None:
+    def check_where(self, where: object) -> None:
         """Refuse a filter that cannot be applied; None is no filter."""
 
 
@@ -75,7 +76,7 @@ class EdgeRows(Portable):
         dst: Sequence[Hashable],
         n_edges: int,
         ids: IdMap,
-        xp: Any,
+        xp: ModuleType,
         weight: Weight | None = None,
     ) -> None:
         self.source = source
@@ -86,7 +87,7 @@ class EdgeRows(Portable):
         self.xp = xp
         self.weight = weight
 
-    def check_where(self, where: Any) -> None:
+    def check_where(self, where: object) -> None:
         """Refuse a filter that is not the name of a column."""
         if where is None:
             return
@@ -175,14 +176,14 @@ class EdgeRows(Portable):
         return library.array(column)
 
 
-def _booleans(column: Any, library: Library) -> bool:
+def _booleans(column: Series, library: Library) -> bool:
     """Whether a pandas column of objects holds booleans and nulls alone."""
     return bool(
         library.name == "pandas" and column.dtype == object and column.dropna().isin([True, False]).all()
     )
 
 
-def check_name(where: Any) -> None:
+def check_name(where: object) -> None:
     """Refuse a filter that cannot be the name of a column, such as a mask."""
     if not isinstance(where, Hashable) or isinstance(where, bool):
         raise TravError(

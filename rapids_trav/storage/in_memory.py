@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
-from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView
-from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks, MemoryView
+from rapids_trav.memory.budget import Beside, Budget
+from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
+from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import place_of
 
 
@@ -20,36 +21,20 @@ class InMemory:
 
     Parameters
     ----------
-    engine
-        An engine of `rapids_trav.engines`.
+    engine : Engine
     n_vertices : int
-    chunks : callable
-        Gives a fresh iterator over the edges as pairs of internal ids, for the build alone.
-    filtered : callable
-        The same for the edges whose boolean column, named by the argument, is true.
-    directed : bool
-    weighted : callable, optional
-        Gives the edges, of a filter or (None) all, as triples with their weights.
-    forward : Adjacency, optional
-        What the chunks would make, with its weights if the graph has any.
+    edges : GraphEdges
     """
 
     budget: Budget | None = None  # of memory; there is none
 
-    def __init__(
-        self,
-        engine: Any,
-        n_vertices: int,
-        chunks: Chunks,
-        filtered: Callable[[Hashable], Iterator[tuple[Array, Array]]],
-        directed: bool,
-        weighted: Callable[[Hashable | None], Iterator[tuple[Array, Array, Array]]] | None = None,
-        forward: Adjacency | None = None,
-    ) -> None:
+    def __init__(self, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
         self.engine = engine
-        self._filtered = filtered
-        self._weighted = weighted
-        self._all = self._built(n_vertices, chunks, directed, self._with_weights(None), forward)
+        self._filtered = edges.filtered
+        self._weighted = edges.weighted
+        self._all = self._built(
+            n_vertices, edges.chunks, edges.directed, self._with_weights(None), edges.forward
+        )
         self._recent: tuple[Hashable, AdjacencySet] | None = None
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> MemoryView:
@@ -70,11 +55,15 @@ class InMemory:
         well if they may be `pushed`."""
         return self._structures(where).gather_view(direction, weighted, pushed)
 
-    def room(self, n_bytes: int, what: str, beside: int = 0) -> AbstractContextManager[None]:
+    def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
         return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
 
-    def weight_range(self, where: Hashable | None = None) -> tuple[Any, Any] | None:
+    def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
+        """Let refusals in a block name a limit that is enough for so many bytes; see `Budget.outlook`."""
+        return nullcontext() if self.budget is None else self.budget.outlook(n_bytes)
+
+    def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:
         """Smallest and largest weight of a view that has been gathered from; None without edges."""
         return self._structures(where).weight_range
 

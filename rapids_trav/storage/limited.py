@@ -6,18 +6,27 @@ import threading
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import Any
 
-from rapids_trav.csr.adjacency import Adjacency, EdgeList
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView
-from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks
+from rapids_trav.memory.model.build import (
+    DEGREE_BYTES,
+    QUESTION_BYTES,
+    QUESTION_FIXED,
+    WEIGHT_BYTES,
+    adjacency_bytes,
+    edge_list_bytes,
+)
+from rapids_trav.memory.model.program import equals_bytes
+from rapids_trav.memory.model.search import Searches
+from rapids_trav.storage.adjacency_set import AdjacencySet
 from rapids_trav.storage.in_memory import InMemory
-from rapids_trav.storage.search_memory import SEARCH, Searches, most_within
+from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.search_memory import SEARCH, most_within, needed_beside, room_of
 
 STRUCTURES = "the structures of the graph"
-DEGREE_BYTES = 17  # of a vertex: its degree, as it is counted and as it is kept
 
 
 class LimitedAdjacencySet(AdjacencySet):
@@ -26,35 +35,38 @@ class LimitedAdjacencySet(AdjacencySet):
     limited = True
 
     def __init__(
-        self, budget: Budget, n_edges: int, engine: Any, n_vertices: int, chunks: Chunks, directed: bool,
-        weighted: Chunks | None, forward: Adjacency | None,
+        self, budget: Budget, n_edges: int, engine: Engine, n_vertices: int, chunks: Chunks,
+        directed: bool, weighted: Chunks | None, forward: Adjacency | None,
     ) -> None:  # fmt: skip
         self._budget, self._n_edges = budget, n_edges
         self._making = threading.RLock()
-        self._vertex = vertex_dtype(n_vertices).itemsize
-        self._engine, self.n_vertices = engine, n_vertices
+        self._unweighted = weighted is None and (forward is None or forward.weights is None)
+        self._place, self._engine, self.n_vertices = engine.place, engine, n_vertices
         weight = 0 if forward is None or forward.weights is None else forward.weights.dtype.itemsize
         with self._growing(self._adjacency_bytes(not directed, weight), new=True):
             super().__init__(engine, n_vertices, chunks, directed, weighted, forward)
 
     def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
         self._made_for_search(direction, asked.variant)
-        n_bytes = asked.nbytes(self._engine, self.n_vertices, self._vertex)
-        return self._budget.hold(n_bytes, SEARCH)
+        n_bytes = room_of(asked, self._place, self.n_vertices)
+        return self._budget.hold(n_bytes, SEARCH, needed_beside(asked, n_bytes))
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        return most_within(self._budget.free, most, asked, self._engine, self.n_vertices)
+        return most_within(self._budget.free, most, asked, self._place, self.n_vertices)
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
         if id(adjacency) in self._coo:
             return super().expanded(adjacency)
-        with self._growing(adjacency.n_edges * (self._vertex + 1) + 16 * self.n_vertices):
+        with self._growing(edge_list_bytes(self.n_vertices, adjacency.n_edges)):
             return super().expanded(adjacency)
 
-    def weights(self, name: str) -> Any:
+    def weights(self, name: str) -> Array:
         if name in self._weights:
             return super().weights(name)
-        with self._making, self._growing(self._adjacency_bytes(name == "symmetric" or not self.directed, 8)):
+        with (
+            self._making,
+            self._growing(self._adjacency_bytes(name == "symmetric" or not self.directed, WEIGHT_BYTES)),
+        ):
             return super().weights(name)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
@@ -72,7 +84,7 @@ class LimitedAdjacencySet(AdjacencySet):
 
     def _rebuilt(self, **how: bool) -> Adjacency:
         n_bytes = self._adjacency_bytes("symmetric" in how)
-        source = self.forward.n_edges * (self._vertex + 1) + 16 * self.n_vertices
+        source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
         with self._growing(n_bytes + source) as grown:
             built = super()._rebuilt(**how)
             grown.append(built.nbytes)  # it is kept when this has returned
@@ -87,10 +99,14 @@ class LimitedAdjacencySet(AdjacencySet):
             self.expanded(getattr(self, out))
 
     def _adjacency_bytes(self, symmetric: bool, weight: int = 0) -> int:
-        """What building one takes: itself, and low bits of its rows or, on a GPU, the sort of its edges."""
+        """What building one takes."""
         entries = self._n_edges * (2 if symmetric else 1)
-        rows, sorting = (8, 2) if self._engine.place == "host" else (8 + self._vertex, 24)
-        return entries * (self._vertex + 2 * weight + sorting) + rows * (self.n_vertices + 1)
+        return adjacency_bytes(self._place == "host", self.n_vertices, entries, weight)
+
+    def _for_a_question(self) -> int:
+        """What a question may ask for beside the structures, at most."""
+        equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
+        return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED + equals
 
     @contextmanager
     def _growing(self, n_bytes: int, new: bool = False) -> Iterator[list[int]]:
@@ -101,7 +117,7 @@ class LimitedAdjacencySet(AdjacencySet):
         budget, kept = self._budget, 0
         with self._making:
             before = 0 if new else self._held_bytes()
-            budget.allocate(n_bytes, STRUCTURES)
+            budget.allocate(n_bytes, STRUCTURES, self._for_a_question())
             try:
                 grown: list[int] = []
                 yield grown
@@ -113,10 +129,10 @@ class LimitedAdjacencySet(AdjacencySet):
     def _held_bytes(self) -> int:
         return sum(part.nbytes for _, part in self.held())
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "_making"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
         self._making = threading.RLock()
 
@@ -130,10 +146,12 @@ class Limited(InMemory):
     n_edges : int
     """
 
-    def __init__(self, engine: Any, *rest: Any, budget: Budget, n_edges: int, **named: Any) -> None:
+    def __init__(
+        self, engine: Engine, n_vertices: int, edges: GraphEdges, *, budget: Budget, n_edges: int
+    ) -> None:
         self.budget: Budget = budget
         self._n_edges = n_edges
-        super().__init__(engine, *rest, **named)
+        super().__init__(engine, n_vertices, edges)
 
     def _built(
         self, n_vertices: int, chunks: Chunks, directed: bool, weighted: Chunks | None,

@@ -10,9 +10,10 @@ import mmap
 import os
 import tempfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravMemoryError
@@ -63,7 +64,7 @@ def place_of(array: Array) -> str:
     """Where an array lies: "device", "host" or "disk" (mapped from a file)."""
     if not isinstance(array, np.ndarray):
         return "host" if _is_over_host_memory(array) else "device"
-    home: Any = array
+    home: object = array
     while home is not None and not isinstance(home, mmap.mmap):
         home = home.obj if isinstance(home, memoryview) else getattr(home, "base", None)
     return "host" if home is None else "disk"
@@ -89,7 +90,7 @@ class Scratch:
     def __init__(self, folder: str | os.PathLike | None = None) -> None:
         self.folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
 
-    def on_disk(self, n: int, dtype: Any, what: str) -> np.ndarray:
+    def on_disk(self, n: int, dtype: npt.DTypeLike, what: str) -> np.ndarray:
         """An array of n entries in a file, whose room is given back when the array is no longer used."""
         dtype = np.dtype(dtype)
         if n == 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 from rapids_trav.errors import TravMemoryError, first_line
 from rapids_trav.utilities.sizes import readable
@@ -18,8 +18,16 @@ CUDA_OUT_OF_MEMORY = 2  # the code of the runtime and of the driver
 WORDS = ("out_of_memory", "out of memory", "bad_alloc", "bad allocation", "cudaErrorMemoryAllocation")
 
 
+@runtime_checkable
+class HasFreeBytes(Protocol):
+    """An engine, which knows how much memory is left."""
+
+    def free_bytes(self) -> int:
+        """Return the bytes of its memory that can be had."""
+
+
 @contextmanager
-def telling_of_memory(task: str, engine: Any) -> Iterator[None]:
+def telling_of_memory(task: str, engine: object) -> Iterator[None]:
     """Raise a `TravMemoryError` for an allocation that fails, whichever library tells of it.
 
     `engine` is one or, before it is chosen, its name.
@@ -49,9 +57,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(word in str(error) for word in WORDS)
 
 
-def _left(engine: Any) -> str:
+def _left(engine: object) -> str:
     """How much memory is left, if the engine can be asked."""
     try:
-        return f", with {readable(engine.free_bytes())} left"
-    except (AttributeError, MemoryError, RuntimeError, OSError):
+        return f", with {readable(engine.free_bytes())} left" if isinstance(engine, HasFreeBytes) else ""
+    except (MemoryError, RuntimeError, OSError):
         return ""

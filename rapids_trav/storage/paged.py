@@ -8,11 +8,11 @@ stream them page by page.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,20 +20,23 @@ from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
+from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, Pages
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.adjacency_set import AdjacencySet, Chunks
+from rapids_trav.memory.model.build import resident_rows_bytes
+from rapids_trav.memory.model.program import OFFSET_BYTES
+from rapids_trav.memory.model.search import Searches, search_bytes
+from rapids_trav.storage.adjacency_set import AdjacencySet
 from rapids_trav.storage.block_sizes import block_within
 from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import place_of
-from rapids_trav.storage.resident_rows import rows_bytes
-from rapids_trav.storage.search_memory import SEARCH, Searches, most_within, search_bytes
+from rapids_trav.storage.search_memory import SEARCH, most_within, needed_beside, room_of
 from rapids_trav.storage.spilled_build import SpilledBuild
 from rapids_trav.utilities.sizes import readable
 
 STREAMS = 3
-OFFSET_BYTES = 8  # of a page for each row, and one
 PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
 
 
@@ -74,17 +77,18 @@ class PagedAdjacencySet(AdjacencySet):
         if on_gpu and asked.variant not in PUSHING:
             for name in names:  # built before the search takes its room
                 getattr(self, name)
-        n_bytes, usual = asked.nbytes(outside.engine, n, vertex), search_bytes(outside.engine, n, vertex)
+        n_bytes, usual = room_of(asked, outside.engine.place, n), search_bytes(not on_gpu, n, vertex)
         before = outside.search_rows.nbytes
-        rows = len(names) * rows_bytes(n, vertex) if on_gpu else 0
-        budget.allocate(n_bytes, SEARCH, beside=rows)
+        rows = len(names) * resident_rows_bytes(n) if on_gpu else 0
         try:
-            yield
+            with budget.hold(n_bytes, SEARCH, rows + needed_beside(asked, n_bytes + rows)):
+                try:
+                    yield
+                finally:
+                    if not on_gpu:
+                        for name in names:
+                            getattr(self, name).forget_linked()
         finally:
-            if not on_gpu:
-                for name in names:
-                    getattr(self, name).forget_linked()
-            budget.release(n_bytes, SEARCH)
             if n_bytes > usual and outside.search_rows.nbytes != before:
                 outside.search_rows.give_up()  # the next may keep more of them
 
@@ -92,7 +96,7 @@ class PagedAdjacencySet(AdjacencySet):
         outside, n = self._outside, self.n_vertices
         room = outside.budget.free + outside.search_rows.nbytes
         room //= 1 if outside.engine.place == "host" else 2  # the rest is for rows
-        return most_within(room, most, asked, outside.engine, n)
+        return most_within(room, most, asked, outside.engine.place, n)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """What a vertex program needs; on the CPU it may push, along mapped edges that are read anywhere."""
@@ -165,19 +169,34 @@ class Paged(InMemory):
         Folder for arrays in files.
     """
 
-    def __init__(self, engine: Any, *rest: Any, budget: Budget, spill: Any = None, **named: Any) -> None:
-        self.budget = budget
+    def __init__(
+        self,
+        engine: Engine,
+        n_vertices: int,
+        edges: GraphEdges,
+        *,
+        budget: Budget,
+        spill: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.budget: Budget = budget
         self._outside = SpilledBuild(engine, budget, spill)
-        super().__init__(engine, *rest, **named)
+        super().__init__(engine, n_vertices, edges)
 
-    def _built(self, *arguments: Any) -> AdjacencySet:
-        return PagedAdjacencySet(self._outside, *arguments)
+    def _built(
+        self,
+        n_vertices: int,
+        chunks: Chunks,
+        directed: bool,
+        weighted: Chunks | None,
+        forward: Adjacency | None = None,
+    ) -> AdjacencySet:
+        return PagedAdjacencySet(self._outside, n_vertices, chunks, directed, weighted, forward)
 
     def _pairs(self, where: Hashable) -> Chunks:
         return partial(self._filtered, where)
 
 
-Cut = Callable[..., tuple[np.ndarray, int]]
+Cut = Callable[[int, int, int | None], tuple[np.ndarray, int]]
 
 
 def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: int) -> Cut:

@@ -1,72 +1,65 @@
-"""Where the edges of a graph shall live: in the engine's memory if they fit, else outside it.
+"""Where the edges of a graph lie: in the engine's memory if they fit, else outside it.
 
-What a graph of n vertices and M adjacency entries (its m edges, twice that if undirected) takes in memory,
-with v bytes a vertex id (4, from 2^31 vertices on 8), s structures (1, or 2 if directed) and 8 M s for
-weights:
-
-- on the CPU  s (8 n + v M), and 2 M while it is built;
-- on a GPU    s (8 n + v M + v n), and 16 M while it is built, or 24 M if directed.
-
-Beside it a question takes up to 160 n: a vertex program with what it starts from, and what is made of its
-values.
+It is decided once, by `place_edges`, when the vertices are known; `memory.model.build` has the formula.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import Any
 
+from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.ids.maps import IdMap, vertex_dtype
+from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import (
+    PASS_ROW_BYTES,
+    codes_bytes,
+    graph_bytes,
+    in_memory_bytes,
+    renumber_bytes,
+)
 from rapids_trav.storage.in_memory import InMemory
+from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.spilled_build import room_of_build, room_of_search
+from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_bytes
 
 SHARE = 0.9  # of the free memory that a graph which must be paged may use if no limit is given
-RENUMBER_BYTES = 48  # of an id, while all are renumbered at once: itself, its code, and a table or a sort
-READ_BYTES = 256  # of the limit for each row of the edges that is read at once
-QUESTION_BYTES = 160  # of a vertex, that a question on a graph in memory takes
 FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 
 
-def in_memory_bytes(
-    engine: str, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False
-) -> int:
-    """What the graph takes in memory at most, as above."""
-    entries = n_edges if directed else 2 * n_edges
-    vertex = 4 if n_vertices < 2**31 else 8
-    structures = 2 if directed else 1
-    held = structures * (8 * n_vertices + vertex * entries + (8 * entries if weighted else 0))
-    held += QUESTION_BYTES * n_vertices
-    if engine == "cpu":
-        return held + 2 * entries
-    return held + structures * vertex * n_vertices + (24 if directed else 16) * entries
-
-
 @dataclass(frozen=True)
-class Placement:
-    """How a graph is to be built.
+class MemoryLimits:
+    """What a graph may use while nothing is known of it but how many edges it has.
 
     Attributes
     ----------
     limit : int or None
-        Bytes of the engine's memory that the graph may use; None: all that there is.
+        Bytes of the engine's memory that the caller grants; None: all that there is.
+    reading : int or None
+        Bytes in which the edges are to be read: the limit or, if the edges alone do not fit what is free, a
+        share of that.  None: they are read at once.
     spill : path or None
         Folder for arrays in files.
     """
 
     limit: int | None = None
-    spill: Any = None
+    reading: int | None = None
+    spill: str | os.PathLike[str] | None = None
 
     @classmethod
     def of(
-        cls, engine: Any, n_edges: int | None, directed: bool, memory_limit: Any = None, spill: Any = None
-    ) -> Placement:
-        """The placement that a caller asks for or, without a limit, that so many edges need."""
+        cls,
+        engine: Engine,
+        n_edges: int | None,
+        directed: bool,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+    ) -> MemoryLimits:
+        """Return the limits that a caller asks for or, without any, that so many edges need."""
         if spill is not None:
             spill = folder("spill", spill)
         if memory_limit is not None:
@@ -75,25 +68,22 @@ class Placement:
                 raise TravMemoryError(
                     f"memory_limit={memory_limit!r} leaves no memory to search in: give more or leave it out."
                 )
-            return cls(limit, spill)
-        if n_edges is not None:
-            needed = in_memory_bytes(engine.name, 0, n_edges, directed=directed)
-            if needed > engine.free_bytes():
-                return cls.of_what_is_free(engine, spill)
-        return cls(None, spill)
+            return cls(limit, limit, spill)
+        if n_edges is not None and _exceed(engine, 0, n_edges, directed=directed):
+            return cls(None, _share(engine), spill)
+        return cls(spill=spill)
 
-    @classmethod
-    def of_what_is_free(cls, engine: Any, spill: Any = None) -> Placement:
-        """The placement of a graph that does not fit, if no limit is given."""
-        return cls(int(SHARE * engine.free_bytes()), spill)
+    def of_what_is_free(self, engine: Engine) -> MemoryLimits:
+        """Return the limits of a graph for which memory has turned out to be short."""
+        return MemoryLimits(_share(engine), _share(engine), self.spill)
 
     @property
     def rows_at_once(self) -> int:
         """Rows of the edges to read at once."""
-        return MOST_ROWS if self.limit is None else max(FEWEST_ROWS, min(self.limit // READ_BYTES, MOST_ROWS))
+        return MOST_ROWS if self.reading is None else rows_within(self.reading)
 
     def reads_whole(self, n_edges: int | None, id_bytes: int | None) -> bool:
-        """Whether the ids of all edges may be in memory at once while they are renumbered.
+        """Return whether the ids of all edges may be in memory at once while they are renumbered.
 
         Parameters
         ----------
@@ -102,30 +92,102 @@ class Placement:
         id_bytes : int or None
             Of the columns that hold them.
         """
-        if self.limit is None:
+        if self.reading is None:
             return True
         if n_edges is None or id_bytes is None:
             return False
-        return 2 * RENUMBER_BYTES * n_edges + 4 * id_bytes <= self.limit
+        return renumber_bytes(n_edges, id_bytes) <= self.reading
 
-    def fits(
-        self, engine: Any, ids: IdMap, n_edges: int, directed: bool, weighted: bool, codes: bool = False
-    ) -> bool:
-        """Whether the graph is to be in memory, while the `codes` of all edges are there as well."""
-        if self.limit is None:
-            return True
-        needed = in_memory_bytes(engine.name, ids.n, n_edges, directed=directed, weighted=weighted)
-        needed += 2 * n_edges * vertex_dtype(ids.n).itemsize if codes else 0
-        return needed + ids.nbytes <= self.limit
 
-    def storage(self, engine: Any, ids: IdMap, n_edges: int, directed: bool, **edges: Any) -> InMemory:
-        """The storage of a graph, whose edges are given as `InMemory` takes them."""
+@dataclass(frozen=True)
+class Placement:
+    """Where the edges of a graph lie.
+
+    Attributes
+    ----------
+    limit : int or None
+        Bytes of the engine's memory that the graph may use; None: nothing is counted.
+    outside : bool
+        Whether the edges lie outside the engine's memory.
+    keeps_codes : bool
+        Whether the ids of all edges may stay in memory, if they are there, until the graph is built.
+    spill : path or None
+        Folder for arrays in files.
+    in_memory : int
+        The least limit with which they lie in it.
+    edges : int
+        Bytes that they take there.
+    """
+
+    limit: int | None
+    outside: bool
+    keeps_codes: bool
+    spill: str | os.PathLike[str] | None = None
+    in_memory: int = 0
+    edges: int = 0
+
+    def enough(self, n_bytes: int) -> int:
+        """Return the limit that is enough where `n_bytes` are needed with the edges outside.
+
+        From some limit on they are inside, and count.
+        """
+        return n_bytes if n_bytes < self.in_memory else n_bytes + self.edges
+
+    def storage(self, engine: Engine, ids: IdMap, n_edges: int, edges: GraphEdges) -> InMemory:
+        """Return the storage of a graph of these edges, with its vertices counted in the limit."""
         if self.limit is None:
-            return InMemory(engine, ids.n, directed=directed, **edges)
-        budget = Budget(self.limit)
-        if self.fits(engine, ids, n_edges, directed, edges.get("weighted") is not None):
+            return InMemory(engine, ids.n, edges)
+        if not self.outside:
+            budget = Budget(self.limit)
             budget.allocate(ids.nbytes, "vertex ids")
-            return Limited(engine, ids.n, directed=directed, budget=budget, n_edges=n_edges, **edges)
-        beside = max(room_of_build(engine, ids.n), room_of_search(engine, ids.n, 2 if directed else 1))
+            return Limited(engine, ids.n, edges, budget=budget, n_edges=n_edges)
+        budget = Budget(self.limit, self.enough)
+        beside = least_bytes(engine.place, ids.n, 2 if edges.directed else 1)
         budget.allocate(ids.nbytes, "vertex ids", beside)
-        return Paged(engine, ids.n, directed=directed, budget=budget, spill=self.spill, **edges)
+        return Paged(engine, ids.n, edges, budget=budget, spill=self.spill)
+
+
+def rows_within(limit: int) -> int:
+    """Return how many rows of the edges are read at once within a limit."""
+    return max(FEWEST_ROWS, min(limit // PASS_ROW_BYTES, MOST_ROWS))
+
+
+def place_edges(
+    engine: Engine,
+    limits: MemoryLimits,
+    n_vertices: int,
+    id_bytes: int,
+    n_edges: int,
+    *,
+    directed: bool,
+    weighted: bool,
+) -> Placement:
+    """Decide where the edges lie, now that the vertices are known, whose ids take `id_bytes`."""
+    limit = limits.limit
+    if limit is None:
+        exceed = _exceed(engine, n_vertices, n_edges, directed=directed, weighted=weighted)
+        if limits.reading is None and not exceed:
+            return Placement(None, outside=False, keeps_codes=True)
+        limit = _share(engine)
+    host = engine.place == "host"
+    needed = in_memory_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted) + id_bytes
+    both_ways = 2 * n_edges if directed else n_edges  # a directed graph that is read both ways has each twice
+    return Placement(
+        limit,
+        outside=needed > limit,
+        keeps_codes=needed + codes_bytes(n_vertices, n_edges) <= limit,
+        spill=limits.spill,
+        in_memory=needed,
+        edges=graph_bytes(host, n_vertices, both_ways, directed=directed, weighted=weighted),
+    )
+
+
+def _exceed(engine: Engine, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False) -> bool:
+    """Return whether a graph does not fit the memory that is free."""
+    host = engine.place == "host"
+    needed = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
+    return needed > engine.free_bytes()
+
+
+def _share(engine: Engine) -> int:
+    return int(SHARE * engine.free_bytes())

@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.pages import first_resident
+from rapids_trav.engines.interface import DeviceEngine
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.search_memory import SEARCH, search_bytes
+from rapids_trav.memory.model.build import resident_rows_bytes
+from rapids_trav.memory.model.search import search_bytes
+from rapids_trav.storage.search_memory import SEARCH
 
-OFFSET_BYTES = 8
 ROWS = "the rows of a search"
-
-
-def rows_bytes(n_vertices: int, vertex: int) -> int:
-    """What the rows of one adjacency take at least: offsets and first neighbours."""
-    return OFFSET_BYTES * (n_vertices + 1) + vertex * n_vertices
 
 
 class ResidentRows:
     """Those of all adjacencies under one budget, each kept for the structures that own it."""
 
-    def __init__(self, engine: Any, budget: Budget) -> None:
+    def __init__(self, engine: DeviceEngine | None, budget: Budget) -> None:
         self._engine, self._budget = engine, budget
-        self._kept: WeakKeyDictionary[Any, dict[str, Adjacency]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[object, dict[str, Adjacency]] = WeakKeyDictionary()
         self._lock = threading.Lock()
         budget.on_shortage(self.give_up)
 
@@ -44,12 +40,12 @@ class ResidentRows:
         with self._lock:
             return sum(_device_bytes(rows) for kept in self._kept.values() for rows in kept.values())
 
-    def of(self, owner: Any) -> Iterator[Adjacency]:
+    def of(self, owner: object) -> Iterator[Adjacency]:
         with self._lock:
             found = list(self._kept.get(owner, {}).values())
         yield from found
 
-    def get(self, owner: Any, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
+    def get(self, owner: object, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
         """The adjacency that `owner` calls by the first of `names`, for searches.
 
         A search may use those of all `names` at once: they share the room.
@@ -61,16 +57,16 @@ class ResidentRows:
                 self._kept.setdefault(owner, {})[names[0]] = found
             return found
 
-    def _give_up_but(self, owner: Any, names: list[str]) -> None:
+    def _give_up_but(self, owner: object, names: list[str]) -> None:
         kept = {name: self._kept[owner][name] for name in names}
         self.give_up()
         self._kept[owner] = kept
 
-    def _made(self, owner: Any, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
+    def _made(self, owner: object, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
         budget, n = self._budget, adjacency.n_vertices
         vertex = adjacency.column_indices.dtype.itemsize
-        least = rows_bytes(n, vertex)
-        state = max(search_bytes(self._engine, n, vertex) - budget.held().get(SEARCH, 0), 0)
+        least = resident_rows_bytes(n)
+        state = max(search_bytes(False, n, vertex) - budget.held().get(SEARCH, 0), 0)
 
         beside = [name for name in names if name in self._kept.get(owner, {})]
         for stay in (None, beside, []):  # all; those that the search may be reading already; none
@@ -88,6 +84,7 @@ class ResidentRows:
     def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:
         """The rows with `room` bytes of edges; fewer where the memory that is free lies in pieces."""
         vertex = adjacency.column_indices.dtype.itemsize
+        assert self._engine is not None  # on the host rows are read where they lie
         while True:
             first = first_resident(adjacency.row_offsets, room, vertex)
             n_bytes = adjacency.column_indices[first:].nbytes

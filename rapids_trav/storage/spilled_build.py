@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.csr.pages import page_rows
+from rapids_trav.engines.interface import Chunks, DType, Engine, Place
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.adjacency_set import Chunks
+from rapids_trav.memory.model.build import resident_rows_bytes, spilled_build_bytes, vertex_bytes
+from rapids_trav.memory.model.search import search_bytes
 from rapids_trav.storage.block_sizes import block_within
+from rapids_trav.storage.interface import is_device
 from rapids_trav.storage.mapped_arrays import Scratch
-from rapids_trav.storage.resident_rows import ResidentRows, rows_bytes
-from rapids_trav.storage.search_memory import search_bytes
+from rapids_trav.storage.resident_rows import ResidentRows
 from rapids_trav.utilities import host_memory
 from rapids_trav.utilities.sizes import readable
-
-FEWEST_PLACED = 1 << 8  # edges that a GPU places at once
 
 
 class SpilledBuild:
@@ -35,28 +34,28 @@ class SpilledBuild:
         Folder for arrays in files; by default that for temporary files.
     """
 
-    def __init__(self, engine: Any, budget: Budget, spill: Any = None) -> None:
+    def __init__(self, engine: Engine, budget: Budget, spill: str | os.PathLike[str] | None = None) -> None:
         self.engine = engine
         self.xp = engine.xp
         self.budget = budget
         self.scratch = Scratch(spill)
-        self.search_rows = ResidentRows(engine, budget)
+        self.search_rows = ResidentRows(engine if is_device(engine) else None, budget)
 
     def build_adjacency(
         self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
     ) -> Adjacency:
         """As the engine's own, in NumPy arrays."""
         self.search_rows.give_up()
-        needed = room_of_build(self.engine, n_vertices)
+        needed = spilled_build_bytes(self.engine.place == "host", n_vertices)
         if needed > self.budget.free:  # it would be slow, or end in the middle
-            beside = max(room_of_search(self.engine, n_vertices, 2) - needed, 0)
+            beside = max(least_bytes(self.engine.place, n_vertices, 2) - needed, 0)
             raise self.budget.refusal(needed, "building the adjacency", beside)
         return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
 
-    def allocate(self, n: int, dtype: Any, what: str) -> np.ndarray:
+    def allocate(self, n: int, dtype: DType, what: str) -> Array:
         """An array of the result: in host memory if a GPU will read it and there is room, else in a file."""
         n_bytes = n * np.dtype(dtype).itemsize
-        if self.engine.place == "host":
+        if not is_device(self.engine):
             return self.scratch.on_disk(n, dtype, what)
         if n_bytes <= host_memory.available_bytes() - host_memory.RESERVE:
             try:
@@ -65,9 +64,9 @@ class SpilledBuild:
                 pass  # the system allows less of it than there is
         return self.scratch.on_disk(n, dtype, what)
 
-    def cut(self, row_offsets: np.ndarray, page_bytes: int, edge_bytes: int, row_bytes: int) -> np.ndarray:
+    def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
         """Pages of an adjacency; see `csr.pages.page_rows`."""
-        return page_rows(row_offsets, page_bytes, edge_bytes, row_bytes)
+        return page_rows(np.asarray(row_offsets), page_bytes, edge_bytes, row_bytes)
 
     def kept(self, array: Array, what: str) -> Array:
         """An array of the host's; on the CPU in a file, as the budget is of that memory."""
@@ -109,17 +108,9 @@ class SpilledBuild:
         return EdgeList(rows, columns)
 
 
-def room_of_build(engine: Any, n_vertices: int) -> int:
-    """The least that building an adjacency needs."""
-    if engine.place == "host":
-        return 0
-    from rapids_trav.engines.cuda.build.spilled import ENTRY_BYTES, ROW_BYTES
-
-    return ROW_BYTES * n_vertices + 2 * ENTRY_BYTES * FEWEST_PLACED
-
-
-def room_of_search(engine: Any, n_vertices: int, n_adjacencies: int) -> int:
-    """The least that a search needs which reads so many adjacencies."""
-    vertex = vertex_dtype(n_vertices).itemsize
-    rows = 0 if engine.place == "host" else n_adjacencies * rows_bytes(n_vertices, vertex)
-    return search_bytes(engine, n_vertices, vertex) + rows
+def least_bytes(place: Place, n_vertices: int, n_adjacencies: int) -> int:
+    """Return the least that building takes, and a search that reads so many adjacencies."""
+    host = place == "host"
+    rows = 0 if host else n_adjacencies * resident_rows_bytes(n_vertices)
+    search = search_bytes(host, n_vertices, vertex_bytes(n_vertices)) + rows
+    return max(spilled_build_bytes(host, n_vertices), search)

@@ -10,7 +10,7 @@ from test_bench_programs import Ours
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import IterationTrace
-from rapids_trav.storage.placement import Placement
+from rapids_trav.storage.placement import MemoryLimits
 
 pytestmark = pytest.mark.slow
 out_of_core = bench_gpu.out_of_core
@@ -101,7 +101,7 @@ def test_what_would_be_paged_is_not_in_memory(monkeypatch):
 def test_what_stays_in_memory_once_it_is_built(monkeypatch):
     """Paged with room for all of its rows; so is no graph that has fewer of them there."""
     cpu, edges = CpuLab(), graphs.load("rmat8", "pandas")
-    monkeypatch.setattr(Placement, "of", lambda *_: Placement(1))
+    monkeypatch.setattr(MemoryLimits, "of", lambda *_: MemoryLimits(reading=1))
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 1 << 20)
 
     def graph(first):

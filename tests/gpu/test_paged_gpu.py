@@ -14,9 +14,9 @@ import pytest
 import rapids_trav  # noqa: F401  registers .trav
 from rapids_trav import datasets, generators
 from rapids_trav.errors import TravMemoryError
+from rapids_trav.memory.model.build import in_memory_bytes
 from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.placement import in_memory_bytes
 from rapids_trav.utilities.sizes import parse_bytes
 
 pytestmark = pytest.mark.gpu
@@ -235,7 +235,7 @@ def limit_in(error):
 def a_quarter(frame, directed):
     """Of the bytes that the graph takes in memory."""
     n = len(set(frame["src"]) | set(frame["dst"]))
-    return in_memory_bytes("cuda", n, len(frame), directed=directed) // 4
+    return in_memory_bytes(False, n, len(frame), directed=directed) // 4
 
 
 ASKED = {

@@ -18,7 +18,7 @@ from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, path
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs import run as gas
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.storage import search_memory
+from rapids_trav.memory.model import search as search_model
 from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
@@ -83,11 +83,11 @@ def nothing(*arguments, **options):
 @pytest.mark.parametrize(
     ("where", "name", "question"),
     [
-        (search_memory, "search_bytes", "bfs auto"),
+        (search_model, "search_bytes", "bfs auto"),
         (bfs, "answer_bytes", "bfs reached"),
         (bfs, "answer_bytes", "each"),
-        (paths, "paths_bytes", "paths"),
-        (levels, "LEVELS_BYTES", "levels"),
+        (paths, "paths_bytes", "paths each"),
+        (levels, "levels_bytes", "levels"),
         (levels, "DEGREES_BYTES", "degrees"),
         (khop, "KHOP_BYTES", "khop"),
         (components, "question_bytes", "components pull"),
@@ -101,7 +101,8 @@ def nothing(*arguments, **options):
     ],
 )
 def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkeypatch):
-    asked = asked_of("star" if question in ("sssp push", "khop") else "hub", "outside")
+    shape = {"sssp push": "star", "khop": "star", "levels": "path"}.get(question, "hub")
+    asked = asked_of(shape, "outside")
     if question == "khop":  # what is free beyond a search would go to the reading of edges
         asked = Asked.of(shapes()["star"], memory_limit=40 * N)
         monkeypatch.setattr(EdgeRows, "inside", lambda *arguments: pd.DataFrame())
@@ -110,7 +111,7 @@ def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkey
     assert taken(asked, QUESTIONS[question]).undeclared <= SLACK
     monkeypatch.setattr(where, name, nothing if callable(getattr(where, name)) else 0)
     if name == "search_bytes":
-        monkeypatch.setattr(search_memory.Searches, "nbytes", nothing)
+        monkeypatch.setattr(search_model.Searches, "nbytes", nothing)
     assert taken(asked, QUESTIONS[question]).undeclared > SLACK
 
 

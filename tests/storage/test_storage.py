@@ -21,10 +21,10 @@ from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import graph_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import shortest_paths
-from rapids_trav.storage import paged
-from rapids_trav.storage.placement import Placement, in_memory_bytes
+from rapids_trav.storage import paged, placement
 
 VARIANTS = CpuEngine.variants
 
@@ -67,7 +67,7 @@ def assert_same_answers(graph, other, sources, targets, where=None):
 def outside_memory():
     """Keep a graph that has a limit outside memory, though it may be small enough to fit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Placement, "fits", lambda self, *arguments, **options: self.limit is None)
+        patch.setattr(placement, "in_memory_bytes", lambda *arguments, **options: 1 << 60)
         yield
 
 
@@ -235,7 +235,8 @@ def test_edges_are_read_a_little_at_a_time(tmp_path, monkeypatch):
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_graph_that_does_not_fit_what_is_free_is_kept_outside(monkeypatch, n_edges, directed):
     edges = random_edges(m=max(n_edges, 1)).head(n_edges)
-    needed = in_memory_bytes("cpu", 0, n_edges, directed=directed)
+    n_vertices = edges.trav.graph(vertices=[1]).n_vertices
+    needed = graph_bytes(True, n_vertices, n_edges, directed=directed)
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: needed)
     assert edges.trav.graph(directed=directed, vertices=[1]).budget is None
     if n_edges:
@@ -328,8 +329,11 @@ def test_a_push_that_does_not_fit_is_left_out():
     done = graph.engine.run(tight, program, state, options)
     assert done.values.tolist() == wanted.result["distance"].tolist()
     assert "push" not in {step.mode for step in done.trace} and tight.pages.budget.used == 0
+    forced = replace(options, mode="push")  # it lists no notified vertices, so here its lists do fit
+    assert graph.engine.run(tight, program, state, forced).values.tolist() == done.values.tolist()
+    tighter = replace(view, pages=replace(view.pages, budget=Budget(50 * 3000)))
     with pytest.raises(TravMemoryError, match="needed for the lists of a push"):
-        graph.engine.run(tight, program, state, replace(options, mode="push"))
+        graph.engine.run(tighter, program, state, forced)
 
 
 def test_a_limit_of_nothing():
@@ -350,7 +354,8 @@ def test_a_build_that_runs_out_of_memory_is_tried_outside(monkeypatch):
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 10_000)
     with pytest.raises(MemoryError):
         edges.trav.graph(memory_limit="1GB")  # said to fit
-    monkeypatch.setattr(Placement, "of", classmethod(lambda cls, *_: cls()))
+    free = iter([10**9, 10**9, 10_000, 10_000])  # until it has turned out that there is less
+    monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: next(free))
     other = edges.trav.graph()
     assert other.budget.limit == 9000
     monkeypatch.setattr(CpuEngine, "build_adjacency", build)

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.interface import (
     BfsOptions,
@@ -24,10 +22,13 @@ from rapids_trav.engines.interface import (
     View,
     WholeAnswers,
 )
+from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
+from rapids_trav.memory.model.program import resident_bytes
+from rapids_trav.memory.model.search import Searches
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 
 MOST_PRIVATE = 4096  # what fits into the shared memory of a block, beside others
-RUN_BYTES = 1 << 18  # of a run, whatever its size: counters, parameters and the like
-HUB_EDGE_BYTES = 1  # of an edge: hubs and the pieces of their rows, at most
 VERTICES = "the vertices of a program"
 DEFAULT_STREAMS = (0, 1)  # the null stream, and the same by its other name
 
@@ -163,7 +162,7 @@ class CudaEngine:
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Breadth-first search from all `sources` at once: distance (n,), predecessor (n,)."""
         search = self._variant(options.variant)
-        with _device_memory(f"the search ({options.variant})", self._search_bytes(view, 1, options)):
+        with _device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
             return search(view, sources, options)
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
@@ -183,12 +182,7 @@ class CudaEngine:
         """Iterates a vertex program from `state`, which stays as it is; see `executor.py`."""
         from rapids_trav.engines.cuda import executor
 
-        # Values, two kinds of messages, flags and marks; two queues and two lists of rows; hubs and their
-        # pieces; 2 bytes for each edge of a shard.
-        vertex = view.into.column_indices.dtype.itemsize
-        n_bytes = view.n_vertices * (3 * np.dtype(program.dtype).itemsize + 3 + 4 * vertex) + RUN_BYTES
-        n_bytes += options.between_bytes * view.n_vertices
-        n_bytes += HUB_EDGE_BYTES * view.into.n_edges if options.gather == "rows" else 4 * view.into.n_edges
+        n_bytes = resident_bytes(run_shape(view, program, options), shards=options.gather != "rows")
         held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
         with _device_memory(f"program {program.name!r}", n_bytes), held:
             return executor.run(view, program, state, options)
@@ -281,11 +275,10 @@ class CudaEngine:
         return textbook.private(view, sources, options, self.private_capacity)
 
     @staticmethod
-    def _search_bytes(view: View, n_searches: int, options: BfsOptions) -> int:
-        """Result and state: distances, predecessors, and two queues or three words of bits a vertex."""
-        vertex_bytes = view.out.column_indices.dtype.itemsize
-        result = 4 + (vertex_bytes if options.predecessors else 0)
-        return view.n_vertices * (n_searches * result + 2 * vertex_bytes + 96 * (n_searches > 1))
+    def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:
+        """Of one search, or of so many that are independent."""
+        asked = Searches(options.variant, number=n_searches, trace=options.trace)
+        return asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
 
 
 class DeviceAnswers:

@@ -12,11 +12,12 @@ from rapids_trav.engines.cuda.stream.plan import (
     hidden_share,
     page_action,
     plan_stream,
-    vertex_bytes,
 )
+from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Pages, RunOptions
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.program import RunShape, streamed_vertex_bytes
 from rapids_trav.programs import shipped
 from rapids_trav.storage.paged import cut_within
 from rapids_trav.utilities.sizes import parse_bytes
@@ -37,6 +38,10 @@ def paged_view(degrees, limit, weight=None):
     )
 
 
+def shape(program, options) -> RunShape:
+    return run_shape(paged_view([1, 1], 100), program, options)
+
+
 def test_a_layout_is_aligned():
     layout = PageLayout.of(n_edges=65, n_rows=3, column=4, weight=8, vertex=4)
     assert (layout.weights, layout.rows, layout.n_bytes) == (512, 512 + 768, 512 + 768 + 256)
@@ -47,11 +52,12 @@ def test_bytes_of_a_vertex():
     components, pagerank = shipped.connected_components(), shipped.pagerank()
     sync, later = RunOptions(), RunOptions(asynchronous=True)
     # Value, two messages, flag, offset; a mark and a place in the queue.
-    assert vertex_bytes(components, sync, 4, 4, symmetric=True) == 4 + 8 + 1 + 4 + 5
-    assert vertex_bytes(components, later, 4, 4, symmetric=True) == 4 + 4 + 1 + 4 + 5
-    assert vertex_bytes(components, replace(sync, mode="pull"), 4, 8, symmetric=False) == 4 + 8 + 1 + 16
+    assert streamed_vertex_bytes(shape(components, sync), 4) == 4 + 8 + 1 + 4 + 5
+    assert streamed_vertex_bytes(shape(components, later), 4) == 4 + 4 + 1 + 4 + 5
+    pulled = replace(shape(components, replace(sync, mode="pull")), symmetric=False)
+    assert streamed_vertex_bytes(pulled, 8) == 4 + 8 + 1 + 16
     # Degrees, and no notifying.
-    assert vertex_bytes(pagerank, sync, 4, 8, symmetric=True) == 8 + 16 + 1 + 8 + 8
+    assert streamed_vertex_bytes(shape(pagerank, sync), 8) == 8 + 16 + 1 + 8 + 8
 
 
 @pytest.mark.parametrize("weight", [None, "float64"])
@@ -72,7 +78,7 @@ def test_plans_keep_the_budget(seed, n_streams, weight, monkeypatch):
             continue
         smallest = smallest or limit
         assert plan.resident_bytes + plan.buffer_bytes <= limit
-        assert plan.resident_bytes >= 3000 * vertex_bytes(program, options, 4, 4, True)
+        assert plan.resident_bytes >= 3000 * streamed_vertex_bytes(shape(program, options), 4)
         assert 1 <= plan.n_slots <= n_streams
         assert plan.firsts[0] == 0 and plan.firsts[-1] == 3000 and (np.diff(plan.firsts) > 0).all()
         assert plan.edges(plan.n_pages - 1)[1] == degrees.sum()

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.programs.memory import LEAST_PAGE, listed_at_once
+from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.runs import GatherView
+from rapids_trav.memory.model.program import LEAST_PAGE, OFFSET_BYTES, listed_at_once, page_bytes
 
 PAGE_SHARE = 4  # of what is free a page takes one part: the rest is for pushing, and other threads
 NO_ROWS = np.empty(0, np.int64)
@@ -82,20 +83,26 @@ class StreamedEdges:
 
     @classmethod
     @contextmanager
-    def opened(cls, view: GatherView) -> Iterator[StreamedEdges]:
-        """With its buffer charged to the budget of the pages, which are cut to what that has left."""
+    def opened(cls, view: GatherView, reserved: int = 0) -> Iterator[StreamedEdges]:
+        """With its buffer charged to the budget of the pages.
+
+        They are cut to what that has left beside the `reserved` bytes, which the run asks for next.
+        """
         assert view.pages is not None
-        firsts, budget = view.pages.firsts, view.pages.budget
-        if view.pages.cut is not None:
-            free = budget.free  # of which one page may take the columns, and another the offsets
-            firsts, _ = view.pages.cut(0, 1, max(free // PAGE_SHARE, min(free // 2, LEAST_PAGE)))
-        rows = int(np.diff(firsts).max(initial=0))
-        bounds = np.asarray(view.into.row_offsets[firsts], np.int64)
-        edges = int(np.diff(bounds).max(initial=0))
-        per_edge = view.into.column_indices.dtype.itemsize
-        per_edge += 0 if view.weights is None else view.weights.dtype.itemsize
-        with budget.hold(edges * per_edge + 8 * (rows + 1), "a page of edges"):
+        budget = view.pages.budget
+        free = max(budget.free - reserved, 0)
+        wanted = max(free // PAGE_SHARE, min(free // 2, LEAST_PAGE)) or LEAST_PAGE
+        for size in (wanted, LEAST_PAGE, free // PAGE_SHARE or LEAST_PAGE):
+            firsts, edges, rows, n_bytes = _cut(view, size)
+            if n_bytes <= free:
+                break
+        with budget.hold(n_bytes, "a page of edges", lambda: reserved):
             yield cls(view, firsts, edges, rows)
+
+    @staticmethod
+    def least_bytes(view: GatherView) -> int:
+        """Return the bytes of a buffer for which there always are pages."""
+        return _cut(view, LEAST_PAGE)[-1]
 
     def pieces(self, rows: Array | None) -> Iterator[Piece]:
         """The pages that hold edges of `rows` (None: of all vertices), each valid until the next."""
@@ -124,6 +131,22 @@ class StreamedEdges:
             starts, edges = _listed(some - row, offsets)
             yield Piece(some, row, starts, edges, first, columns, weights, n_bytes)
             n_bytes = 0  # it has been read once
+
+
+def _cut(view: GatherView, size: int) -> tuple[Array, int, int, int]:
+    """First rows of pages of `size` bytes, most edges and most rows of one, and the bytes of a buffer.
+
+    One page may have the most edges, and another the most rows.  A longer row is a page by itself.
+    """
+    assert view.pages is not None
+    firsts, offsets = view.pages.firsts, view.into.row_offsets
+    edge = view.into.column_indices.dtype.itemsize
+    edge += 0 if view.weights is None else view.weights.dtype.itemsize
+    if view.pages.cut is not None:
+        firsts = page_rows(offsets, max(size, 0), edge, OFFSET_BYTES)
+    edges = int(np.diff(np.asarray(offsets[firsts], np.int64)).max(initial=0))
+    rows = int(np.diff(firsts).max(initial=0))
+    return firsts, edges, rows, page_bytes(edges, rows, edge)
 
 
 def _some(rows: Array, n_vertices: int) -> Iterator[Array]:

@@ -20,11 +20,12 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.push import WIDE
-from rapids_trav.engines.cpu.programs.memory import push_bytes
 from rapids_trav.engines.cpu.programs.push_kernels import FAR, IDLE, NEAR, push_kernels
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
 from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.memory.model.program import push_bytes
 from rapids_trav.programs.definition import Program
 
 ROUNDS = 1 << 12  # in one call, during which the process cannot be interrupted
@@ -47,6 +48,12 @@ def pays(work: ProgramWork) -> bool:
     return NARROW * work.team.size * work.active_edges <= work.n_edges
 
 
+def least_room(view: GatherView, program: Program, options: RunOptions) -> int:
+    """Return the bytes of the limit without which a run cannot push that has to."""
+    needed = view.limited is not None and program.may_push and options.mode == "push"
+    return push_bytes(run_shape(view, program, options)) if needed else 0
+
+
 @contextmanager
 def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bool]:
     """Hold what pushing takes of the limit if there is room, and tell so; else the run never pushes."""
@@ -54,7 +61,7 @@ def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bo
     if budget is None or not program.may_push or options.mode not in ("auto", "push"):
         yield True
         return
-    n_bytes = push_bytes(view, program, options)
+    n_bytes = push_bytes(run_shape(view, program, options))
     there = budget.try_allocate(n_bytes, LISTS)
     if options.mode == "push" and not there:
         raise budget.refusal(n_bytes, LISTS)

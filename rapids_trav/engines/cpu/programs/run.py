@@ -22,12 +22,13 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs.errors import explained
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
-from rapids_trav.engines.cpu.programs.memory import working_bytes
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
 from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team, kernel
+from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
+from rapids_trav.memory.model.program import working_bytes
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
@@ -37,11 +38,12 @@ EDGES_PER_PART = 1 << 13  # a shorter part is not worth its handling
 
 def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
+    shape = run_shape(view, program, options)
     with (
         explained(program, view, options),
         Team() as team,
-        view.charged(working_bytes(view, program, options), "the vertices' values"),
-        _edges_of(view) as edges,
+        view.charged(working_bytes(shape), "the vertices' values"),
+        _edges_of(view, push.least_room(view, program, options)) as edges,
         push.room(view, program, options) as may_push,
     ):
         work = ProgramWork(view, program, state, options, team, may_push)
@@ -69,8 +71,15 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
     return Run(work.values, progress.iteration, converged, work.residual, progress.trace)
 
 
-def _edges_of(view: GatherView) -> AbstractContextManager:
-    return nullcontext(ResidentEdges(view)) if view.pages is None else StreamedEdges.opened(view)
+def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
+    """The edges, streamed in what the budget leaves beside what is `reserved`."""
+    return nullcontext(ResidentEdges(view)) if view.pages is None else StreamedEdges.opened(view, reserved)
+
+
+def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
+    """Return with how much memory a run does, whatever else the budget has."""
+    n_bytes = working_bytes(run_shape(view, program, options)) + push.least_room(view, program, options)
+    return n_bytes if view.pages is None else n_bytes + StreamedEdges.least_bytes(view)
 
 
 def choose(work: ProgramWork) -> str:

@@ -25,6 +25,7 @@ from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_fo
 from rapids_trav.engines.cuda.runtime.memory import aligned, together
 from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, LevelTrace, Search, View
 from rapids_trav.errors import TravError
+from rapids_trav.memory.model.search import TRACE_COLUMNS, TRACE_LEVELS, trace_levels
 
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
@@ -34,10 +35,8 @@ WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of t
 ANY = 2**63 - 1  # edges of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that stays between searches
 MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
-TRACE_ROW = 7
 PUSHED, PULLED, PUSHED_ALONE = range(3)  # how a level was made
 HUB_WORDS = 1024  # most words of the frontier in shared memory
-TRACE_LEVELS = 1 << 22
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.  Few edges are pushed anyway (see `CudaEngine`).
 ALPHA, BETA = 20.0, 24.0
@@ -120,19 +119,19 @@ def bfs_fused(
         return Search(distance, predecessor)
     sources = sources.astype(vertex, copy=False)
     targets, n_targets = _bitmap(options.targets, n_vertices)
-    trace = cupy.empty((min(n_vertices + 1, TRACE_LEVELS), TRACE_ROW), np.int64) if options.trace else None
+    trace = cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
     sides = (out,) if into is out else (out, into)
     outside = any(lies_outside(side.column_indices) for side in sides)
+    counted = outside or getattr(view, "limited", False)  # in a budget, for which queues may be shorter
     begins, n_bytes, capacity = _layout(
         n_vertices,
         max(_n_hubs(side) for side in sides),
         vertex.itemsize,
         out.row_offsets.itemsize,
         len(sources),
-        whole=n_vertices <= WHOLE_QUEUE and not outside,
+        whole=n_vertices <= WHOLE_QUEUE and not counted,
     )
-    # What stays would count in no budget.
-    memory = workspace.memory(n_bytes, keep=not outside and not getattr(view, "limited", False))
+    memory = workspace.memory(n_bytes, keep=not counted)  # what stays would count in no budget
 
     block_size = _block_size(out)
     kernels = load_for(

@@ -31,9 +31,8 @@ from rapids_trav.engines.cuda.build.places import both_ways, places, to_host, wr
 from rapids_trav.engines.interface import Chunks, HostArrays
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.memory.budget import Budget
+from rapids_trav.memory.model.build import ENTRY_BYTES, ROW_BYTES
 
-ENTRY_BYTES = 96  # what a block takes for each entry while it is sorted and placed, with weights
-ROW_BYTES = 16
 LARGEST_BLOCK = 1 << 28  # entries; longer blocks are no faster
 MOST_RANGES = 8
 WORK_SHARE = 8  # of what the budget leaves, one part is for a block or a page beside the range

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.programs.definition import Program, n_arguments
+from rapids_trav.memory.model.program import TABLE_BYTES, streamed_bytes
+from rapids_trav.programs.definition import Program
 
 ALIGNMENT = 256
 MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; a smaller share of the time is lost at the ends of an iteration
-FIXED_BYTES = 1 << 14  # counters, parameters, and what is uploaded through
-TABLE_BYTES = 112  # of a page: where its lists begin, their lengths, what is notified
-HUB_BYTES = 128  # for each PIECE_EDGES edges: hubs and their pieces
 READ_COST = 4  # of an edge that is read where it lies, in edges that are copied
 
 
@@ -99,19 +98,6 @@ class StreamPlan:
         return int(self.first_edges[page]), int(self.first_edges[page + 1])
 
 
-def uses_degrees(program: Program) -> bool:
-    return any(f is not None and n_arguments(f) == 2 for f in (program.scatter, program.total))
-
-
-def vertex_bytes(program: Program, options: RunOptions, vertex: int, edge: int, symmetric: bool) -> int:
-    """What a vertex takes, if ids have `vertex` bytes and offsets `edge`."""
-    messages = 1 if options.asynchronous else 2
-    held = (1 + messages) * np.dtype(program.dtype).itemsize + 1 + edge * (1 if symmetric else 2)
-    held += 8 if uses_degrees(program) else 0
-    may_notify = program.may_notify and options.mode != "pull"
-    return held + (1 + vertex if may_notify else 0)
-
-
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
@@ -142,6 +128,24 @@ def plan_stream(
     raise budget.refusal(needed, f"program {program.name!r} and a page of the edges")
 
 
+def least_bytes(
+    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
+) -> int:
+    """Return about the least free memory for which there is a plan, with what is between iterations."""
+    assert view.pages is not None
+    between = options.between_bytes * view.n_vertices
+    free = view.pages.budget.free
+
+    def fits(n_bytes: int) -> bool:
+        try:
+            _plan(view, program, options, offset, piece_edges, n_bytes - between - free)
+        except TravMemoryError:
+            return False
+        return True
+
+    return least_that(fits, view.n_vertices)
+
+
 def least_that(fits: Callable[[int], bool], scale: int) -> int:
     """About the least number for which `fits` is true, as it is for all larger ones; not for 0."""
     low, high = 0, 1024
@@ -162,8 +166,7 @@ def _plan(
     column = vertex = into.column_indices.dtype.itemsize
     weight = 0 if view.weights is None else view.weights.dtype.itemsize
     asked = max(options.n_streams, 1)
-    base = view.n_vertices * vertex_bytes(program, options, vertex, offset, view.into is view.out)
-    base += FIXED_BYTES + HUB_BYTES * (into.n_edges // piece_edges)
+    base = streamed_bytes(run_shape(view, program, options), offset, piece_edges)
     gaps = 3 * ALIGNMENT * asked  # between the parts of pages
     resident = base
     while True:
