@@ -20,7 +20,7 @@ from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.phase_times import PhaseTimes
 
 
-def save(graph: GraphParts, folder: Any) -> None:
+def save(graph: GraphParts, folder: object) -> None:
     """Write the folder that `Graph.save` documents."""
     location("folder", folder)
     adjacency = graph.storage.forward(weighted=graph.weight is not None)
@@ -47,7 +47,9 @@ def _name(column: Hashable) -> str | int:
     return column if isinstance(column, (str, int)) else str(column)
 
 
-def open_saved(folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: bool | None) -> GraphParts:
+def open_saved(
+    folder: object, engine: Any, memory_limit: int | str | None, spill: str | None, verify: bool | None
+) -> GraphParts:
     """The parts of the graph in the folder that `Graph.open` documents."""
     if verify is not None:
         flag("verify", verify)

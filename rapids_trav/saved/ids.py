@@ -6,12 +6,14 @@ Parquet keeps neither unused ones nor their order.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, written
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.degree_order import DegreeOrderedIds
@@ -49,7 +51,7 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
     return entry | {"library": library.name, "dtypes": dtypes}, tables, arrays
 
 
-def restore(folder: GraphFolder, library: Library, xp: Any) -> IdMap:
+def restore(folder: GraphFolder, library: Library, xp: ModuleType) -> IdMap:
     """The map of the ids of a saved graph."""
     entry, n = folder.head.ids, folder.head.n_vertices
     ids: IdMap
@@ -62,7 +64,7 @@ def restore(folder: GraphFolder, library: Library, xp: Any) -> IdMap:
     return ids
 
 
-def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: Any) -> IdMap:
+def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: ModuleType) -> IdMap:
     """The map of the ids in a table, in which they stand once each and in ascending order."""
     n, width = folder.head.n_vertices, len(entry.dtypes)
     table = folder.table("ids", [f"vertex_{i}" for i in range(width)], n)
@@ -98,7 +100,7 @@ def _columns(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry
     return columns
 
 
-def _permutation(folder: GraphFolder, xp: Any) -> Any:
+def _permutation(folder: GraphFolder, xp: ModuleType) -> Array:
     """The order of the vertices, in which each stands once."""
     n, order = folder.head.n_vertices, xp.asarray(folder.vertices("order"))
     seen = xp.zeros(len(order), dtype=bool)
