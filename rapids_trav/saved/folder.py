@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -137,7 +136,7 @@ class GraphFolder:
             raise damaged(path, f"cannot be read ({first_line(error)})") from error
 
 
-def open_folder(folder: Any, verify: bool | None = None) -> GraphFolder:
+def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
     """A saved graph, after a look at what its files should be.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from collections.abc import Hashable
 from typing import Any
 
@@ -22,7 +24,7 @@ from rapids_trav.utilities.locations import location
 from rapids_trav.utilities.phase_times import PhaseTimes
 
 
-def save(graph: GraphParts, folder: Any) -> None:
+def save(graph: GraphParts, folder: object) -> None:
     """Write the folder that `Graph.save` documents."""
     location("folder", folder)
     adjacency = graph.storage.forward(weighted=graph.weight is not None)
@@ -55,7 +57,9 @@ def _name(column: Hashable) -> str | int:
     return name
 
 
-def open_saved(folder: Any, engine: Any, memory_limit: Any, spill: Any, verify: bool | None) -> GraphParts:
+def open_saved(
+    folder: object, engine: Any, memory_limit: int | str | None, spill: str | os.PathLike[str] | None, verify: bool | None
+) -> GraphParts:
     """The parts of the graph in the folder that `Graph.open` documents."""
     if verify is not None:
         flag("verify", verify)

@@ -215,28 +215,28 @@ def _require_fields(what: str, entry: Any, names: tuple[str, ...]) -> None:
             raise _WrongError(f"holds {written(name)} in {what}, which such a graph does not have")
 
 
-def _count(what: str, value: Any) -> int:
+def _count(what: str, value: object) -> int:
     if type(value) is not int or not 0 <= value < MOST:
         raise _wrong(what, value, "a number from 0 on")
     return value
 
 
-def _flag(what: str, value: Any) -> bool:
+def _flag(what: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise _wrong(what, value, "true or false")
     return value
 
 
-def is_name(value: Any) -> bool:
+def is_name(value: object) -> bool:
     """Whether it can be the name of a column: text has no lone surrogates, which no frame takes."""
     return isinstance(value, int) or (isinstance(value, str) and not SURROGATE.search(value))
 
 
-def _names(what: str, value: Any) -> tuple[Name, ...]:
+def _names(what: str, value: object) -> tuple[Name, ...]:
     if not isinstance(value, list) or not value or not all(map(is_name, value)):
         raise _wrong(what, value, "a list of names of columns")
     return tuple(value)
 
 
-def _wrong(what: str, value: Any, wanted: str) -> _WrongError:
+def _wrong(what: str, value: object, wanted: str) -> _WrongError:
     return _WrongError(f"has {what}={written(value)}, which should be {wanted}")

@@ -6,14 +6,16 @@ Parquet keeps neither unused ones nor their order.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, written
-from rapids_trav.frames.columns import move
+from rapids_trav.frames.columns import Dtype, move
 from rapids_trav.ids.degree_order import DegreeOrderedIds
 from rapids_trav.ids.maps import IdMap, Library, RangeIds
 from rapids_trav.ids.renumber import renumber
@@ -51,7 +53,7 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
     return entry | {"library": library.name, "dtypes": dtypes}, tables, arrays
 
 
-def restore(folder: GraphFolder, library: Library, xp: Any) -> IdMap:
+def restore(folder: GraphFolder, library: Library, xp: ModuleType) -> IdMap:
     """The map of the ids of a saved graph."""
     entry, n = folder.head.ids, folder.head.n_vertices
     ids: IdMap
@@ -64,7 +66,7 @@ def restore(folder: GraphFolder, library: Library, xp: Any) -> IdMap:
     return ids
 
 
-def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: Any) -> IdMap:
+def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: ModuleType) -> IdMap:
     """The map of the ids in a table, in which they stand once each and in ascending order."""
     n, width = folder.head.n_vertices, len(entry.dtypes)
     table = folder.table("ids", [f"vertex_{i}" for i in range(width)], n)
@@ -123,13 +125,13 @@ def _arrow_column(table: pa.Table, name: str, dtype: str) -> pd.Series:
     return column if str(column.dtype) == dtype else column.astype(dtype)
 
 
-def _dtype_name(dtype: Any) -> str:
+def _dtype_name(dtype: Dtype) -> str:
     """The name of a dtype in `graph.json`; "string" alone is the type that Arrow backs."""
     python = isinstance(dtype, pd.StringDtype) and dtype.storage == "python" and dtype.na_value is pd.NA
     return "string[python]" if python else str(dtype)
 
 
-def _permutation(folder: GraphFolder, xp: Any) -> Any:
+def _permutation(folder: GraphFolder, xp: ModuleType) -> Array:
     """The order of the vertices, in which each stands once."""
     n, order = folder.head.n_vertices, xp.asarray(folder.vertices("order"))
     seen = xp.zeros(len(order), dtype=bool)

@@ -7,6 +7,7 @@ leads from its smaller end to the larger.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,14 @@ class SavedRows:
         weight: Weight | None,
         ids: IdMap,
         library: Library,
-        xp: Any,
+        xp: ModuleType,
     ) -> None:
         self.src, self.dst, self.xp = list(src), list(dst), xp
         self.weight = weight
         self.source = SavedEdges(library, [*src, *dst, *([] if weight is None else [weight.name])])
         self._adjacency, self._directed, self._ids = adjacency, directed, ids
 
-    def check_where(self, where: Any) -> None:
+    def check_where(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""
         if where is None:
             return
