@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-
 from collections.abc import Hashable
 from typing import Any
 
@@ -58,7 +57,11 @@ def _name(column: Hashable) -> str | int:
 
 
 def open_saved(
-    folder: object, engine: Any, memory_limit: int | str | None, spill: str | os.PathLike[str] | None, verify: bool | None
+    folder: object,
+    engine: Any,
+    memory_limit: int | str | None,
+    spill: str | os.PathLike[str] | None,
+    verify: bool | None,
 ) -> GraphParts:
     """The parts of the graph in the folder that `Graph.open` documents."""
     if verify is not None:
