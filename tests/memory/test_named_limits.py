@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
-from test_room import Gpu
+from gpu_stand_in import Gpu
 
 from rapids_trav import Program
 from rapids_trav.algorithms.validation import check_tree

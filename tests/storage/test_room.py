@@ -5,52 +5,15 @@ An engine stands in for the GPU: it builds, keeps and plans as the CUDA engine d
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import to_pandas
+from gpu_stand_in import Gpu
 
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cuda.build import spilled
-from rapids_trav.engines.cuda.build.places import place_plainly
-from rapids_trav.engines.cuda.stream.plan import plan_stream
 from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.utilities.sizes import parse_bytes
-
-
-class Gpu(CpuEngine):
-    """The CPU engine with a GPU's habits."""
-
-    name = "cuda"
-    place = "device"
-    processor = "gpu"
-    degree_sort = "radix"
-    prefers_asynchronous = False
-
-    def empty_pinned(self, n, dtype):
-        return np.empty(n, dtype)
-
-    def build_outside(self, chunks, n_vertices, outside, **how):
-        device = spilled.Device(np, self.count_ids, place_plainly, lambda array: array)
-        return spilled.build_adjacency(chunks, n_vertices, outside, device, **how)
-
-    def reach_outside(self, adjacency, first):
-        rows = replace(adjacency, row_offsets=adjacency.row_offsets.copy())
-        return replace(
-            rows,
-            first_neighbors=np.zeros(adjacency.n_vertices, np.int32),
-            resident=(first, adjacency.column_indices[first:].copy()),
-        )
-
-    def run(self, view, program, state, options):
-        if view.pages is None:
-            return super().run(view, program, state, options)
-        plan, budget = plan_stream(view, program, options, 4, 16384), view.pages.budget
-        with budget.hold(plan.resident_bytes, "vertices"), budget.hold(plan.buffer_bytes, "pages"):
-            return super().run(replace(view, pages=None), program, state, options)
-
 
 ENGINES = {"cpu": "cpu", "cuda": Gpu()}
 
