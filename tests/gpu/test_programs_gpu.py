@@ -166,7 +166,7 @@ def test_hops_of_a_small_graph(mode, gather):
     frame = pd.DataFrame({"src": [0, 0, 1, 3, 3], "dst": [1, 2, 3, 4, 3]})
     graph = frame.trav.graph(directed=True, engine="cuda")
     for asynchronous in (False, True) if gather == "rows" else (False,):
-        asked = {"mode": mode, "gather": gather, "asynchronous": asynchronous}
+        asked = {"mode": mode, "tuning": {"gather": gather}, "asynchronous": asynchronous}
         assert graph.run(hops, initial={0: 0}, **asked)["value"].tolist() == [0, 1, 1, 2, 3]
 
 
