@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy.typing as npt
 
@@ -14,6 +14,8 @@ from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.in_memory import InMemory
+
+Counted: TypeAlias = tuple[Array, Array, Array]  # of each level: distance, vertices, running total
 
 
 class VertexValues(Protocol):
@@ -48,14 +50,14 @@ class VertexValues(Protocol):
     def chosen(self, flags: Array) -> Array:
         """Return the vertices whose flag is true, in the caller's order."""
 
-    def count_levels(
-        self, distance: Array, n_bins: int, at_once: int | None = None
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return search, distance, vertices and running total for each distance in each of k searches.
+    def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
+        """Return the levels of one search, (n,), of whose vertices so many are counted `at_once`.
 
-        `distance` is (k, n), with distances below ``n_bins - 1``; -1 for the unreached, which come last.
-        So many vertices of a search are counted `at_once`; None: all of all searches.
+        Distances are below ``n_bins - 1``; -1 stands for the unreached, which come last.
         """
+
+    def count_many_levels(self, distance: Array, n_bins: int) -> tuple[Array, Counted]:
+        """Return the levels of each of k searches, (k, n), and the search that each level is of."""
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         """Return the lengths of the paths to the targets, and their vertices, concatenated."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import get_args
 
 from rapids_trav.algorithms.bfs import searches
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import Counted, TraversableGraph
 from rapids_trav.algorithms.options import Direction, SearchOptions
 from rapids_trav.algorithms.request import ask
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.search import (
@@ -23,34 +25,46 @@ from rapids_trav.utilities.checks import one_of
 def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
     """Frame of the counts that `Graph.levels` documents."""
     question = ask(graph, sources, options)
-    xp, n, storage = graph.engine.xp, graph.n_vertices, graph.storage
+    xp, n = graph.engine.xp, graph.n_vertices
     spare = 0
-    if (
-        not question.each
-    ):  # what a joint search worked in, beside the distances, is free when they are counted
+    if not question.each:  # what a joint search worked in is free when its distances are counted
         spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
-    # Within a limit one search is counted after another, a part of its vertices at a time.
-    at_once = None if graph.budget is None else counted_at_once(n)
-    parts = []
+    parts: list[tuple[int | Array, Counted]] = []
     for first, found in searches(graph, question, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
-        distance = found.distance.reshape(-1, n)
-        step = 1 if at_once else max(n // (int(distance.max()) + 2), 1)
-        for i in range(0, len(distance), step):
-            some = distance[i : i + step]
-            n_bins = int(some.max()) + 2
-            with storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
-                search, *counts = graph.values.count_levels(some, n_bins, at_once)
-            parts.append((search + first + i, *counts))
-        del found, distance, some
-    columns_of = list(zip(*parts, strict=True))
+        for place, counted in _count(graph, found.distance.reshape(-1, n), spare):
+            parts.append((first + place, counted))
+        del found
+    search: Array | None = None
+    if question.each:
+        search = xp.concatenate([xp.broadcast_to(xp.asarray(of), level.shape) for of, (level, _, _) in parts])
+    columns_of = list(zip(*(counted for _, counted in parts), strict=True))
     del parts
-    search, distance, count, cumulative = (
-        column[0] if len(column) == 1 else xp.concatenate(column) for column in columns_of
-    )
+    level, count, cumulative = (c[0] if len(c) == 1 else xp.concatenate(c) for c in columns_of)
     del columns_of
-    columns = graph.id_columns("source", question.sources[search]) if question.each else {}
-    columns |= {"distance": Masked(distance, distance >= 0), "vertices": count, "cumulative": cumulative}
+    columns = {} if search is None else graph.id_columns("source", question.sources[search])
+    columns |= {"distance": Masked(level, level >= 0), "vertices": count, "cumulative": cumulative}
     return graph.deliver(graph.frame(columns))
+
+
+def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tuple[int | Array, Counted]]:
+    """Count the levels of each search of a batch, and yield them with the place of their search in it.
+
+    Within a limit a search is counted by itself, a part of its vertices at a time; otherwise as many searches
+    together as take no more bins than there are vertices.
+    """
+    n = graph.n_vertices
+    if graph.budget is not None:
+        for place, of_one in enumerate(distance):
+            n_bins = int(of_one.max()) + 2
+            with graph.storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
+                counted = graph.values.count_levels(of_one, n_bins, counted_at_once(n))
+            yield place, counted
+        return
+    n_bins = int(distance.max()) + 2
+    step = max(n // n_bins, 1)
+    for first in range(0, len(distance), step):
+        search, counted = graph.values.count_many_levels(distance[first : first + step], n_bins)
+        yield first + search, counted
 
 
 def degrees(graph: TraversableGraph, direction: Direction) -> Frame:

@@ -8,6 +8,7 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
+from rapids_trav.algorithms.interface import Counted
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine
 from rapids_trav.ids.maps import IdMap, vertex_dtype
@@ -58,30 +59,29 @@ class LocalValues:
         rank = self.ids.rank
         return self.engine.xp.flatnonzero(flags) if rank is None else rank[flags[rank]]
 
-    def count_levels(
-        self, distance: Array, n_bins: int, at_once: int | None = None
-    ) -> tuple[Array, Array, Array, Array]:
+    def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
+        xp = self.engine.xp
+        counts = xp.zeros(n_bins, xp.uint64)  # the widest type that CuPy adds to
+        for first in range(0, len(distance), at_once):
+            some = distance[first : first + at_once]
+            xp.add.at(counts, xp.where(some < 0, n_bins - 1, some), xp.uint64(1))
+        # No level before the last is empty; the last bin is that of the unreached.
+        levels = xp.arange(n_bins, dtype=xp.int32)
+        levels[-1] = -1
+        kept = n_bins if int(counts[-1]) else n_bins - 1
+        counts = counts.view(xp.int64)[:kept]
+        return levels[:kept], counts, xp.cumsum(counts)
+
+    def count_many_levels(self, distance: Array, n_bins: int) -> tuple[Array, Counted]:
         xp, k = self.engine.xp, len(distance)
-        if at_once is None:
-            first_bin = xp.arange(k, dtype=xp.int64)[:, None] * n_bins
-            key = xp.where(distance < 0, n_bins - 1, distance) + first_bin
-            counts = _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
-            del key
-        else:
-            counts = self._counted_in_parts(distance, n_bins, at_once)
+        first_bin = xp.arange(k, dtype=xp.int64)[:, None] * n_bins
+        key = xp.where(distance < 0, n_bins - 1, distance) + first_bin
+        counts = _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
+        del key
         cumulative = xp.cumsum(counts, axis=1)
         search, level = xp.nonzero(counts)
         found = xp.where(level == n_bins - 1, -1, level).astype(xp.int32)
-        return search, found, counts[search, level], cumulative[search, level]
-
-    def _counted_in_parts(self, distance: Array, n_bins: int, at_once: int) -> Array:
-        xp = self.engine.xp
-        counts = xp.zeros((len(distance), n_bins), xp.uint64)  # the widest type that CuPy adds to
-        for of_search, row in zip(counts, distance, strict=True):
-            for first in range(0, len(row), at_once):
-                some = row[first : first + at_once]
-                xp.add.at(of_search, xp.where(some < 0, n_bins - 1, some), xp.uint64(1))
-        return counts.view(xp.int64)
+        return search, (found, counts[search, level], cumulative[search, level])
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
         return self.engine.walk(predecessor, targets)

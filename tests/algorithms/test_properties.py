@@ -96,7 +96,7 @@ def test_each_paths_and_levels(drawn, data):
 
     steps = iter(rows(graph.paths(sources, targets, mode="each")))
     for source, distances in zip(sources, wanted, strict=True):
-        for target in targets:
+        for target in dict.fromkeys(targets):  # repeated ones count once
             path = [next(steps) for _ in range(distances.get(target, 0) + 1)]
             assert all(key(row[:width]) == source for row in path)
             assert all(key(row[width : 2 * width]) == target for row in path)

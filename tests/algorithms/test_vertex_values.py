@@ -63,7 +63,12 @@ def test_one_value_for_all(graph):
 
 def test_levels_are_counted_for_each_search(graph):
     distance = np.array([[0, 1, 1, -1, -1], [2, 1, 0, 1, 1]])
-    search, level, count, total = graph.values.count_levels(distance, 4)
+    search, (level, count, total) = graph.values.count_many_levels(distance, 4)
     assert list(zip(search, level, count, total, strict=True)) == [
         (0, 0, 1, 1), (0, 1, 2, 3), (0, -1, 2, 5), (1, 0, 1, 1), (1, 1, 3, 4), (1, 2, 1, 5)
     ]  # fmt: skip
+    for at_once in (1, 2, 9):
+        one = graph.values.count_levels(distance[0], 3, at_once)
+        assert list(zip(*one, strict=True)) == [(0, 1, 1), (1, 2, 3), (-1, 2, 5)]
+        reached = graph.values.count_levels(distance[1], 4, at_once)
+        assert list(zip(*reached, strict=True)) == [(0, 1, 1), (1, 3, 4), (2, 1, 5)]
