@@ -148,7 +148,7 @@ def test_some_compile(file, defines):
 def script():
     """ci/compile_kernels.py."""
     pytest.importorskip("cuda.bindings.nvrtc")
-    path = Path(__file__).parents[2] / "ci" / "compile_kernels.py"
+    path = Path(__file__).parents[3] / "ci" / "compile_kernels.py"
     spec = importlib.util.spec_from_file_location("compile_kernels", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # its dataclass asks for it
