@@ -64,8 +64,8 @@ class RunTuning:
     ----------
     gather : {"rows", "replicas"}
         On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do in
-        shared memory, with copies of each against contention (Garaph).  On an H100 rows measured 2 to 38%
-        faster on R-MAT graphs of scale 20 and 22, and 11 to 20% slower on a graph of 4,039 vertices.
+        shared memory, with copies of each against contention (Garaph).  The README has measurements of both;
+        which is faster depends on the graph.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
         formula from the edges and vertices of each block, which is what "auto" takes.
@@ -103,7 +103,7 @@ def tuned(kind: type[Tuning], given: Mapping[str, object] | None) -> Tuning:
         return kind()
     names = setting_names(kind)
     if not isinstance(given, Mapping):
-        raise TravError(f"tuning={written(given)} is no mapping: give a dict with any of {listed(names)}.")
+        raise TravError(f"tuning={written(given)} is not a mapping: give a dict with any of {listed(names)}.")
     for name in given:
         if not isinstance(name, str) or name not in names:
             raise TravError(
