@@ -3,8 +3,8 @@
 // frontier[v], next[v] and visited[v] are `n_words` words each; bit b of word w stands for the search from
 // source 64 w + b.  Searches that are at the same vertex on the same level share its row.  A level is one
 // step (push or pull), then settle, which moves `next` into `frontier`, writes the distances and counts.
-// Predecessors are written by whoever first sets the bit.  Steps come in pairs: one for light rows, a thread
-// each, and one for a list of the heavy rows, gridDim.y blocks each.
+// Predecessors are written by the thread that first sets the bit.  Steps come in pairs: one for light rows, a
+// thread each, and one for a list of the heavy rows, gridDim.y blocks each.
 //
 // Invariants: `visited` changes only in settle; a step writes only `next`, which is zero before, and a bit of
 // `next` is never one of `visited`, so each (source, vertex) pair is found once.  distance and predecessor

@@ -6,9 +6,10 @@
 // Bottom-up steps scan the unreached vertices for a parent in a bitmap of the frontier (pull_step).
 // queue_to_bitmap, bitmap_to_queue and enqueue change from one form to the other.
 //
-// Invariants: a vertex enters a queue once, by whoever claimed it, so front and back never meet in a buffer
-// of n_vertices; LIGHT and HEAVY are the lengths of the two parts.  A bitmap has a bit for each vertex, 32 to
-// the word, low bit first; pull_step writes every word of the next bitmap, so it needs no clearing.
+// Invariants: a vertex enters a queue once, by the thread that claimed it, so front and back never meet in a
+// buffer of n_vertices; LIGHT and HEAVY are the lengths of the two parts.  A bitmap has a bit for each
+// vertex, 32 to the word, low bit first; pull_step writes every word of the next bitmap, so it needs no
+// clearing.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012, and
 // the GAP Benchmark Suite, arXiv:1508.03619.  The plain kernels are those of bfs_push.cu and bfs_pull.cu.

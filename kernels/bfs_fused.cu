@@ -33,7 +33,7 @@ __device__ __forceinline__ void swap(T& a, T& b) {
     b = old;
 }
 
-// Nobody visited and no frontier.  Bits past the last vertex count as visited.
+// No vertex visited and no frontier.  Bits past the last vertex count as visited.
 __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     vertex_t n_words = bitmap_words(n_vertices);
     for (i64 i = global_thread(); i < n_words; i += global_threads()) {
@@ -43,7 +43,7 @@ __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     }
 }
 
-// Writes the distances out, and down who was not reached; four vertices to a thread.
+// Writes the distances out, and marks the vertices that were not reached; four vertices to a thread.
 __device__ void finish(const State& state, vertex_t n_vertices) {
     for (i64 base = 4 * global_thread(); base < n_vertices; base += 4 * global_threads()) {
         const u32 reached = state.visited[base >> 5] >> (base & 31);
@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    // `swelled`: the frontier has been pushed into the bitmap, and nobody has counted its edges.
+    // `swelled`: the frontier has been pushed into the bitmap, and no thread has counted its edges.
     bool pulling = false, map_clean = true, swelled = false;
     auto clean_map = [&](Level* level) {
         if (map_clean) return;

@@ -31,8 +31,8 @@ __device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
 }
 
 // The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at
-// their row. A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that nobody
-// looks for more.
+// their row. A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that no
+// thread looks for more.
 __device__ __forceinline__ vertex_t neighbor_in(vertex_t entry) {
     return entry < NONE ? -2 - entry : entry;
 }

@@ -57,7 +57,7 @@ struct GridQueue {
     }
 };
 
-// Marks the vertices in a bitmap, for a pull step to read.  Nobody asks for their rows.
+// Marks the vertices in a bitmap, for a pull step to read.  No thread asks for their rows.
 struct FrontierMap {
     u32* bitmap;
     bool eager;

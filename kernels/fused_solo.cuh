@@ -1,5 +1,5 @@
 // Levels by one block alone: while the frontier has few edges, a level costs two round trips to memory and a
-// block's barrier, and nobody else is asked (SYSTEMS P7).
+// block's barrier, and no other block is asked (SYSTEMS P7).
 #pragma once
 #include "fused_push.cuh"
 

@@ -1,11 +1,12 @@
-// Active vertices reach out along their out-edges: they push their messages, or notify those who gather.
+// Active vertices reach out along their out-edges: they push their messages, or notify those that gather.
 //
 // push_*: what arrives is reduced into the values themselves by an atomic, which only min and max allow;
-// whoever changes a value first claims the vertex for the next queue.  Messages do not change meanwhile, so
-// the step is synchronous.  notify_*: marks those that are to gather.  along.cuh deals the edges out.
+// the thread that changes a value first claims the vertex for the next queue.  Messages do not change
+// meanwhile, so the step is synchronous.  notify_*: marks those that are to gather.  along.cuh deals the
+// edges out.
 //
-// Invariants: a vertex enters a queue once, by whoever set its bit in `claimed`; LIGHT and HEAVY of `sizes`
-// are the lengths of the queue's parts, those of `counters` of the next one's.
+// Invariants: a vertex enters a queue once, by the thread that set its bit in `claimed`; LIGHT and HEAVY of
+// `sizes` are the lengths of the queue's parts, those of `counters` of the next one's.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (notify).  push_plain is the plain kernel: a thread for
 // each active vertex.

@@ -8,7 +8,7 @@
 // version that must agree.
 //
 // Invariants: an Ancestor is `distance` steps above its vertex; the root's is itself at 0; NONE means that no
-// root is above.  A tree is less than n_vertices deep, so whoever has come that far is caught in a cycle.
+// root is above.  A tree is less than n_vertices deep, so a vertex that has come that far leads into a cycle.
 #include "level.cuh"
 
 constexpr vertex_t OUTSIDE = -1;  // level of a vertex without a parent

@@ -1,4 +1,4 @@
-"""What an engine is: its methods, and what it is handed and gives out.
+"""The interface of an engine: its methods, what it is handed and what it returns.
 
 Arrays are NumPy arrays on the CPU engine and CuPy arrays on the CUDA engine.  Vertices are dense internal
 ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
@@ -52,7 +52,7 @@ class WholeAnswers(Protocol):
     Attributes
     ----------
     lenient : tuple of str
-        Variants that take a source of -1 as none, so that nobody has to wait for the look-up.
+        Variants that take a source of -1 as none, so that no thread has to wait for the look-up.
     """
 
     lenient: tuple[str, ...]
@@ -71,7 +71,7 @@ class WholeAnswers(Protocol):
 
 
 class HostArrays(Protocol):
-    """What a build whose result does not fit the engine's memory needs of the memory around it.
+    """The memory around an engine, for a build whose result does not fit the engine's own.
 
     `storage.spilled_build` has it.
     """
@@ -88,7 +88,7 @@ class HostArrays(Protocol):
 
 
 class Builder(Protocol):
-    """What makes adjacencies: an engine in its own memory, or `storage.spilled_build` beside it."""
+    """A maker of adjacencies: an engine in its own memory, or `storage.spilled_build` beside it."""
 
     @property
     def xp(self) -> ModuleType:
@@ -110,7 +110,7 @@ class Builder(Protocol):
 class Engine(Builder, Protocol):
     """Where searches and vertex programs run: `CpuEngine`, `CudaEngine`, or an engine of one's own.
 
-    Whoever uses an engine asks what it has (`place`, `gathers`, `answers` ...), never for its name.
+    Code that uses an engine asks what it has (`place`, `gathers`, `answers` ...), never for its name.
     """
 
     @property
@@ -199,7 +199,7 @@ class DeviceEngine(Engine, Protocol):
 
 
 class Counts(Protocol):
-    """What the last iteration of a vertex program counted."""
+    """The counts of the last iteration of a vertex program."""
 
     @property
     def active(self) -> int:

@@ -1,4 +1,4 @@
-"""What decides the memory of a run, read off its view, program and options."""
+"""The numbers that decide the memory of a run, read off its view, program and options."""
 
 from __future__ import annotations
 

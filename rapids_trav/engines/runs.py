@@ -27,7 +27,7 @@ class Pages:
     n_streams : int
         Pages that fit into it at once, beside what each vertex takes.
     cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
-        Cuts them anew, where an engine knows what a run holds beside them: each of at most `most_bytes`, if
+        Cuts them again, where an engine knows what a run holds beside them: each of at most `most_bytes`, if
         no row is longer.
     """
 
@@ -39,14 +39,14 @@ class Pages:
 
 @dataclass(frozen=True)
 class GatherView:
-    """What a vertex program needs of a graph, in one direction and perhaps filtered.
+    """The parts of a graph that a vertex program needs, in one direction and perhaps filtered.
 
     Attributes
     ----------
     into : Adjacency
         Row `v` holds the vertices that `v` gathers from.
     out : Adjacency
-        The transpose: whom a vertex notifies; the same object if symmetric.
+        The transpose: the vertices that a vertex notifies; the same object if symmetric.
     weights : array or None
         One for each of `into.column_indices`, float32, float64, int32 or int64; None: an unweighted run.
     degrees : array, (n,)
@@ -145,8 +145,8 @@ class PageSpan(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """What an iteration brought to the device: pages, their bytes, the share of it behind computing, and when
-    each page was copied and computed."""
+    """The transfers of an iteration to the device: pages, their bytes, the share of it behind computing, and
+    when each page was copied and computed."""
 
     pages: int = 0
     n_bytes: int = 0
@@ -156,7 +156,7 @@ class Moved(NamedTuple):
 
 @dataclass(frozen=True)
 class IterationTrace:
-    """What one iteration of a vertex program did.
+    """Record of one iteration of a vertex program.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class IterationTrace:
 
 @dataclass(frozen=True)
 class Run:
-    """What a vertex program came to.
+    """Result of a vertex program.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ MOST_LEVELS = 2**31 - 2  # of a search: distances are int32
 
 @dataclass(frozen=True)
 class BfsOptions:
-    """What an engine needs to know of a question, in internal ids."""
+    """The parts of a question that an engine needs to know, in internal ids."""
 
     variant: str = "auto"
     policy: str = "gap"
@@ -49,7 +49,7 @@ class BfsOptions:
 
 @dataclass(frozen=True)
 class LevelTrace:
-    """What one level of a search did.
+    """Record of one level of a search.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is read off a finished search: the smallest predecessors, and the way from the root to a vertex."""
+"""Results read off a finished search: the smallest predecessors, and the way from the root to a vertex."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class CudaEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """The same in NumPy arrays that `outside.allocate` makes; see `build/spilled.py`."""
+        """Build the same rows in NumPy arrays that `outside.allocate` makes; see `build/spilled.py`."""
         from rapids_trav.engines.cuda.build import host_rows, spilled
         from rapids_trav.engines.cuda.runtime import memory
 
@@ -257,7 +257,7 @@ class CudaEngine:
         )
 
     def _workspace(self) -> Workspace:
-        """What the fused searches on the current stream work in."""
+        """Return the workspace of the fused searches on the current stream."""
         from rapids_trav.engines.cuda.bfs import fused
 
         stream = self.xp.cuda.get_current_stream()

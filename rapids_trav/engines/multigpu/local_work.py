@@ -75,7 +75,7 @@ class Owned:
     distance : int32 array
         -1 where unreached.
     finder : int32 array or None
-        Who found the vertex, as the search numbers them; -1 at sources and where unreached.
+        The finder of the vertex, as the search numbers them; -1 at sources and where unreached.
     """
 
     visited: Array

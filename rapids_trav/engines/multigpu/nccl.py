@@ -105,7 +105,7 @@ class NcclCommunicator:
         with self._lock:
             if self._failure is None and not self._closed.is_set():
                 self._failure = reason
-                # NCCL may take its time to end its threads, and whoever calls this has none to lose.
+                # NCCL may take its time to end its threads, and the caller has none to lose.
                 threading.Thread(target=self._nccl.abort, daemon=True).start()
 
     def close(self) -> None:

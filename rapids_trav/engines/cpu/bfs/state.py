@@ -1,4 +1,4 @@
-"""What every search starts from, and the policies that choose its direction."""
+"""The state that every search starts from, and the policies that choose its direction."""
 
 from __future__ import annotations
 

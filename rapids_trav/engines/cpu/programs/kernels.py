@@ -22,7 +22,7 @@ CHANGED, EDGES, RESIDUAL, TOTAL, N_STATS = 0, 1, 2, 3, 8  # columns of what part
 
 
 class ProgramKernels(NamedTuple):
-    """What the engine calls for one program."""
+    """The functions that the engine calls for one program."""
 
     offer: Callable
     gather: Callable

@@ -56,7 +56,7 @@ class ResidentEdges:
         self._into, self._weights = view.into, view.weights
 
     def pieces(self, rows: Array | None) -> Iterator[Piece]:
-        """What `rows` gather over; None stands for all vertices."""
+        """Yield the edges that `rows` gather over; None stands for all vertices."""
         into, weights = self._into, self._weights
         if rows is None:
             yield Piece(NO_ROWS, 0, into.row_offsets, into.row_offsets, 0, into.column_indices, weights)
@@ -66,7 +66,7 @@ class ResidentEdges:
                 yield Piece(some, 0, starts, edges, 0, into.column_indices, weights)
 
     def page(self, row: int, end: int) -> Piece:
-        """What the vertices from `row` to `end` - 1 gather over."""
+        """Return the edges that the vertices from `row` to `end` - 1 gather over."""
         into = self._into
         offsets = into.row_offsets[row : end + 1]
         return Piece(NO_ROWS, row, offsets, offsets, 0, into.column_indices, self._weights)

@@ -73,7 +73,7 @@ def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bo
 
 
 def iterate(work: ProgramWork, progress: RunProgress) -> None:
-    """Push: synchronously as many rounds as nobody looks at, or asynchronously one iteration's work."""
+    """Push: synchronously as many rounds as no caller looks at, or asynchronously one iteration's work."""
     if work.lists is None:
         work.lists = PushLists(work)
     lists = work.lists

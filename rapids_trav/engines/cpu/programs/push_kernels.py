@@ -31,7 +31,7 @@ BUFFER = 512  # vertices that a thread gathers before it enters them in a list
 
 
 class PushKernels(NamedTuple):
-    """What the engine calls for one program."""
+    """The functions that the engine calls for one program."""
 
     rounds: Callable
     narrow: Callable

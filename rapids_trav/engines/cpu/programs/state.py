@@ -1,4 +1,4 @@
-"""What a vertex program has in memory while it runs, and the record of what it did."""
+"""The arrays that a vertex program has in memory while it runs, and the record of what it did."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ProgramWork:
         self._begin()
 
     def restart(self, state: RunState) -> None:
-        """Go on from other values and active vertices, and choose anew how."""
+        """Go on from other values and active vertices, and choose again how."""
         self.values[:] = state.values
         self.active[:] = state.active
         self.lists = None

@@ -1,4 +1,4 @@
-"""Numba's cache on disk, in which a damaged or unreadable file counts as none and is written anew.
+"""Numba's cache on disk, in which a damaged or unreadable file counts as none and is written again.
 
 Numba itself lets whatever unpickling such a file raises through to the caller of the kernel.
 """

@@ -47,7 +47,7 @@ def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
 def one_by_one(
     search: Callable[[View, Array, BfsOptions], Search], view: View, sources: Array, options: BfsOptions
 ) -> Search:
-    """The same by a search that knows only joint frontiers."""
+    """Return the distances and predecessors of `search_each`, by a search that knows only joint frontiers."""
     shape = (len(sources), view.n_vertices)
     distance = cupy.empty(shape, np.int32)
     predecessor = cupy.empty(shape, view.out.column_indices.dtype) if options.predecessors else None
@@ -97,7 +97,7 @@ class _Batch:
 
     @property
     def state_bytes(self) -> int:
-        """What a level reads and writes besides the edges: frontier, next and visited."""
+        """Bytes that a level reads and writes besides the edges: frontier, next and visited."""
         return 3 * self._frontier.nbytes
 
     def begin(self) -> Counts:

@@ -28,7 +28,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.memory.model.search import TRACE_COLUMNS, TRACE_LEVELS, trace_levels
 
 FILE = "bfs_fused.cu"
-# Most edges of a vertex that is no hub, and most edges of a frontier that one block searches alone.
+# Most edges of a vertex that is not a hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
 CONTROL_BYTES = 512  # no less than the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of them in a queue
@@ -76,7 +76,7 @@ def _block_size(out: Adjacency) -> int:
 
 
 class Workspace:
-    """What the searches on one stream count, meet and work in, one after another."""
+    """The memory that the searches on one stream count, meet and work in, one after another."""
 
     def __init__(self, keeps: bool = True) -> None:
         self.control = cupy.zeros(CONTROL_BYTES, np.uint8)

@@ -1,4 +1,4 @@
-"""What the fused search passes to its kernel, field by field as `Arguments` in `kernels/fused_state.cuh`.
+"""The arguments of the fused search's kernel, field by field as `Arguments` in `kernels/fused_state.cuh`.
 
 In one struct: CuPy converts each argument of a launch by itself, and three dozen take longer than a level.
 """

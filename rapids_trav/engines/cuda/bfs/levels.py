@@ -1,4 +1,4 @@
-"""What every search that is driven from the host, level by level, has in common.
+"""The common parts of all searches that are driven from the host, level by level.
 
 A level is a launch or two and one small read: the row of counters that the kernels filled.
 """

@@ -98,7 +98,7 @@ def edge(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def frontier(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Thread for each vertex of a queue, each new vertex appended by whoever claimed it."""
+    """Thread for each vertex of a queue, each new vertex appended by the thread that claimed it."""
     return _queue(view, sources, options, "bfs_frontier")
 
 

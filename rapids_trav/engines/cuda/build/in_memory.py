@@ -36,7 +36,7 @@ _KEY_SHIFT = 32
 RANGES = 8  # of the rows of a large adjacency
 LARGE = 1 << 26  # entries from which it is: smaller ones fit, and are sorted in one go
 _ROW_BLOCKS = 4096  # that ranges are put together of
-HUB_DEGREE = 128  # most entries of a row that is no hub's
+HUB_DEGREE = 128  # most entries of a row that is not a hub's
 
 
 def build_adjacency(
@@ -89,7 +89,7 @@ def _adjacency_by_ranges(parts: Parts, n_vertices: int, n_entries: int, symmetri
         keys, taken = cupy.empty(size, np.uint64), cupy.zeros(1, np.uint64)
         for part in parts:
             kernels.launch("select_rows", len(part[0]), *part, len(part[0]), both, first, after, taken, keys)
-        if after == n_vertices:  # nobody needs the edges any more
+        if after == n_vertices:  # the edges are not needed any more
             part = ()
             parts.clear()
         if size:
@@ -170,7 +170,7 @@ def _unpacked(keys: Array, n_vertices: int) -> Adjacency:
 
 
 def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
-    """The same with 64-bit columns, for 2^31 vertices or more."""
+    """Build the rows of the edges with 64-bit columns, for 2^31 vertices or more."""
     rows, columns, weights = [], [], []
     for u, v, *w in parts:
         rows.append(u.astype(np.int64, copy=False))

@@ -41,7 +41,7 @@ _KEY_SHIFT = 32
 
 @dataclass(frozen=True)
 class Device:
-    """What a build needs of the engine.
+    """The parts of the engine that a build needs.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class HostSide:
         return progress.trace[-1].edges
 
     def written(self, first: int, after: int) -> list[tuple[str, np.ndarray]]:
-        """What an iteration writes of these vertices: values, messages and flags."""
+        """Return what an iteration writes of these vertices: values, messages and flags."""
         work = self.work
         return [
             ("values", work.new_values[first:after]),
@@ -80,7 +80,7 @@ class HostSide:
         ]
 
     def stands(self) -> list[tuple[str, np.ndarray]]:
-        """What stands after an iteration."""
+        """Return the arrays that stand after an iteration."""
         work = self.work
         return [("values", work.values), ("messages", work.messages), ("flags", work.active)]
 

@@ -1,4 +1,4 @@
-"""Who processes which page, when the CPU and the GPU share an iteration.
+"""Choice of the side that processes a page, when the CPU and the GPU share an iteration.
 
 L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G14, G15).  Where f of the edges lead out of
 active vertices, the CPU takes 2 f p T_pull to notify and gather, or T_pull to gather over all; the GPU takes
@@ -37,13 +37,13 @@ class Dispatcher:
         self._clock = clock
         self._lock = Lock()
         self._next = len(self._edges)
-        self._left = 0  # edges of the pages that nobody has taken
+        self._left = 0  # edges of the pages that neither side has taken
         self._since = dict.fromkeys((CPU, GPU), 0.0)
         self._seconds = dict.fromkeys((CPU, GPU), 0.0)
         self._done = dict.fromkeys((CPU, GPU), 0)
 
     def seconds(self, side: str, n_edges: int | None = None) -> float | None:
-        """What the side takes for so many edges, by default all; None before it has processed a page."""
+        """Return the side's time for so many edges, by default all; None before it has processed a page."""
         if not self._done[side]:
             return None
         return (sum(self._edges) if n_edges is None else n_edges) * self._seconds[side] / self._done[side]

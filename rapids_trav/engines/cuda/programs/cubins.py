@@ -28,7 +28,7 @@ def folder() -> Path:
 
 
 def kept(parts: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-    """What `make` gives for `parts`, from disk if it has been made before."""
+    """Return what `make` gives for `parts`, from disk if it has been made before."""
     name = hashlib.sha256("\0".join((*parts, *map(_version, COMPILERS))).encode()).hexdigest()
     path = folder() / f"{name[:40]}.cubin"
     with contextlib.suppress(OSError):

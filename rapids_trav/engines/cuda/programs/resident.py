@@ -68,7 +68,7 @@ class ResidentWork:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What mechanisms did, where a trace was asked for; see `Run.counters`."""
+        """Counts of what mechanisms did, where a trace was asked for; see `Run.counters`."""
         return {} if self.shards is None else self.shards.counters
 
     @property
@@ -188,7 +188,7 @@ class ResidentWork:
         )  # fmt: skip
 
     def _vertices(self, row: Array) -> tuple[Array, ...]:
-        """What a kernel that applies is told of the vertices, and the last row and its own."""
+        """Return what a kernel that applies is told of the vertices, and the last row and its own."""
         return (
             self.values, self._new_messages, self._flags, self._degrees, self._view.out.row_offsets,
             self._parameters, self._before, row,

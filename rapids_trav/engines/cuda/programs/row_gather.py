@@ -5,8 +5,8 @@ memory; where some do, or messages change meanwhile, there are as many blocks as
 
 Rows are sorted by length into bins, and a bin is reduced by as many threads to a row as suit it.  Rows of
 hubs are cut into pieces, so that one row never keeps the card waiting for a block.  The lists of all rows are
-made once; those of the notified rows anew in every iteration that has some, without telling the host how many
-there are.
+made once; those of the notified rows again in every iteration that has some, without telling the host how
+many there are.
 """
 
 from __future__ import annotations

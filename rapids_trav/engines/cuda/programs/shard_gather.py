@@ -77,7 +77,7 @@ class ShardGather:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What the copies were used for up to now, if that is counted; see `Run.counters`."""
+        """Counts of the uses of the copies up to now, if they are counted; see `Run.counters`."""
         if self._counts is None:
             return {}
         return dict(zip(REPLICA_COUNTERS, self._counts.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""What an iteration of a vertex program reports: a row of counters on the device, read once by the host."""
+"""The report of an iteration of a vertex program: a row of counters on the device, read once by the host."""
 
 from __future__ import annotations
 

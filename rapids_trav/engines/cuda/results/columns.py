@@ -55,7 +55,7 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
 
     answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n_null)}
     if led is not None:
-        # A source has none; there is none of those if nobody was reached.
+        # A source has none; there is none of those if no vertex was reached.
         answer["predecessor"] = BitMasked(led, led_bits, lambda: min(n_null() + n_sources, n))
     return answer
 

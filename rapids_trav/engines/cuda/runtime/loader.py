@@ -53,7 +53,7 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
 
 
 def defines_of(file: str, vertex_bits: int, edge_bits: int, **tunables: int) -> Defines:
-    """What the preamble of a file defines: the types, then its tunables, of which any may be given anew."""
+    """Return the defines of a file's preamble: the types, then its tunables, any of which may be set."""
     types = {"VERTEX_BITS": vertex_bits, "EDGE_BITS": edge_bits}
     own = TUNABLES.get(file) or PROGRAM_TUNABLES.get(file, {})
     return tuple(sorted((types | own | tunables).items()))
@@ -175,7 +175,7 @@ def multiprocessors(device: int) -> int:
 
 @functools.cache
 def attribute(device: int, name: str) -> int:
-    """What the runtime says of a device, by the name of a `cudaDevAttr`."""
+    """Return an attribute of a device, as the runtime gives it, by the name of a `cudaDevAttr`."""
     from cupy.cuda import runtime
 
     return runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device)

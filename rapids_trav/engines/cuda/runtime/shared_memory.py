@@ -7,7 +7,7 @@ from rapids_trav.engines.cuda.runtime.loader import Kernels
 
 
 def shared_bytes(kernels: Kernels, name: str, n_blocks: int) -> int:
-    """What a block may ask for if so many are resident on a multiprocessor, whatever it declares aside.
+    """Return the bytes a block may ask for, besides those declared, if so many blocks share a multiprocessor.
 
     Opts in to more than the 48 KB that every kernel may have.
     """

@@ -46,7 +46,7 @@ def aligned(n_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """What a streamed run takes.
+    """The pages and buffers of a streamed run.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ def _plan(
 
 
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:
-    """What is done with a page of which some rows gather: "skip", "read" where it lies, or "copy".
+    """Return what is done with a page of which some rows gather: "skip", "read" where it lies, or "copy".
 
     Parameters
     ----------

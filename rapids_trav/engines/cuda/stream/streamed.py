@@ -201,7 +201,7 @@ class Stream(ResidentWork):
         return begin, self._log.mark(self._copying)
 
     def _after_page(self, page: int, slot: Slot) -> None:
-        """What is launched after a page on its stream."""
+        """Launch what follows a page on its stream."""
 
     def _room(self, page: int, slot: Slot) -> Array:
         """Where the rows of a page are listed."""

@@ -1,4 +1,4 @@
-"""What an iteration moved: counted, told to the caller as pages finish, timed by events if it is traced."""
+"""The transfers of an iteration: counted, told to the caller as pages finish, timed by events if traced."""
 
 from __future__ import annotations
 
