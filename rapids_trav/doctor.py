@@ -1,4 +1,4 @@
-"""What this machine can run: engines, GPUs, versions, and the command that brings what is missing.
+"""Report on what this machine can run: engines, GPUs, versions, and the command that brings what is missing.
 
 Nothing here imports a GPU package to look at it: versions come from the metadata of what is installed, GPUs
 from the driver itself.  Only the trial of the CUDA engine does, where a GPU and the packages were found.
@@ -105,7 +105,7 @@ def try_engine(name: str) -> Trial:
 
 
 def advise(driver: Driver, packages: dict[str, str | None]) -> list[str]:
-    """What to do next, one sentence each; empty if nothing is missing."""
+    """Return what to do next, one sentence each; empty if nothing is missing."""
     advice = []
     missing = [name for name in BASE_PACKAGES if packages.get(name) is None]
     if missing:

@@ -145,7 +145,7 @@ def _rmat_edges(
 
 
 def _streams(seed: int) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """What a seed gives: a number for the draws, and an odd one and another for the labels."""
+    """Return the streams of a seed: a number for the draws, and an odd one and another for the labels."""
     stream = _mix(np.array([seed], dtype=np.uint64))
     factor, term = _mix(stream + np.array([2, 1], dtype=np.uint64))
     return stream[0], factor | np.uint64(1), term

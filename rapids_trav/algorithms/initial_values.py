@@ -1,4 +1,4 @@
-"""What a vertex program starts from: initial values and active vertices, as the caller gives them."""
+"""Start of a vertex program: initial values and active vertices, as the caller gives them."""
 
 from __future__ import annotations
 

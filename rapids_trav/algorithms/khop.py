@@ -17,7 +17,7 @@ FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mo
 
 
 class Neighborhood(NamedTuple):
-    """What lies within k edges of the seeds.
+    """Vertices and edges within k edges of the seeds.
 
     Attributes
     ----------

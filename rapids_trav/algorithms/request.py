@@ -47,7 +47,7 @@ def ask(
     """Resolve a search of `graph`; raise a `TravError` that says what is wrong with it.
 
     `what` is what the question calls its sources.  Unless they have to be `checked`, a single one that the
-    graph does not have may be -1: the caller learns it from the search, after which nobody is reached, and
+    graph does not have may be -1: the caller learns it from the search, after which no vertex is reached, and
     does not wait twice; other faults are then told first.
     """
     one_of("variant", asked.variant, graph.engine.variants, f" of the {graph.engine.name} engine")

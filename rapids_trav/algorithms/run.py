@@ -136,7 +136,7 @@ def execute(
 
 
 def _is_asynchronous(graph: TraversableGraph, program: Program, question: ProgramOptions) -> bool:
-    """What the caller asks for or else, where values are the same, what the engine is faster at."""
+    """Return what the caller asks for or else, where values are the same, what the engine is faster at."""
     if question.asynchronous is not None:
         return question.asynchronous
     return bool(program.asynchronous and graph.engine.prefers_asynchronous)

@@ -170,7 +170,7 @@ def shortest_tree(
 
 
 def _tight_predecessors(view: GatherView, distance: Array, unreached: float, xp: ModuleType) -> Array:
-    """The same as the engine's, a block of edges after another."""
+    """Return the same predecessors as the engine, a block of edges after another."""
     predecessor = xp.full(view.n_vertices, -1, dtype=vertex_dtype(view.n_vertices))
     for u, v, weight in _blocks(view, xp):
         nearer = (distance[u] < distance[v]) & (distance[v] != unreached)

@@ -1,4 +1,4 @@
-"""What the weights of a graph must be, for one question or another.
+"""Weights of a graph, and what one question or another requires of them.
 
 Their smallest and largest are kept with them, so that only the first run reads them all.
 """

@@ -1,4 +1,4 @@
-"""What is refused before the work: options that mean nothing, files that cannot or must not be written."""
+"""Checks before the work: of options that mean nothing, and of files that cannot or must not be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_TEXT = ("delimiter", "header", "string_ids")
 
 @contextmanager
 def wrong_option() -> Iterator[None]:
-    """What the library refuses within is an option that was put wrongly."""
+    """Report what the library refuses within as an option that was put wrongly."""
     try:
         yield
     except TravError as error:

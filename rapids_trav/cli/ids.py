@@ -118,7 +118,7 @@ def check_ids(frame: Frame, src: list[str], dst: list[str]) -> None:
 
 
 def _mixture(words: Series) -> str:
-    """What stands in a column that is read as words, beside a column of numbers."""
+    """Return what stands in a column that is read as words, beside a column of numbers."""
     whole = words.astype(str).str.match(r"[+-]?[0-9]+$")
     if bool(whole.all()):
         return LARGE

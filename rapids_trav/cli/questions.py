@@ -82,7 +82,7 @@ def bfs(
     options["targets"] = opened.ids(target, "--target") or None
     sources = opened.ids(source, "--source")
     if trace:
-        _ask(opened.graph.bfs, sources, **options)  # compiles and loads, which is no part of a level
+        _ask(opened.graph.bfs, sources, **options)  # compiles and loads, which is not part of a level
     answer, took = _ask(opened.graph.bfs, sources, **options)
     result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
     searches = len(source) if options["mode"] == "each" else 1

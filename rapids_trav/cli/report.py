@@ -1,4 +1,4 @@
-"""What the command line prints beside the result: progress, a summary by level, the trace."""
+"""Output of the command line beside the result: progress, a summary by level, the trace."""
 
 from __future__ import annotations
 

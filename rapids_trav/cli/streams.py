@@ -23,5 +23,5 @@ def replace_closed() -> None:
 
 def drop_output() -> None:
     """Write nothing more to the standard output, not even at exit."""
-    with contextlib.suppress(OSError, ValueError):  # it is no file of the system's
+    with contextlib.suppress(OSError, ValueError):  # it is not a file of the system's
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What the library says of its options, in the words of the command line."""
+"""Messages of the library about its options, in the words of the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 RENAMED = {"sources": "--source", "targets": "--target", "seeds": "--seed"}
 # Options whose name means something else in Python.
 OTHERS = {"vertices", "output", "quiet"}
-# Names that stand for the option without a `=` as well, like all with an underscore: they are no words.
+# Names that stand for the option without a `=` as well, like all with an underscore: they are not words.
 NO_WORDS = {"tol"}
 
 # What helps in Python alone, and what to say instead.

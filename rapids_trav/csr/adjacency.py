@@ -68,7 +68,7 @@ class Adjacency:
         return words[:0] if whole else words
 
     def forget_linked(self) -> None:
-        """Give the memory of `linked` back; the next search makes it anew."""
+        """Give the memory of `linked` back; the next search makes it again."""
         self.__dict__.pop("linked", None)
 
     @cached_property

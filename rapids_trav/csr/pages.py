@@ -2,7 +2,7 @@
 
 L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): what every vertex has stays resident; of the rest
 each of the streams gets an equal share, and a page is as many consecutive rows as fit one share.  A page is a
-slice of the adjacency and no other format, so that pages can be cut anew for every budget.
+slice of the adjacency and no other format, so that pages can be cut again for every budget.
 
 A row is never split.  If the longest one does not fit a share, there are fewer streams with larger shares.
 """

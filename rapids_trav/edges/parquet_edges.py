@@ -47,7 +47,7 @@ class ParquetEdges:
         self._stamps = self._current_stamps()
 
     def _current_stamps(self) -> list[tuple]:
-        """What tells of each file whether it is still the same."""
+        """Return what tells of each file whether it is still the same."""
         infos = self._dataset.filesystem.get_file_info(self._dataset.files)
         return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
 
@@ -119,7 +119,7 @@ class ParquetEdges:
 
 
 def _columns(schema: pa.Schema) -> list[str]:
-    """Names of the columns of the edges, of which an index is none."""
+    """Names of the columns of the edges; an index is not one of them."""
     return [name for name in schema.names if not _INDEX.fullmatch(name)]
 
 

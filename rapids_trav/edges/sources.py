@@ -145,7 +145,7 @@ class DaskEdges:
 
 
 def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
-    """What proxies hold, all on the GPU or, if that takes not each of them or is not wanted, on the CPU."""
+    """Return what proxies hold, all on the GPU or, if it cannot take each or is not wanted, on the CPU."""
     found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
     if len({library_of(frame) for frame in found}) == 1:
         return found

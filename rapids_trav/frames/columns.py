@@ -23,7 +23,7 @@ class Masked(NamedTuple):
 
 
 class BitMasked(NamedTuple):
-    """The same on the GPU with the nulls already told bit by bit, 32 rows to a word, as Arrow has them.
+    """A column on the GPU with the nulls already told bit by bit, 32 rows to a word, as Arrow has them.
 
     `null_count()` may wait for the GPU.
     """

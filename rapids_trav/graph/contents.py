@@ -1,4 +1,4 @@
-"""What a `Graph` is made of, as the algorithms see it."""
+"""Parts that a `Graph` is made of, as the algorithms see it."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Graph(SearchMethods, ProgramMethods):
         edges : DataFrame, sequence or iterator of them, function, path or paths of Parquet, Dask DataFrame
             One row for each edge.  Several frames are one edge list; so are the files of a folder.  Of a
             sequence or iterator all frames are kept.  A function without arguments gives an iterable of
-            frames at each call, anew but always the same edges: one at a time is in memory, so that a graph
+            frames at each call, always with the same edges: one at a time is in memory, so that a graph
             of edges that lie nowhere can be built with a `memory_limit`, in several readings.
         src, dst : str or list of str, optional
             Columns of the two ends: one each, or several that together are an id.  The default is `src` and
@@ -109,7 +109,7 @@ class Graph(SearchMethods, ProgramMethods):
         Raises
         ------
         TravError
-            If columns are missing, or hold nulls or other things that are no ids; the message names the
+            If columns are missing, or hold nulls or other things that are not ids; the message names the
             column, the value and the remedy.
         TravMemoryError
             If `memory_limit` is too small for the vertices; the message names one that is enough.  A question

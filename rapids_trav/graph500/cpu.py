@@ -28,7 +28,7 @@ def memory() -> AbstractContextManager:
 
 
 def device_name() -> str:
-    """What the run's times were taken on."""
+    """Return the name of the device that the run's times were taken on."""
     with Team() as team:
         return f"{platform.processor() or platform.machine()}, {team.size} threads"
 

@@ -1,4 +1,4 @@
-"""What a run of the benchmark found, under the specification's output keys and as a frame of its searches."""
+"""Findings of a benchmark run, under the specification's output keys and as a frame of its searches."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Report:
         }
 
     def more_output(self) -> dict[str, Entry]:
-        """What a run tells beyond the specification, which allows additional keys.
+        """Return what a run tells beyond the specification, which allows additional keys.
 
         `bfs_*_output_time` and `bfs_*_output_TEPS` are the statistics of kernel 2 with the conversion to the
         specification's parent array inside the timer, `bfs_*_device_time` those between CUDA events.

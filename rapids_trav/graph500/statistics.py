@@ -54,7 +54,7 @@ def of_counts(name: str, values: Sequence[float]) -> dict[str, float]:
 
 
 def of_rates(name: str, values: Sequence[float]) -> dict[str, float]:
-    """The same of a rate, with `bfs_harmonic_mean_<name>` and `bfs_harmonic_stddev_<name>`."""
+    """Return the quartiles of a rate, with `bfs_harmonic_mean_<name>` and `bfs_harmonic_stddev_<name>`."""
     mean, deviation = harmonic_mean_and_deviation(values)
     keys = {f"bfs_{key}_{name}": value for key, value in quartiles(values).items()}
     return keys | {f"bfs_harmonic_mean_{name}": mean, f"bfs_harmonic_stddev_{name}": deviation}

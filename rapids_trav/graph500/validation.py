@@ -10,8 +10,8 @@ Nothing of the search is trusted but its parents, and nothing of the graph is us
 
 1. Levels are derived by pointer doubling (J. Wyllie, "The Complexity of Parallel Computations", 1979): every
    vertex knows an ancestor and how far it is; in each round it takes over the ancestor's ancestor, so that a
-   tree of depth d is settled in log2(d) + 1 rounds.  Who is n steps or more away from an ancestor is on a
-   cycle or leads to one.
+   tree of depth d is settled in log2(d) + 1 rounds.  A vertex that is n steps or more away from
+   an ancestor is on a cycle or leads to one.
 2. One pass over the tuples compares the levels of both ends (rules 3 and 4) and marks each vertex whose
    parent it finds at the other end.  A vertex left unmarked breaks rule 5.
 

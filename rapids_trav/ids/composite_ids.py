@@ -1,4 +1,4 @@
-"""Maps of vertex ids that are no integers; `ids` says what a map does.
+"""Maps of vertex ids that are not integers; `ids` says what a map does.
 
 `ValueIds` leaves strings, dates and other values to the frame library; `CategoryIds` are integers under a
 categorical dtype; `TupleIds` combine the columns of a several-column id two by two.

@@ -30,7 +30,7 @@ Encoder = Callable[[Sequence[Column]], Array]
 
 
 class IdMap(Protocol):
-    """What a graph asks of its vertex ids."""
+    """Interface of a graph to its vertex ids."""
 
     @property
     def n(self) -> int:
@@ -123,7 +123,7 @@ def table_base(first: int, last: int) -> int:
 
 
 class Portable:
-    """What is pickled with the name of its array module, `xp`, in place of the module."""
+    """Base of objects that are pickled with the name of their array module, `xp`, in place of the module."""
 
     def __getstate__(self) -> dict[str, object]:
         state = dict(self.__dict__)
@@ -138,7 +138,7 @@ class Portable:
 
 
 class AscendingIds(Portable):
-    """What maps have in common whose internal ids ascend with the caller's."""
+    """Base of maps whose internal ids ascend with the caller's."""
 
     rank: Array | None = None
     order: Array | None = None
@@ -249,7 +249,7 @@ class SortedIds(AscendingIds):
         return encode
 
     def table_encoder(self, known: bool, numbers: Array | None = None) -> Encoder:
-        """The same from a table over the range of the ids, to these numbers of theirs if they are given."""
+        """Return an encoder by a table over the range of the ids, to these numbers of theirs if given."""
         rank = self._ranked(numbers)
         if known:
             return lambda columns: rank(self._integers(columns[0]))

@@ -1,8 +1,8 @@
 """From columns of vertex ids to an `IdMap`, list by list, keeping only the distinct ids.
 
 `renumber` reads its columns once and holds them all.  Here they are read again for each column of an id, and
-once more by whoever needs the internal ids; what is held at a time is one list and the ids found so far,
-twice.
+once more by the code that needs the internal ids; what is held at a time is one list and the ids found so
+far, twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A limit on memory that is kept: whoever wants bytes asks first.
+"""A limit on memory that is kept: code that wants bytes asks first.
 
 It counts what is declared to it, whatever the memory is (of a GPU, of the host), so that paging can be tested
 on small graphs (SYSTEMS X6); tests compare what is declared with what is allocated.
@@ -32,7 +32,7 @@ __all__ = ["Budget", "parse_bytes"]
 
 @dataclass(eq=False)
 class _Claim:
-    """What a question that runs was promised, what it holds, and what it has made that outlives it."""
+    """Bytes that a running question was promised and holds, and those of what it made that outlives it."""
 
     granted: int = 0
     held: int = 0
@@ -256,7 +256,7 @@ class Budget:
 
     @property
     def _outlooks(self) -> list[Callable[[], int]]:
-        """What counts the bytes that this thread will hold in all, one for each `outlook` that it is in."""
+        """Counters of the bytes that this thread will hold in all, one for each `outlook` that it is in."""
         if not hasattr(self._own, "outlooks"):
             self._own.outlooks = []
         return self._own.outlooks

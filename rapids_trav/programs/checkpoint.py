@@ -42,7 +42,7 @@ Fingerprint = Mapping[str, object]  # of what JSON can hold; keys are what an er
 
 
 def graph_fingerprint(adjacency: Adjacency, n_edges: int, directed: bool) -> str:
-    """What tells a graph, in the order of its internal ids, from any other: counts and checksums."""
+    """Return what tells a graph, in the order of its internal ids, from any other: counts and checksums."""
     kind = "directed" if directed else "undirected"
     return f"{adjacency.n_vertices}-{n_edges}-{kind}-{adjacency.checksum:08x}"
 
@@ -176,7 +176,7 @@ def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState
 
 
 def _header(line: bytes) -> dict[str, Any] | None:
-    """What the first line of a checkpoint tells; None if it is none."""
+    """Return what the first line of a checkpoint tells; None if it is not a header."""
     try:
         header = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What the functions of a vertex program may give, told by the types that Numba infers.
+"""Results that the functions of a vertex program may give, told by the types that Numba infers.
 
 Every engine brings a result to the program's dtype, and an integer would silently lose what a float has
 behind the point.

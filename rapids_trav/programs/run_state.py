@@ -19,7 +19,7 @@ class RunState:
     iteration : int
         Iterations done.
     total : float
-        Sum of the program's `total` that the last iteration used; it is computed anew from the values.
+        Sum of the program's `total` that the last iteration used; it is computed again from the values.
     residual : float
         Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
     """

@@ -20,7 +20,7 @@ ROWS = 1 << 12  # the fewest that a thread looks at
 
 
 class Findings(NamedTuple):
-    """What was seen in the edges.
+    """Facts that were seen in the edges.
 
     Attributes
     ----------

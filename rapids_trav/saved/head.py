@@ -1,7 +1,8 @@
 """The head of a saved graph, `graph.json`, read into checked types.
 
-Its checksum tells damage, not malice: whoever edits the file can compute it again.  So every field is checked
-for its type and range before it is used, and files have the names that `write.py` gives them, never a path.
+Its checksum tells damage, not malice: anyone who edits the file can compute it again.  So every field is
+checked for its type and range before it is used, and files have the names that `write.py` gives them, never a
+path.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class Head:
-    """What `graph.json` says, each field of the right type and all of them consistent."""
+    """Contents of `graph.json`, each field of the right type and all of them consistent."""
 
     directed: bool
     n_vertices: int

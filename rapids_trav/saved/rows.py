@@ -21,7 +21,7 @@ from rapids_trav.storage.edge_rows import Weight, check_name
 
 
 class SavedEdges:
-    """What is left of an `EdgeSource`: there are no frames to read again, and nothing to filter by."""
+    """Remains of an `EdgeSource`: there are no frames to read again, and nothing to filter by."""
 
     def __init__(self, library: Library, columns: Sequence[Hashable]) -> None:
         self.library = library
@@ -32,7 +32,7 @@ class SavedEdges:
 
 
 class SavedRows:
-    """What `EdgeRows` is to the caller's edges; `check_where` lets no filter through to it.
+    """Counterpart of `EdgeRows` for the edges of a saved graph; `check_where` lets no filter through to it.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class SavedRows:
             yield edges.src[kept], edges.dst[kept]
 
     def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
-        """The same with the weight of each edge."""
+        """Yield both ends of the edges and the weight of each, as `pairs` does."""
         first = 0
         assert self._adjacency.weights is not None
         for edges, kept in self._blocks():

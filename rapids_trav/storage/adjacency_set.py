@@ -110,7 +110,7 @@ class AdjacencySet:
         return names.get(direction, ("symmetric", "symmetric"))
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
-        """What a vertex program needs, reading the edges in this direction."""
+        """Return what a vertex program needs, reading the edges in this direction."""
         into, out = self.into_and_out(direction)
         weights = self.weights(into) if weighted else None
         out_weights = self.weights(out) if weighted and pushed else None

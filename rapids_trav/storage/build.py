@@ -138,5 +138,5 @@ def _renumbered(
 
 
 def _in_order(pairs: Pairs, ids: DegreeOrderedIds) -> Pairs:
-    """The same pairs in the numbers that an order by degree gives."""
+    """Return the same pairs in the numbers that an order by degree gives."""
     return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())

@@ -50,7 +50,7 @@ class BuildOptions:
         return tuned(BuildTuning, self.tuning)
 
     def sort_back_end(self, usual: Literal["none", "radix"]) -> SortBackEnd | None:
-        """Return the sort by degree to use, None for none; `usual` is what the engine does unasked."""
+        """Return the sort by degree to use, None for none; `usual` is what the engine does by default."""
         if self.degree_sort is None:
             return None if usual == "none" else usual
         return (self._tuning.sort or "radix") if self.degree_sort else None

@@ -61,7 +61,7 @@ class RowReader(Protocol):
         """The edges whose both ends are chosen, (n_vertices,)."""
 
     def check_where(self, where: object) -> None:
-        """Refuse a filter that cannot be applied; None is no filter."""
+        """Refuse a filter that cannot be applied; None means no filter."""
 
 
 class EdgeRows(Portable):
@@ -105,7 +105,7 @@ class EdgeRows(Portable):
             yield u, v
 
     def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
-        """The same with the weight of each edge, all in one dtype."""
+        """Yield both ends of the edges, as `pairs` does, and the weight of each, all in one dtype."""
         assert self.weight is not None
         name, dtype = self.weight
         for frame, u, v, kept in self._read([name], where):

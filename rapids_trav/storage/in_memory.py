@@ -51,8 +51,8 @@ class InMemory:
         weighted: bool = False,
         pushed: bool = False,
     ) -> GatherView:
-        """The same for a vertex program: with the weights of the edges if `weighted`, by their sources as
-        well if they may be `pushed`."""
+        """Return the view for a vertex program: with the weights of the edges if `weighted`, by their sources
+        as well if they may be `pushed`."""
         return self._structures(where).gather_view(direction, weighted, pushed)
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""What a storage offers, and what it needs of the edges."""
+"""Interface of a storage, and what it needs of the edges."""
 
 from __future__ import annotations
 

@@ -99,12 +99,12 @@ class LimitedAdjacencySet(AdjacencySet):
             self.expanded(getattr(self, out))
 
     def _adjacency_bytes(self, symmetric: bool, weight: int = 0) -> int:
-        """What building one takes."""
+        """Return the bytes that building an adjacency takes."""
         entries = self._n_edges * (2 if symmetric else 1)
         return adjacency_bytes(self._place == "host", self.n_vertices, entries, weight)
 
     def _for_a_question(self) -> int:
-        """What a question may ask for beside the structures, at most."""
+        """Return the bytes that a question may ask for beside the structures, at most."""
         equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
         return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED + equals
 

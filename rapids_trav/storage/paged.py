@@ -99,7 +99,7 @@ class PagedAdjacencySet(AdjacencySet):
         return most_within(room, most, asked, outside.engine.place, n)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
-        """What a vertex program needs; on the CPU it may push, along mapped edges that are read anywhere."""
+        """Return what a vertex program needs; on the CPU it may push, along mapped edges read anywhere."""
         into, out = self.into_and_out(direction)
         on_gpu = self._outside.engine.place != "host"
         weights = self.weights(into) if weighted else None
@@ -200,7 +200,7 @@ Cut = Callable[[int, int, int | None], tuple[np.ndarray, int]]
 
 
 def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: int) -> Cut:
-    """What cuts rows into pages for what the budget leaves beside `resident` bytes; see `Pages.cut`.
+    """Return a cut of rows into pages for what the budget leaves beside `resident` bytes; see `Pages.cut`.
 
     It raises a TravMemoryError if that is too little for the longest row.
     """

@@ -33,7 +33,7 @@ FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 
 @dataclass(frozen=True)
 class MemoryLimits:
-    """What a graph may use while nothing is known of it but how many edges it has.
+    """Memory that a graph may use while nothing is known of it but how many edges it has.
 
     Attributes
     ----------

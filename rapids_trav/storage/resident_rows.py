@@ -32,7 +32,7 @@ class ResidentRows:
 
     def give_up(self) -> None:
         """Free all of them that no search is reading."""
-        self._kept = WeakKeyDictionary()  # no lock: whoever asks for it may hold the budget's
+        self._kept = WeakKeyDictionary()  # no lock: the thread that asks for it may hold the budget's
 
     @property
     def nbytes(self) -> int:

@@ -1,4 +1,4 @@
-"""What makes files trustworthy: checksums (CRC-32) that tell altered bytes, names that reach the disk, files
+"""Trustworthy files: checksums (CRC-32) that tell altered bytes, names that reach the disk, files
 that are files, and folders that are there whole or not at all."""
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def sync_folder(folder: Path) -> None:
 def folder_in_the_making(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, which the block fills and renames to it; it goes if the block fails.
 
-    It is locked as long as somebody fills it.  So those that nobody has locked were left by a process that
-    was killed, and are removed first.
+    It is locked as long as somebody fills it.  So those that no process has locked were left by a process
+    that was killed, and are removed first.
     """
     _remove_abandoned(target)
     partial, lock = _locked_folder(target)

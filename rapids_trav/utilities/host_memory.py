@@ -20,7 +20,7 @@ def available_bytes() -> int:
 
 
 def _container_bytes() -> int:
-    """The same within the memory limit of the control group; files that are only cached can be dropped."""
+    """Return the bytes left within the control group's memory limit; files only cached can be dropped."""
     limit = _read(CGROUP / "memory.max").strip()
     used = _read(CGROUP / "memory.current").strip()
     if not (limit.isdigit() and used.isdigit()):

@@ -57,7 +57,7 @@ class PageProgress:
 
 @contextmanager
 def shown(task: str, wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """What a run tells its pages to, which shows them on the standard error; None if that is not wanted."""
+    """Yield what a run tells its pages to, to show them on the standard error; None if that is not wanted."""
     flag("progress", wanted)
     if not wanted:
         yield None

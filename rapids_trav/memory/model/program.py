@@ -36,7 +36,7 @@ LEVEL_EDGE_BYTES, LEVEL_VERTEX_BYTES = 48, 40
 
 @dataclass(frozen=True)
 class RunShape:
-    """What decides the memory of a run.
+    """Properties of a run that decide the memory it takes.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ COUNTED_LEAST = 1 << 10  # ... and so many in any case
 
 @dataclass(frozen=True)
 class Searches:
-    """What decides the room that searches take.
+    """Properties of searches that decide the room they take.
 
     Attributes
     ----------
