@@ -10,6 +10,7 @@ import operator
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from numbers import Real
 from typing import Literal, get_args
 
@@ -54,7 +55,7 @@ class SearchOptions:
             whole_number("depth_limit", self.depth_limit, "None searches without limit")
         for name in ("predecessors", "reached_only", "deterministic", "trace"):
             flag(name, getattr(self, name))
-        policy = tuned(SearchTuning, self.tuning).policy
+        policy = self._settings.policy
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(
                 f"policy={policy!r} says when the variant 'direction' turns: leave it out, or give "
@@ -64,7 +65,11 @@ class SearchOptions:
     @property
     def policy(self) -> Policy:
         """When the variant "direction" turns."""
-        return tuned(SearchTuning, self.tuning).policy or "gap"
+        return self._settings.policy or "gap"
+
+    @cached_property
+    def _settings(self) -> SearchTuning:
+        return tuned(SearchTuning, self.tuning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +123,10 @@ class ProgramOptions(IterationOptions):
         flag("weighted", self.weighted)
         if self.max_iterations is not None:
             whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
-        tuned(RunTuning, self.tuning)
+        self.settings  # noqa: B018 -- refuses unknown ones
         super().__post_init__()
 
-    @property
+    @cached_property
     def settings(self) -> RunTuning:
         """The settings that `tuning` names."""
         return tuned(RunTuning, self.tuning)

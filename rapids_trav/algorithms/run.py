@@ -18,7 +18,7 @@ from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions
-from rapids_trav.engines.interface import DeviceEngine, Engine
+from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, Masked, move
@@ -27,6 +27,7 @@ from rapids_trav.memory.model.program import question_bytes
 from rapids_trav.programs.definition import Program, kind_of
 from rapids_trav.programs.parameters import check_parameters, parameter_numbers
 from rapids_trav.programs.run_state import RunState
+from rapids_trav.storage.interface import is_device
 from rapids_trav.storage.run_memory import least_of_run
 
 OnPage = Callable[[int, int], None]  # told of the pages and bytes that a run has streamed since the last call
@@ -158,7 +159,7 @@ def _on_processor(
     """The `run` of the engine that the caller wants."""
     if processor == "auto" or processor == engine.processor:
         return engine.run
-    if not isinstance(engine, DeviceEngine):
+    if not is_device(engine):
         raise TravError(
             f"processor={processor!r} needs a graph on the GPU: build it with engine='cuda', or use 'auto'."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from rapids_trav.edges.sources import Ends
@@ -45,7 +46,7 @@ class BuildOptions:
                 f"degree_sort=True as well."
             )
 
-    @property
+    @cached_property
     def _tuning(self) -> BuildTuning:
         return tuned(BuildTuning, self.tuning)
 
