@@ -78,12 +78,13 @@ struct Solo {
 };
 
 // Zero before the first search that uses it.  A search leaves `barrier` as it is and `epoch` equal to it,
-// from which the next one on the same stream goes on, so nothing has to be cleared in between.
+// from which the next one on the same stream goes on, so nothing has to be cleared in between.  They come
+// first because a traced search, whose levels are larger, must find and leave them in the same place.
 struct Control {
-    Level level[3];
-    Solo solo;
     u32 barrier;
     u32 epoch;
+    alignas(128) Level level[3];  // apart from the words that blocks wait on
+    Solo solo;
 };
 
 // How a level was made.

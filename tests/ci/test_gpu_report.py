@@ -52,6 +52,26 @@ def test_junit_counts_and_names(script, tmp_path):
     assert script.read_junit(tmp_path / "none.xml")["tests"] == 0
 
 
+SANITIZER = """#!/bin/sh
+for part; do :; done
+echo "of $part"
+case $part in paged) exit 9;; grid) sleep 60;; esac
+"""
+
+
+def test_parts_that_fail_or_hang_under_the_sanitizer_are_named(script, monkeypatch, capsys, tmp_path):
+    program = tmp_path / "compute-sanitizer"
+    program.write_text(SANITIZER)
+    program.chmod(0o755)
+    monkeypatch.setattr(script.shutil, "which", lambda name: str(program))
+    monkeypatch.setattr(script, "SANITIZER_SECONDS", 1)
+    step = script.STEPS["memcheck"](tmp_path)
+    assert step["failed"] == ["paged", "grid"] and step["returncode"] == 124
+    assert "--tool memcheck" in step["command"]
+    printed = capsys.readouterr().out
+    assert all(f"of {part}" in printed for part in step["parts"])
+
+
 def test_steps_are_kept_for_the_same_sources_alone(script, tmp_path):
     path = tmp_path / "report.json"
     assert script.kept_steps(path, "a") == {}

@@ -133,6 +133,16 @@ def test_hits_rise_with_what_the_hub_cache_holds(make_engine, kronecker):
     assert hits[0] == pulled[0] > 0  # all vertices fit, so that each look-up is a hit
 
 
+def test_searches_with_and_without_a_trace_take_turns(make_engine, kronecker):
+    """They share what the blocks meet by, in which a traced level leaves counts of hits."""
+    engine = make_engine(hub_degree=0)
+    view = built(kronecker, engine)
+    expected = kronecker.distance([0])
+    for turn in range(60):
+        distance, _ = search(engine, view, trace=turn % 3 == 0)
+        assert np.array_equal(distance, expected)
+
+
 def test_the_hub_cache_needs_the_order_by_degree(make_engine):
     """The vertices before the first of few edges are kept: where a leaf comes first, none."""
     graph = star(3000)

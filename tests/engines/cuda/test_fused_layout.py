@@ -32,10 +32,23 @@ def test_sizes(vertex_bytes, edge_bytes):
         "TraceRow": 7 * 8,
     }
     checks = [f"static_assert(sizeof({name}) == {size});" for name, size in sizes.items()]
-    checks.append("static_assert(sizeof(Control) <= 256);")
     text = loader.source("fused_state.cuh", defines)
     assert errors("\n".join([text, *checks])) == []
     assert len(errors(text + "\nstatic_assert(sizeof(NarrowItem) == 12);")) == 1
+
+
+@pytest.mark.parametrize("trace", [0, 1])
+def test_traced_and_untraced_searches_meet_at_the_same_words(trace):
+    """They take turns on one stream, with one `Control`, and their levels differ in size."""
+    pytest.importorskip("cupy")
+    from rapids_trav.engines.cuda.bfs import fused
+
+    text = loader.source("fused_state.cuh", loader.defines_of("bfs_fused.cu", 32, 32, TRACE=trace))
+    where = {"barrier": 0, "epoch": 4}
+    checks = [f"static_assert(__builtin_offsetof(Control, {name}) == {at});" for name, at in where.items()]
+    checks.append(f"static_assert(sizeof(Control) <= {fused.CONTROL_BYTES});")
+    assert errors("\n".join([text, *checks])) == []
+    assert len(errors(text + "\nstatic_assert(__builtin_offsetof(Control, epoch) == 8);")) == 1
 
 
 def test_the_engine_bounds_what_lies_in_shared_memory():
