@@ -1,0 +1,1 @@
+"""Work of one rank: no Dask, only a communicator to the others."""
