@@ -12,18 +12,19 @@ and all its steps passed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -109,28 +110,46 @@ def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
             return {"command": shlex.join(command), "returncode": None, "seconds": 0.0}
         print(f"$ {shlex.join(command)}", flush=True)
         start = time.perf_counter()
-        asked = ["timeout", str(SANITIZER_SECONDS), program, *command[1:-2], sys.executable, command[-1]]
-        with ThreadPoolExecutor(len(SANITIZED)) as pool:
-            codes = list(pool.map(lambda part: _run_part([*asked, part]), SANITIZED))
-        failed = [name for name, code in zip(SANITIZED, codes, strict=True) if code != 0]
+        codes = run_together(
+            {part: [program, *command[1:-2], sys.executable, command[-1], part] for part in SANITIZED},
+            folder,
+            SANITIZER_SECONDS,
+        )
         return {
             "command": shlex.join(command),
-            "returncode": max(codes),
+            "returncode": max(codes.values()),
             "seconds": round(time.perf_counter() - start, 1),
-            "parts": list(SANITIZED),
-            "failed": failed,
+            "parts": list(codes),
+            "failed": [part for part, code in codes.items() if code != 0],
         }
 
     return step
 
 
-def _run_part(command: list[str]) -> int:
-    """Run one part and print what it says when it has ended: 124 if it did not in time."""
-    done = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    print(f"{command[-1]}: exit {done.returncode}\n{done.stdout}", flush=True)
-    return done.returncode
+def run_together(commands: dict[str, list[str]], folder: Path, seconds: float) -> dict[str, int]:
+    """Run commands side by side and print what each has said; one that takes too long counts as 124."""
+    running: dict[str, subprocess.Popen[bytes]] = {}
+    end = time.monotonic() + seconds
+    codes = {}
+    try:
+        for name, command in commands.items():
+            with (folder / f"{name}.log").open("wb") as log:
+                running[name] = subprocess.Popen(
+                    command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                )
+        for name, process in running.items():
+            try:
+                codes[name] = process.wait(max(end - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                codes[name] = 124
+            said = (folder / f"{name}.log").read_text(errors="replace")
+            print(f"{name}: exit {codes[name]}\n{said}", flush=True)
+    finally:
+        for process in running.values():  # with the programs that the sanitizer started
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return codes
 
 
 def run_benchmark(folder: Path) -> dict[str, Any]:
