@@ -117,7 +117,7 @@ def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
         )
         return {
             "command": shlex.join(command),
-            "returncode": max(codes.values()),
+            "returncode": max(map(abs, codes.values())),  # a crash is a negative one
             "seconds": round(time.perf_counter() - start, 1),
             "parts": list(codes),
             "failed": [part for part, code in codes.items() if code != 0],
