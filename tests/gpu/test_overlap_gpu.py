@@ -95,13 +95,14 @@ def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view):
     """What the GPU has made of a page is on its way to the CPU while another page comes in."""
     from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
     from rapids_trav.engines.cuda.programs.run import iterate
+    from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
 
     _, alone = iteration(engine, host_view, 1)
     most = []
     for _ in range(TRIES):
         sent = {}
         view, *asked = asked_of(engine, host_view, 3)
-        with HybridExecutor(view, *asked, on_sent=sent.__setitem__) as executor:
+        with rapids_allocator(), HybridExecutor(view, *asked, on_sent=sent.__setitem__) as executor:
             done = iterate(executor, *asked)
             back = {page: executor.pages.log.times(span) for page, span in sent.items()}
         (row,) = done.trace
