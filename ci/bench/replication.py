@@ -108,9 +108,9 @@ def iterations(
 
 def evenness(lab: Lab, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Row:
     """The shards of a run, and how evenly their pieces take their time in its second iteration."""
-    from rapids_trav.engines.cuda.programs.resident import ResidentWork
+    from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
-    work = ResidentWork(view, program, state, options)
+    work = ResidentExecutor(view, program, state, options)
     work.pull()
     shards = work.shards.shards
     work.shards.cycles = lab.xp.zeros(shards.n_pieces, np.int64)

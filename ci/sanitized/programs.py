@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 
 from rapids_trav.engines.cuda import CudaEngine
-from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 from tests.gpu.plain_kernels import plain_pull, plain_push
 from tests.gpu.program_cases import question, start
 
@@ -32,9 +32,9 @@ def check_plain_kernels(case: Case) -> None:
     """A thread for each row, and one for each active vertex."""
     for plain in (plain_pull, plain_push):
         state = start(case.program, case.graph.n, case.first, case.active, cupy)
-        work = ResidentWork(case.device(), case.program, state, case.options)
-        plain(work)
-        np.testing.assert_array_equal(work.values.get(), case.expected[1])
+        running = ResidentExecutor(case.device(), case.program, state, case.options).state
+        plain(running)
+        np.testing.assert_array_equal(running.values.get(), case.expected[1])
 
 
 def check_wide(case: Case, engine: CudaEngine) -> None:

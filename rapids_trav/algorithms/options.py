@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from numbers import Real
@@ -126,6 +127,14 @@ class ProgramOptions(IterationOptions):
         self.settings  # noqa: B018 -- refuses unknown ones
         super().__post_init__()
 
+    def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
+        """Return a copy with these parameters, and perhaps weighted or not; it is not checked again."""
+        changed = copy(self)
+        object.__setattr__(changed, "parameters", parameters)
+        if weighted is not None:
+            object.__setattr__(changed, "weighted", weighted)
+        return changed
+
     @cached_property
     def settings(self) -> RunTuning:
         """The settings that `tuning` names."""
@@ -139,10 +148,11 @@ class ComponentsOptions(IterationOptions):
     mode: RunMode = "auto"
 
     def __post_init__(self) -> None:
-        self.as_program()
+        self.as_program  # noqa: B018 -- refuses what a program refuses
 
+    @cached_property
     def as_program(self) -> ProgramOptions:
-        """Return the options of the program that finds components."""
+        """The options of the program that finds components."""
         return ProgramOptions(**_common(self), direction="both", mode=self.mode)
 
 
@@ -158,10 +168,11 @@ class SsspOptions(IterationOptions):
     def __post_init__(self) -> None:
         flag("predecessors", self.predecessors)
         flag("reached_only", self.reached_only)
-        self.as_program()
+        self.as_program  # noqa: B018 -- refuses what a program refuses
 
+    @cached_property
     def as_program(self) -> ProgramOptions:
-        """Return the options of the program that finds distances."""
+        """The options of the program that finds distances."""
         return ProgramOptions(**_common(self), direction=self.direction, mode=self.mode, weighted=True)
 
 
@@ -182,10 +193,9 @@ class PagerankOptions(IterationOptions):
         _between("tol", self.tol, 0.0, float("inf"), "the change below which to stop")
         if whole_number("max_iter", self.max_iter, of="iterations", first=1) == 0:
             raise TravError("max_iter=0 allows no iteration: give at least 1.")
-        if not isinstance(self.dtype, (type, np.dtype)):
-            one_of("dtype", self.dtype, get_args(Ranks))
-        one_of("dtype", self.type_of_ranks, get_args(Ranks))
-        self.as_program(1, weighted=False)
+        named = self.type_of_ranks if isinstance(self.dtype, (type, np.dtype)) else self.dtype
+        one_of("dtype", named, get_args(Ranks))
+        self._program  # noqa: B018 -- refuses what a program refuses
 
     @property
     def type_of_ranks(self) -> str:
@@ -194,10 +204,15 @@ class PagerankOptions(IterationOptions):
 
     def as_program(self, n_vertices: int, weighted: bool) -> ProgramOptions:
         """Return the options of the program that computes ranks of so many vertices."""
+        parameters = (float(self.alpha), 1.0 / max(n_vertices, 1))
+        return self._program.for_graph(parameters, weighted if self.weighted is None else self.weighted)
+
+    @cached_property
+    def _program(self) -> ProgramOptions:
+        """Those that do not depend on the graph."""
         return ProgramOptions(
             **_common(self),
-            weighted=weighted if self.weighted is None else self.weighted,
-            parameters=(float(self.alpha), 1.0 / max(n_vertices, 1)),
+            weighted=False if self.weighted is None else self.weighted,
             max_iterations=self.max_iter,
             tuning=self.tuning,
         )

@@ -45,7 +45,7 @@ def run(
         raise TravError(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
-    question = replace(options, parameters=parameter_numbers(options.parameters))
+    question = options.for_graph(parameter_numbers(options.parameters))
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     value = np.dtype(program.dtype).itemsize

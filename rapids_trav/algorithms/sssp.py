@@ -53,7 +53,7 @@ def sssp(
         raise TravError(
             f"sssp needs weights, and the graph has none: {graph.rows.weight_advice}, or use bfs."
         )
-    question = options.as_program()
+    question = options.as_program
     roots = unique(graph, vertices(graph, "sources", sources))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None

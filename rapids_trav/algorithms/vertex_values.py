@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -61,15 +62,13 @@ class LocalValues:
 
     def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
         xp = self.engine.xp
-        counts = xp.zeros(n_bins, xp.uint64)  # the widest type that CuPy adds to
-        for first in range(0, len(distance), at_once):
-            some = distance[first : first + at_once]
-            xp.add.at(counts, xp.where(some < 0, n_bins - 1, some), xp.uint64(1))
+        parts = (distance[first : first + at_once] for first in range(0, len(distance), at_once))
+        counts = _counted(xp, (xp.where(some < 0, n_bins - 1, some) for some in parts), n_bins)
         # No level before the last is empty; the last bin is that of the unreached.
         levels = xp.arange(n_bins, dtype=xp.int32)
         levels[-1] = -1
         kept = n_bins if int(counts[-1]) else n_bins - 1
-        counts = counts.view(xp.int64)[:kept]
+        counts = counts[:kept]
         return levels[:kept], counts, xp.cumsum(counts)
 
     def count_many_levels(self, distance: Array, n_bins: int) -> tuple[Array, Counted]:
@@ -94,6 +93,13 @@ def _bincount(xp: ModuleType, key: Array, n_bins: int) -> Array:
     """
     if xp is np or n_bins <= FEW_BINS:
         return xp.bincount(key, minlength=n_bins).astype(xp.int64, copy=False)
-    counts = xp.zeros(n_bins, xp.uint64)  # the widest type that it adds to
-    xp.add.at(counts, key, 1)
+    return _counted(xp, [key], n_bins)
+
+
+def _counted(xp: ModuleType, parts: Iterable[Array], n_bins: int) -> Array:
+    """Count each key of all parts, int64 (n_bins,); one part is held at a time."""
+    counts = xp.zeros(n_bins, xp.uint64)  # the widest type that CuPy adds to
+    for keys in parts:
+        xp.add.at(counts, keys, xp.uint64(1))
+        del keys  # before the next are made
     return counts.view(xp.int64)

@@ -36,6 +36,7 @@ __all__ = [
     "Place",
     "Processor",
     "Search",
+    "VertexState",
     "View",
     "WholeAnswers",
 ]
@@ -222,8 +223,8 @@ class Counts(Protocol):
         """Return the sum of the program's `total` over the new values."""
 
 
-class Executor(Protocol):
-    """A vertex program under way on a device: its edges resident, streamed, or shared with the CPU."""
+class VertexState(Protocol):
+    """The values of a vertex program under way, and what its last iteration counted."""
 
     @property
     def values(self) -> Array:
@@ -245,6 +246,17 @@ class Executor(Protocol):
     def tally(self) -> Counts:
         """Return what the last iteration counted."""
 
+
+class Executor(Protocol):
+    """A vertex program under way on a device: its edges resident, streamed, or shared with the CPU.
+
+    It holds the program's state, and decides where the edges come from in each iteration.
+    """
+
+    @property
+    def state(self) -> VertexState:
+        """Return the state on the device."""
+
     @property
     def moved(self) -> Moved:
         """Return what the last iteration brought to the device."""
@@ -265,7 +277,7 @@ class Executor(Protocol):
         """Run one iteration and return the mode in which it was run."""
 
     def settle(self) -> None:
-        """Bring `values` and `active` up to the last iteration."""
+        """Bring the state's `values` and `active` up to the last iteration."""
 
-    def restart(self, state: RunState) -> None:
+    def restart(self, start: RunState) -> None:
         """Go on from other values and active vertices."""

@@ -83,7 +83,7 @@ def run(
         engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
     runner = engines.select(engine, "pandas")
     n_edges = edge_factor << scale
-    if engine == "cuda" and n_edges > CUDF_ROWS:
+    if runner.place == "device" and n_edges > CUDF_ROWS:
         raise TravError(
             f"scale={scale} with edge_factor={edge_factor} has {n_edges:,} edges, and a cuDF frame holds "
             f"{CUDF_ROWS:,}: choose a smaller scale or edge factor."
@@ -171,7 +171,7 @@ class _Bench:
 
     def construct(self, edges: Frame) -> Graph:
         """Kernel 1: find the vertices, renumber, and build what searches read."""
-        graph = Graph.from_edges(edges, "src", "dst", engine=self.engine.name)
+        graph = Graph.from_edges(edges, "src", "dst", engine=self.engine)
         view = graph.storage.view()
         _ = view.out, view.into  # built when first asked for
         return graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,15 +24,24 @@ class InMemory:
     engine : Engine
     n_vertices : int
     edges : GraphEdges
+    build : callable, optional
+        Builds the adjacencies of a set of edges, with the arguments of `AdjacencySet` but for the engine.
     """
 
     budget: Budget | None = None  # of memory; there is none
 
-    def __init__(self, engine: Engine, n_vertices: int, edges: GraphEdges) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        n_vertices: int,
+        edges: GraphEdges,
+        build: Callable[..., AdjacencySet] | None = None,
+    ) -> None:
         self.engine = engine
+        self._build = partial(AdjacencySet, engine) if build is None else build
         self._filtered = edges.filtered
         self._weighted = edges.weighted
-        self._all = self._built(
+        self._all = self._build(
             n_vertices, edges.chunks, edges.directed, self._with_weights(None), edges.forward
         )
         self._recent: tuple[Hashable, AdjacencySet] | None = None
@@ -77,25 +86,17 @@ class InMemory:
         if recent is None or recent[0] != where:
             self._recent = recent = None  # freed before its successor is built
             whole = self._all
-            structures = self._built(
+            structures = self._build(
                 whole.n_vertices, self._pairs(where), whole.directed, self._with_weights(where)
             )
             self._recent = recent = (where, structures)
         return recent[1]
 
     def _pairs(self, where: Hashable) -> Chunks:
+        if self.budget is not None:
+            return partial(self._filtered, where)  # read twice, a part at a time, in place of all of it once
         pairs = list(self._filtered(where))  # read once: the build goes over them twice
         return partial(iter, pairs)
-
-    def _built(
-        self,
-        n_vertices: int,
-        chunks: Chunks,
-        directed: bool,
-        weighted: Chunks | None,
-        forward: Adjacency | None = None,
-    ) -> AdjacencySet:
-        return AdjacencySet(self.engine, n_vertices, chunks, directed, weighted, forward)
 
     def forward(self, weighted: bool) -> Adjacency:
         """The edges by source (undirected ones both ways), with their weights if `weighted`."""

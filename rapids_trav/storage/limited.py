@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.interface import Chunks, Engine
@@ -36,7 +37,7 @@ class LimitedAdjacencySet(AdjacencySet):
 
     def __init__(
         self, budget: Budget, n_edges: int, engine: Engine, n_vertices: int, chunks: Chunks,
-        directed: bool, weighted: Chunks | None, forward: Adjacency | None,
+        directed: bool, weighted: Chunks | None = None, forward: Adjacency | None = None,
     ) -> None:  # fmt: skip
         self._budget, self._n_edges = budget, n_edges
         self._making = threading.RLock()
@@ -150,16 +151,4 @@ class Limited(InMemory):
         self, engine: Engine, n_vertices: int, edges: GraphEdges, *, budget: Budget, n_edges: int
     ) -> None:
         self.budget: Budget = budget
-        self._n_edges = n_edges
-        super().__init__(engine, n_vertices, edges)
-
-    def _built(
-        self, n_vertices: int, chunks: Chunks, directed: bool, weighted: Chunks | None,
-        forward: Adjacency | None = None,
-    ) -> AdjacencySet:  # fmt: skip
-        return LimitedAdjacencySet(
-            self.budget, self._n_edges, self.engine, n_vertices, chunks, directed, weighted, forward
-        )
-
-    def _pairs(self, where: Hashable) -> Chunks:
-        return lambda: self._filtered(where)  # read twice, a part at a time, in place of all of it once
+        super().__init__(engine, n_vertices, edges, partial(LimitedAdjacencySet, budget, n_edges, engine))

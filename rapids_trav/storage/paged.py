@@ -9,7 +9,7 @@ stream them page by page.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -179,21 +179,8 @@ class Paged(InMemory):
         spill: str | os.PathLike[str] | None = None,
     ) -> None:
         self.budget: Budget = budget
-        self._outside = SpilledBuild(engine, budget, spill)
-        super().__init__(engine, n_vertices, edges)
-
-    def _built(
-        self,
-        n_vertices: int,
-        chunks: Chunks,
-        directed: bool,
-        weighted: Chunks | None,
-        forward: Adjacency | None = None,
-    ) -> AdjacencySet:
-        return PagedAdjacencySet(self._outside, n_vertices, chunks, directed, weighted, forward)
-
-    def _pairs(self, where: Hashable) -> Chunks:
-        return partial(self._filtered, where)
+        outside = SpilledBuild(engine, budget, spill)
+        super().__init__(engine, n_vertices, edges, partial(PagedAdjacencySet, outside))
 
 
 Cut = Callable[[int, int, int | None], tuple[np.ndarray, int]]

@@ -28,8 +28,8 @@ def host_view(engine):
     return GatherView(rows, rows, None, np.diff(offsets))
 
 
-def iteration(engine, view, n_streams, hybrid=False):
-    """The trace of one iteration in which no page stays, and the values that it comes to."""
+def asked_of(engine, view, n_streams):
+    """One iteration in which no page stays: what an engine's `run` and an executor take."""
     from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
     from rapids_trav.engines.cuda.stream.plan import plan_stream
 
@@ -42,10 +42,14 @@ def iteration(engine, view, n_streams, hybrid=False):
     tight = replace(view, pages=Pages(firsts, Budget(limit), n_streams))
     assert plan_stream(tight, program, options, 4, PIECE_EDGES).n_kept == 0
     state = RunState(engine.xp.arange(N, dtype=program.dtype), engine.xp.ones(N, bool))
-    done = (engine.run_hybrid if hybrid else engine.run)(tight, program, state, options)
+    return tight, program, state, options
+
+
+def iteration(engine, view, n_streams):
+    """The trace of that iteration, and the values that it comes to."""
+    done = engine.run(*asked_of(engine, view, n_streams))
     (row,) = done.trace
-    if not hybrid:  # the CPU takes some of the pages
-        assert [span.page for span in row.spans] == list(range(PAGES))
+    assert [span.page for span in row.spans] == list(range(PAGES))
     assert all(span.copy is not None for span in row.spans)
     return row, done.values.get()
 
@@ -87,25 +91,25 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
         assert all(shared(span.copy, span.computing) <= SAME_TIME for span in row.spans)
 
 
-def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, monkeypatch):
+def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view):
     """What the GPU has made of a page is on its way to the CPU while another page comes in."""
-    from rapids_trav.engines.cuda.hybrid.shared import Hybrid
+    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
+    from rapids_trav.engines.cuda.programs.run import iterate
+    from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
 
-    sent, after_page = [], Hybrid._after_page
-
-    def noted(self, page, slot):
-        begin = self._log.mark(slot.stream)
-        after_page(self, page, slot)
-        sent.append((page, self._log._times, (begin, self._log.mark(slot.stream))))
-
-    monkeypatch.setattr(Hybrid, "_after_page", noted)
     _, alone = iteration(engine, host_view, 1)
     most = []
     for _ in range(TRIES):
-        sent.clear()
-        row, values = iteration(engine, host_view, 3, hybrid=True)
-        assert np.array_equal(values, alone)
-        assert sorted(page for page, _, _ in sent) == sorted(span.page for span in row.spans)
-        back = [(page, times(span)) for page, times, span in sent]
-        most += [shared(own, span.copy) for page, own in back for span in row.spans if span.page != page]
+        sent = {}
+        view, *asked = asked_of(engine, host_view, 3)
+        with rapids_allocator(), HybridExecutor(view, *asked, on_sent=sent.__setitem__) as executor:
+            done = iterate(executor, *asked)
+            back = {page: executor.pages.log.times(span) for page, span in sent.items()}
+        (row,) = done.trace
+        assert np.array_equal(done.values.get(), alone)
+        assert sorted(back) == sorted(span.page for span in row.spans)  # the CPU takes the others
+        assert all(span.copy is not None for span in row.spans)
+        most += [
+            shared(own, span.copy) for page, own in back.items() for span in row.spans if span.page != page
+        ]
     assert max(most) > SAME_TIME

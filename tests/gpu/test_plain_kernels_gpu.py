@@ -10,14 +10,14 @@ pytestmark = pytest.mark.gpu
 @pytest.fixture(params=["rmat", "wheel", "big star", "directed"])
 def works(request, engine):
     """Two runs of one question at the same place, for any question."""
-    from rapids_trav.engines.cuda.programs.resident import ResidentWork
+    from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
     def made(asked):
         graph = CASES[request.param]
         program, values, active, options = question(asked, graph)
         view = gather_view(graph, engine)
         state = start(program, graph.n, values, active, engine.xp)
-        return [ResidentWork(view, program, state, options) for _ in range(2)]
+        return [ResidentExecutor(view, program, state, options) for _ in range(2)]
 
     return made
 
@@ -28,10 +28,10 @@ def test_gathering(works, asked):
 
     fast, plain = works(asked)
     fast.pull()
-    tally = plain_pull(plain)
-    assert bool((fast.values == plain.values).all())
-    assert bool((fast.active == plain._flags).all())
-    assert tally[:3] == fast.tally[:3]
+    tally = plain_pull(plain.state)
+    assert bool((fast.state.values == plain.state.values).all())
+    assert bool((fast.state.active == plain.state.flags).all())
+    assert tally[:3] == fast.state.tally[:3]
 
 
 @pytest.mark.parametrize("asked", ["bfs", "components"])
@@ -40,8 +40,9 @@ def test_pushing(works, asked):
 
     fast, plain = works(asked)
     fast.push()
-    tally, following = plain_push(plain)
-    assert bool((fast.values == plain.values).all())
-    assert (tally.light, tally.heavy, tally.edges) == (fast.tally.light, fast.tally.heavy, fast.tally.edges)
+    tally, following = plain_push(plain.state)
+    assert bool((fast.state.values == plain.state.values).all())
+    theirs = fast.state.tally
+    assert (tally.light, tally.heavy, tally.edges) == (theirs.light, theirs.heavy, theirs.edges)
     assert len(queued(following, tally)) == tally.light + tally.heavy
-    assert queued(following, tally) == queued(fast._queue, fast.tally)
+    assert queued(following, tally) == queued(fast.state.queue, theirs)

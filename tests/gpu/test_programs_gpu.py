@@ -299,16 +299,16 @@ def test_weighted_build(engine, weight, symmetric, n_chunks):
 
 
 def test_hubs_are_cut(engine):
-    from rapids_trav.engines.cuda.programs.resident import ResidentWork
+    from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
     from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 
     graph = wheel(2, 3 * PIECE_EDGES + 5)
     program, values, active, options = question("components", graph)
     device = gather_view(graph, engine)
-    work = ResidentWork(device, program, start(program, graph.n, values, active, engine.xp), options)
-    hubs = work._lists.hubs
+    work = ResidentExecutor(device, program, start(program, graph.n, values, active, engine.xp), options)
+    hubs = work.lists.hubs
     assert hubs.rows.get().tolist() == [0, 1]
     assert hubs.first_pieces.get().tolist() == [0, 4, 8]
     assert hubs.piece_hubs.get().tolist() == [0] * 4 + [1] * 4
-    listed = np.sort(work._lists.all.rows.get())
+    listed = np.sort(work.lists.all.rows.get())
     assert np.array_equal(listed, np.arange(graph.n))

@@ -46,11 +46,11 @@ def run(engine, view, options, program=SUM):
 
 @pytest.mark.parametrize("replication", ["formula", *FACTORS])
 def test_copies_are_filled_by_lane_and_merged(engine, view, replication):
-    from rapids_trav.engines.cuda.programs.resident import ResidentWork
+    from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
     options = replace(OPTIONS, replication=replication)
     state = start(SUM, view.n_vertices, np.ones(view.n_vertices), True, engine.xp)
-    shards = ResidentWork(view, SUM, state, options).shards.shards
+    shards = ResidentExecutor(view, SUM, state, options).shards.shards
     offsets = view.into.row_offsets.get().astype(np.int64)
     expected = expected_counters(shards, offsets)
     done = run(engine, view, options)

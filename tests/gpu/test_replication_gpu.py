@@ -163,12 +163,12 @@ def test_minima_and_integers_are_the_same_in_every_run(engine, views):
 
 def test_shards_of_this_card(engine, views):
     """Local ids name the rows, all fits into shared memory, and every piece says what it took."""
-    from rapids_trav.engines.cuda.programs.resident import ResidentWork
+    from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
     program, values, active, options = question("components", GRAPHS["wheel"])
     device, host = views("wheel")
     state = start(program, device.n_vertices, values, active, engine.xp)
-    work = ResidentWork(device, program, state, replace(options, gather="replicas"))
+    work = ResidentExecutor(device, program, state, replace(options, gather="replicas"))
     gathering = work.shards
     shards = gathering.shards
     rows = np.repeat(np.arange(host.n_vertices), np.diff(host.into.row_offsets))
@@ -178,7 +178,7 @@ def test_shards_of_this_card(engine, views):
     assert gathering.nbytes > 2 * device.into.n_edges
     gathering.cycles = engine.xp.zeros(shards.n_pieces, np.int64)
     work.pull()
-    assert work.tally.edges == device.into.n_edges
+    assert work.state.tally.edges == device.into.n_edges
     assert (gathering.cycles.get() > 0).all()
     assert not gathering._tickets.get().any()
 

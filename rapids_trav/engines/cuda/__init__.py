@@ -194,12 +194,12 @@ class CudaEngine:
         """
         if view.pages is None:
             return self.run(view, program, state, options)
-        from rapids_trav.engines.cuda.hybrid.shared import Hybrid
+        from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
         from rapids_trav.engines.cuda.programs.run import iterate
 
         with (
             _device_memory(f"program {program.name!r}", view.pages.budget.free),
-            Hybrid(view, program, state, options) as work,
+            HybridExecutor(view, program, state, options) as work,
         ):
             return iterate(work, program, state, options)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rapids_trav.engines.cuda.programs.resident import ResidentWork
+from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 from rapids_trav.engines.cuda.programs.run import iterate
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.programs.definition import Program
@@ -12,8 +12,8 @@ from rapids_trav.programs.run_state import RunState
 def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     if view.pages is None:
-        return iterate(ResidentWork(view, program, state, options), program, state, options)
-    from rapids_trav.engines.cuda.stream.streamed import Stream
+        return iterate(ResidentExecutor(view, program, state, options), program, state, options)
+    from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 
-    with Stream(view, program, state, options) as work:
+    with StreamedExecutor(view, program, state, options) as work:
         return iterate(work, program, state, options)

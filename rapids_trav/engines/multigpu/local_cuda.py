@@ -5,7 +5,7 @@ All of it is on CuPy's current stream, and allocates where CuPy does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import cupy
@@ -22,10 +22,23 @@ SPECIALISATIONS = tuple(
 )
 
 
+def load_kernels(edge_bits: int) -> loader.Kernels:
+    """Return the kernels of `FILE` for offsets of so many bits."""
+    return loader.load(FILE, edge_bits=edge_bits)
+
+
 class CudaWork:
-    """The steps of a level over CuPy arrays; see `local_work.LocalWork`."""
+    """The steps of a level over CuPy arrays; see `local_work.LocalWork`.
+
+    Parameters
+    ----------
+    kernels : callable(edge_bits) -> Kernels
+    """
 
     xp = cupy
+
+    def __init__(self, kernels: Callable[[int], loader.Kernels] = load_kernels) -> None:
+        self._load = kernels
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
         """Sort the keys: 16 bytes an edge beside the pieces, each of which is let go when it is copied."""
@@ -47,7 +60,7 @@ class CudaWork:
     ) -> tuple[list[Array], int]:
         sizes = cupy.zeros(n_blocks, np.int32)
         scanned, total = _scanned_degrees(edges, frontier)
-        _kernels(edges).launch(
+        self._kernels(edges).launch(
             "expand_claim", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total,
             np.int32(block), reach.claimed, reach.predecessor, reach.found, sizes,
         )  # fmt: skip
@@ -59,7 +72,7 @@ class CudaWork:
         sizes = cupy.zeros(n_blocks, np.int32)
         looked_at = cupy.zeros(1, np.uint64)
         n_to = len(edges.offsets) - 1
-        _kernels(edges).launch(
+        self._kernels(edges).launch(
             "pull_claim", n_to, edges.offsets, edges.targets, n_to, frontier, np.int32(block),
             reach.claimed, reach.predecessor, reach.found, sizes, looked_at,
         )  # fmt: skip
@@ -69,7 +82,7 @@ class CudaWork:
         none = np.iinfo(np.int32).max
         best = cupy.full(len(to_level), none, np.int32)
         n_edges = len(edges.targets)
-        _kernels(edges).launch(
+        self._kernels(edges).launch(
             "smallest_before", n_edges, edges.offsets, edges.targets, len(edges.offsets), n_edges,
             from_level, to_level, best,
         )  # fmt: skip
@@ -79,7 +92,7 @@ class CudaWork:
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         scanned, total = _scanned_degrees(edges, frontier)
         keys = cupy.empty(total, np.int64)
-        _kernels(edges).launch(
+        self._kernels(edges).launch(
             "expand_keys", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total, keys
         )
         return keys
@@ -89,7 +102,7 @@ class CudaWork:
         frontier = cupy.empty(n_most, np.int32)
         size = cupy.zeros(1, np.int32)
         for offsets, finder in messages:
-            _kernels().launch(
+            self._kernels().launch(
                 "settle", len(offsets), offsets, len(offsets), np.int32(finder), np.int32(level),
                 owned.visited, owned.distance, owned.finder, frontier, size,
             )  # fmt: skip
@@ -97,22 +110,21 @@ class CudaWork:
 
     def to_words(self, offsets: Array, n_words: int) -> Array:
         words = cupy.zeros(n_words, np.uint32)
-        _kernels().launch("list_to_bitmap", len(offsets), offsets, len(offsets), words)
+        self._kernels().launch("list_to_bitmap", len(offsets), offsets, len(offsets), words)
         return words
 
     def to_offsets(self, words: Array) -> Array:
         offsets = cupy.empty(32 * len(words), np.int32)
         size = cupy.zeros(1, np.int32)
-        _kernels().launch("bitmap_to_list", len(words), words, len(words), offsets, size)
+        self._kernels().launch("bitmap_to_list", len(words), words, len(words), offsets, size)
         return offsets[: int(size[0])]
+
+    def _kernels(self, edges: Compressed | None = None) -> loader.Kernels:
+        return self._load(32 if edges is None else 8 * edges.offsets.dtype.itemsize)
 
 
 def _lists(found: Array, sizes: Array, block: int) -> list[Array]:
     return [found[m * block : m * block + n] for m, n in enumerate(sizes.tolist())]
-
-
-def _kernels(edges: Compressed | None = None) -> loader.Kernels:
-    return loader.load(FILE, edge_bits=32 if edges is None else 8 * edges.offsets.dtype.itemsize)
 
 
 def _grouped(keys: Array, n_from: int) -> Compressed:

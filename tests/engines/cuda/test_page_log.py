@@ -45,7 +45,7 @@ def fake_events(monkeypatch):
 
 
 def moved(n_pages, n_streams, trace=True, told=None):
-    """An iteration with a copying stream and `n_streams` slots, ordered by events as `Stream` orders them."""
+    """An iteration with a copying stream and `n_streams` slots, ordered by events as `PagePipeline` does."""
     on_page = None if told is None else lambda pages, n_bytes: told.append((pages, n_bytes))
     log = transfer_trace.TransferTrace(RunOptions(trace=trace, on_page=on_page))
     copying, slots = FakeStream(), [FakeStream() for _ in range(n_streams)]

@@ -20,41 +20,42 @@ DEGREES = np.array([0, 1000, 1, 0, 7, 1])
 
 
 @pytest.fixture
-def launches(monkeypatch):
-    """Threads and arguments of each launch, by the names that the kernel gives them."""
+def kernels(monkeypatch):
+    """Kernels that only note their threads, and their arguments by the names that the kernel gives them."""
     parameters = {
         name: [parameter.split()[-1].lstrip("*") for parameter in listed.split(",")]
         for name, listed in re.findall(
             r"__global__ void (\w+)\((.*?)\)", loader.source("bfs_2d.cu"), re.DOTALL
         )
     }
-    made = []
 
     class Kernels:
+        def __init__(self):
+            self.made = []
+
         def launch(self, name, n_threads, *arguments):
-            made.append((name, n_threads, dict(zip(parameters[name], arguments, strict=True))))
+            self.made.append((name, n_threads, dict(zip(parameters[name], arguments, strict=True))))
 
     monkeypatch.setattr(local_cuda, "cupy", np)
-    monkeypatch.setattr(local_cuda, "_kernels", lambda edges=None: Kernels())
-    return made
+    return Kernels()
 
 
 @pytest.mark.parametrize("frontier", [[1], [0, 1, 3, 2, 4], [5, 3, 0], [0, 3], []])
-def test_a_thread_for_each_edge_of_the_frontier(launches, frontier):
+def test_a_thread_for_each_edge_of_the_frontier(kernels, frontier):
     """A hub's edges are as many threads; vertices without edges have none."""
     offsets = np.append(0, np.cumsum(DEGREES)).astype(np.int32)
     edges = Compressed(offsets, np.zeros(offsets[-1], np.int32))
     frontier = np.array(frontier, np.int32)
     n_edges = int(DEGREES[frontier].sum())
-    work = local_cuda.CudaWork()
+    work = local_cuda.CudaWork(kernels=lambda edge_bits: kernels)
     reach = Reach(np.zeros(2, np.uint32), None, np.zeros(64, np.int32))
     assert work.expand(edges, frontier, reach, 32, 2)[1] == n_edges
     assert len(work.candidates(edges, frontier)) == n_edges
-    assert [(name, n_threads) for name, n_threads, _ in launches] == [
+    assert [(name, n_threads) for name, n_threads, _ in kernels.made] == [
         ("expand_claim", n_edges),
         ("expand_keys", n_edges),
     ]
-    for _, _, arguments in launches:
+    for _, _, arguments in kernels.made:
         before = np.append(0, np.cumsum(DEGREES[frontier]))
         assert arguments["scanned"][: len(frontier)].tolist() == before[:-1].tolist()
         assert (arguments["frontier_size"], arguments["total"]) == (len(frontier), n_edges)

@@ -13,7 +13,7 @@ L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G12 to G17).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -24,36 +24,82 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cuda.hybrid.cpu_executor import HostSide
 from rapids_trav.engines.cuda.hybrid.dispatcher import CPU, GPU, Dispatcher
+from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import write_total
 from rapids_trav.engines.cuda.stream.buffers import Slot, to_device, to_host
 from rapids_trav.engines.cuda.stream.feed import Task
-from rapids_trav.engines.cuda.stream.streamed import Stream
-from rapids_trav.engines.runs import Moved
+from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
+from rapids_trav.engines.cuda.stream.transfer_trace import Span
+from rapids_trav.engines.runs import GatherView, Moved, RunOptions
+from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY, gather_mode
 from rapids_trav.programs.run_state import RunState
 
 
-class Hybrid(Stream):
-    """A run on both; used as a context manager."""
+class HybridExecutor:
+    """An `engines.interface.Executor` on both; used as a context manager.
 
-    def _open(self, state: RunState, held: ExitStack) -> None:
-        super()._open(state, held)
-        self._side = HostSide(self._host, self._program, state, self._options)
-        held.callback(self._side.close)
-        self._exchange = cupy.cuda.Stream(non_blocking=True)
-        held.callback(self._exchange.synchronize)
-        penalty = 1 if self._feed.reachable else STORAGE_PENALTY
-        self.dispatcher = Dispatcher(np.diff(self.plan.first_edges).tolist(), penalty)
-        self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()  # pages, and the events at their ends
-        self._behind = False  # whether the GPU lacks what the CPU has done alone
+    Parameters
+    ----------
+    on_sent : callable(page, span), optional
+        Called with the events around the copies to the CPU of what the GPU has made of a page.
+
+    Attributes
+    ----------
+    pages : PagePipeline
+        The GPU's.
+    dispatcher : Dispatcher
+    """
+
+    may_push = False
+
+    def __init__(
+        self,
+        view: GatherView,
+        program: Program,
+        start: RunState,
+        options: RunOptions,
+        on_sent: Callable[[int, Span], None] | None = None,
+    ) -> None:
+        self.moved = Moved()
+        self.counters: dict[str, int] = {}
+        self._on_sent = on_sent
+        with ExitStack() as held:
+            self.pages = PagePipeline(view, program, start, options, held)
+            self._side = HostSide(view, program, start, options)
+            held.callback(self._side.close)
+            self._exchange = cupy.cuda.Stream(non_blocking=True)
+            held.callback(self._exchange.synchronize)
+            penalty = 1 if self.pages.feed.reachable else STORAGE_PENALTY
+            self.dispatcher = Dispatcher(np.diff(self.pages.plan.first_edges).tolist(), penalty)
+            # Pages of the GPU that are under way, and the events at their ends.
+            self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()
+            self._behind = False  # whether the GPU lacks what the CPU has done alone
+            self._closing = held.pop_all()
+
+    def __enter__(self) -> HybridExecutor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Waits for what is under way, and gives everything back."""
+        self._closing.close()
+
+    @property
+    def state(self) -> ProgramState:
+        return self.pages.state
+
+    @property
+    def penalty(self) -> int:
+        return self.pages.penalty
 
     def step(self, mode: str) -> str:
-        share = self.tally.scout / max(self.n_edges, 1)
-        if not self.dispatcher.alone(share):
+        """Run one iteration, on the CPU alone or on both; return the mode in which it was run."""
+        scout, n_edges = self.state.tally.scout, self.state.n_edges
+        if not self.dispatcher.alone(scout / max(n_edges, 1)):
             self.pull()
             return "pull"
         if mode != "pull":
-            mode = gather_mode(self.tally.scout, self.n_edges, not self._feed.reachable)
+            mode = gather_mode(scout, n_edges, not self.pages.feed.reachable)
         self._alone(mode)
         return mode
 
@@ -61,42 +107,47 @@ class Hybrid(Stream):
         """Bring the GPU up to date."""
         if self._behind:
             for name, source in self._side.stands():
-                to_device(self._of_device(name, self._messages), source, cupy.cuda.get_current_stream())
-            write_total(self._before, self.tally.total)
+                target = self._of_device(name, self.state.messages)
+                to_device(target, source, cupy.cuda.get_current_stream())
+            write_total(self.state.before, self.state.tally.total)
             cupy.cuda.get_current_stream().synchronize()  # the CPU writes there in the next iteration
             self._behind = False
 
-    def restart(self, state: RunState) -> None:
-        super().restart(state)
-        self._side.work.restart(RunState(cupy.asnumpy(state.values), cupy.asnumpy(state.active)))
+    def restart(self, start: RunState) -> None:
+        """Go on from other values and active vertices, on both sides."""
+        self.state.restart(start)
+        self._side.work.restart(RunState(cupy.asnumpy(start.values), cupy.asnumpy(start.active)))
 
     def pull(self) -> None:
         """Every vertex gathers and is applied, on either side."""
         self.settle()
-        row = self._tallies.fresh()
+        state, pages = self.state, self.pages
+        row = state.tallies.fresh()
         side = self._side
         side.begin()
         self._launched.clear()
         self.dispatcher.begin()
-        self._begin()
-        self._exchange.wait_event(self._log.mark(cupy.cuda.get_current_stream()))
+        pages.begin()
+        self._exchange.wait_event(pages.log.mark(cupy.cuda.get_current_stream()))
         with ThreadPoolExecutor(1, thread_name_prefix="rapids_trav hybrid") as pool:
             theirs = pool.submit(self._host_pages, cupy.cuda.Device().id)
-            for ready in self._feed.ahead(self._pages_of_gpu()):
-                self._launched.append((ready.task.page, self._launch(ready, None, row).free))
+            for ready in pages.feed.ahead(self._pages_of_gpu()):
+                slot = pages.launch(ready, None, row, after=self._send)
+                self._launched.append((ready.task.page, slot.free))
             self._wait_for(0)
             stats, n_edges = theirs.result()
-        self._log.tell_rest()
-        self._join()
-        cupy.cuda.get_current_stream().wait_event(self._log.mark(self._exchange))
-        self._messages, self._new_messages = self._new_messages, self._messages
-        self._finish(row)
+        pages.log.tell_rest()
+        pages.join()
+        cupy.cuda.get_current_stream().wait_event(pages.log.mark(self._exchange))
+        state.swap_messages()
+        state.finish(row)
+        self.moved = pages.log.moved()
         self._merge(stats, n_edges)
 
     def _alone(self, mode: str) -> None:
         work = self._side.work
         n_edges = self._side.alone(mode)
-        self.tally = self.tally._replace(
+        self.state.tally = self.state.tally._replace(
             active=work.n_active, scout=work.active_edges, edges=n_edges, residual=work.residual,
             total=work.next_total,
         )  # fmt: skip
@@ -105,14 +156,15 @@ class Hybrid(Stream):
 
     def _merge(self, stats: Array, n_edges: int) -> None:
         """Adds what the CPU has counted to what the GPU has, on both sides."""
-        self.tally = tally = self.tally._replace(
-            active=self.tally.active + int(stats[CHANGED]),
-            scout=self.tally.scout + int(stats[EDGES]),
-            edges=self.tally.edges + n_edges,
-            residual=self.tally.residual + float(stats[RESIDUAL]),
-            total=self.tally.total + float(stats[TOTAL]),
+        ours = self.state.tally
+        self.state.tally = tally = ours._replace(
+            active=ours.active + int(stats[CHANGED]),
+            scout=ours.scout + int(stats[EDGES]),
+            edges=ours.edges + n_edges,
+            residual=ours.residual + float(stats[RESIDUAL]),
+            total=ours.total + float(stats[TOTAL]),
         )
-        write_total(self._before, tally.total)
+        write_total(self.state.before, tally.total)
         work = self._side.work
         work.swap()
         work.n_active, work.active_edges = tally.active, tally.scout
@@ -126,13 +178,13 @@ class Hybrid(Stream):
         stats, n_edges = np.zeros(N_STATS), 0
         with cupy.cuda.Device(device):
             while (page := self.dispatcher.take(CPU)) is not None:
-                rows = self.plan.rows(page)
+                rows = self.pages.plan.rows(page)
                 counted, edges = side.gather(*rows)
                 stats += counted
                 n_edges += edges
                 self.dispatcher.done(CPU, page)
                 for name, source in side.written(*rows):
-                    target = self._of_device(name, self._new_messages)
+                    target = self._of_device(name, self.state.new_messages)
                     to_device(target[slice(*rows)], source, self._exchange)
         return stats, n_edges
 
@@ -141,11 +193,11 @@ class Hybrid(Stream):
     def _pages_of_gpu(self) -> Iterator[Task]:
         """Pages as slots become free."""
         while True:
-            self._wait_for(len(self._slots) - 1)
+            self._wait_for(len(self.pages.slots) - 1)
             page = self.dispatcher.take(GPU)
             if page is None:
                 return
-            yield Task(page, self._or_kept(page, "copy"))
+            yield Task(page, self.pages.or_kept(page, "copy"))
 
     def _wait_for(self, n_left: int) -> None:
         """Until no more than so many of the pages that were launched are under way."""
@@ -154,13 +206,22 @@ class Hybrid(Stream):
             event.synchronize()
             self.dispatcher.done(GPU, page)
 
-    def _after_page(self, page: int, slot: Slot) -> None:
-        rows = self.plan.rows(page)
+    def _send(self, page: int, slot: Slot) -> None:
+        """Sends what the GPU has made of a page to the CPU, on the page's stream."""
+        if self._on_sent is None:
+            self._copy_to_host(page, slot)
+            return
+        begin = self.pages.log.mark(slot.stream)
+        self._copy_to_host(page, slot)
+        self._on_sent(page, (begin, self.pages.log.mark(slot.stream)))
+
+    def _copy_to_host(self, page: int, slot: Slot) -> None:
+        rows = self.pages.plan.rows(page)
         same = self._side.work.new_messages is self._side.work.new_values
         for name, target in self._side.written(*rows):
             if name == "messages" and same:
                 continue
-            to_host(target, self._of_device(name, self._new_messages)[slice(*rows)], slot.stream)
+            to_host(target, self._of_device(name, self.state.new_messages)[slice(*rows)], slot.stream)
 
     def _of_device(self, name: str, messages: Array) -> Array:
-        return {"values": self.values, "messages": messages, "flags": self._flags}[name]
+        return {"values": self.state.values, "messages": messages, "flags": self.state.flags}[name]

@@ -45,34 +45,36 @@ def choose_mode(
     return gather_mode(scout, n_edges) if penalty is None else gather_mode(scout, n_edges, True, penalty)
 
 
-def iterate(work: Executor, program: Program, state: RunState, options: RunOptions) -> Run:
-    """Iterate the program on any executor, begun from `state`, until it ends."""
-    iteration, residual = state.iteration, state.residual
+def iterate(executor: Executor, program: Program, start: RunState, options: RunOptions) -> Run:
+    """Iterate the program on any executor, begun from `start`, until it ends."""
+    iteration, residual = start.iteration, start.residual
+    state = executor.state
     converged = program.has_converged(residual)
     trace: list[IterationTrace] = []
-    while not converged and work.n_active:
+    while not converged and state.n_active:
         if options.max_iterations is not None and iteration >= options.max_iterations:
             break
         begin = perf_counter()
         iteration += 1
-        n_active, total = work.n_active, work.tally.total
-        scout, n_edges = work.tally.scout, work.n_edges
-        mode = work.step(choose_mode(options.mode, program, work.may_push, scout, n_edges, work.penalty))
+        n_active, total = state.n_active, state.tally.total
+        scout, n_edges = state.tally.scout, state.n_edges
+        mode = choose_mode(options.mode, program, executor.may_push, scout, n_edges, executor.penalty)
+        mode = executor.step(mode)
         if program.tolerance is not None:
-            residual = work.tally.residual
+            residual = state.tally.residual
             converged = program.has_converged(residual)
         if options.trace:
             milliseconds = 1e3 * (perf_counter() - begin)
-            pages, n_bytes, overlap, spans = work.moved
-            moved = (work.tally.edges, pages, n_bytes, milliseconds, overlap)
+            pages, n_bytes, overlap, spans = executor.moved
+            moved = (state.tally.edges, pages, n_bytes, milliseconds, overlap)
             trace.append(IterationTrace(iteration, mode, n_active, *moved, residual, spans))
-        goes_on = work.n_active and not converged
+        goes_on = state.n_active and not converged
         if options.checkpoint is not None:
-            work.settle()
-            now = RunState(work.values, work.active, iteration, total, residual)
+            executor.settle()
+            now = RunState(state.values, state.active, iteration, total, residual)
             options.checkpoint(now, not goes_on or iteration == options.max_iterations)
         if options.between is not None and goes_on and iteration >= options.between_from:
-            work.settle()
-            work.restart(options.between(RunState(work.values, work.active, iteration, total)))
-    work.settle()
-    return Run(work.values, iteration, converged or not work.n_active, residual, trace, work.counters)
+            executor.settle()
+            executor.restart(options.between(RunState(state.values, state.active, iteration, total)))
+    executor.settle()
+    return Run(state.values, iteration, converged or not state.n_active, residual, trace, executor.counters)

@@ -16,15 +16,20 @@ import numpy.typing as npt
 
 from rapids_trav.utilities.sizes import readable
 
-_MUCH = 1 << 26  # bytes
+MUCH = 1 << 26  # bytes
 _PIECE = 1 << 26  # bytes that a thread touches at a time
 _SMALL_PAGE = 4096
 
 
-def empty_pinned(n: int, dtype: npt.DTypeLike) -> np.ndarray:
+def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
     """An array of n entries in host memory that stays in place, and that the GPU reaches.
 
     It goes back to the system when it is no longer used: CuPy's pool would keep it.
+
+    Parameters
+    ----------
+    much : int
+        Bytes from which on it is taken from the system page by page.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def empty_pinned(n: int, dtype: npt.DTypeLike) -> np.ndarray:
     if n_bytes == 0:
         return np.empty(0, dtype)
     try:
-        if n_bytes >= _MUCH:
+        if n_bytes >= much:
             return np.asarray(_Registered(n, np.dtype(dtype)))
         return np.ndarray(n, dtype, cupy.cuda.PinnedMemoryPointer(cupy.cuda.PinnedMemory(n_bytes), 0))
     except (cupy.cuda.runtime.CUDARuntimeError, OSError) as error:

@@ -81,9 +81,10 @@ class TransferTrace:
         return Moved(self._pages, self._n_bytes, overlap, spans)
 
     def _timed_span(self, page: UnderWay) -> PageSpan:
-        copy = None if page.copy is None else self._times(page.copy)
-        return PageSpan(page.page, copy, self._times(page.computing))
+        copy = None if page.copy is None else self.times(page.copy)
+        return PageSpan(page.page, copy, self.times(page.computing))
 
-    def _times(self, span: Span) -> tuple[float, float]:
+    def times(self, span: Span) -> tuple[float, float]:
+        """Return the begin and end of a span, in milliseconds from the start of the iteration."""
         begin, end = (cupy.cuda.get_elapsed_time(self._start, event) for event in span)
         return begin, end

@@ -1,0 +1,213 @@
+"""The state of a vertex program on the device, with the kernels that advance it; executors hold one.
+
+Messages are computed once for each vertex, when its value changes, so that an edge reads one number beside
+its neighbour.  A vertex alone reads its own value: values are replaced in place, and in a synchronous run
+only the messages are written beside the old ones.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.programs.link import load_program
+from rapids_trav.engines.cuda.programs.row_gather import Hubs, Lists, RowGather, expansion_blocks
+from rapids_trav.engines.cuda.programs.tally import Tallies, Tally
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.digest import ProgramKey
+from rapids_trav.programs.run_state import RunState
+
+HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
+
+Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or their addresses
+
+
+class ProgramState:
+    """Values, messages and active vertices of a run; `start` is copied.
+
+    An executor calls `set_out` before the first iteration and `finish` at the end of each.
+
+    Parameters
+    ----------
+    view : GatherView
+        Its offsets and degrees are on the device; the executor says where its edges are.
+    tally_rows : int
+        Rows of counters that are allocated at once.
+
+    Attributes
+    ----------
+    values, messages, new_messages : arrays, (n,)
+        `new_messages` are written beside `messages`; in an asynchronous run they are the same array.
+    flags : bool array, (n,)
+        The active vertices, unless there is a queue of them.
+    degrees : array or None
+        As the view has them.
+    queue : vertex array, (n,)
+        The active vertices, light ones from the front and heavy ones from the back.
+    queue_sizes : array or None
+        The row of counters whose LIGHT and HEAVY are the queue's; None: see the flags.
+    before : array
+        The row of counters of the last iteration; `tally` is what it holds.
+    """
+
+    before: Array
+    tally: Tally
+
+    def __init__(
+        self, view: GatherView, program: Program, start: RunState, options: RunOptions, tally_rows: int
+    ) -> None:
+        self.view, self.program = view, program
+        self.n = view.n_vertices
+        self.dtype = np.dtype(program.dtype)
+        self._source = ProgramKey(program)
+        self._loaded: dict[str, Kernels] = {}
+        self.tallies = Tallies(tally_rows)
+        self.values = cupy.array(start.values, self.dtype)
+        self.flags = cupy.array(start.active, np.bool_)
+        self.messages = cupy.empty(self.n, self.dtype)
+        self.new_messages = self.messages if options.asynchronous else cupy.empty(self.n, self.dtype)
+        degree_type = np.int64 if view.weights is None else np.float64
+        self.degrees: cupy.ndarray = None if view.degrees is None else cupy.asarray(view.degrees, degree_type)
+        self._parameters = cupy.asarray(np.array([*options.parameters, 0], np.float64))
+        self.queue: cupy.ndarray = None
+        self.queue_sizes: cupy.ndarray = None
+
+    def set_out(self) -> None:
+        """Offer the messages of the first iteration: the values and flags are those to start from."""
+        self.queue_sizes = None
+        self.before = self.tallies.fresh()
+        self.kernels("gas_state.cu").launch(
+            "offer_all", self.n, self.n, self.values, self.messages, self.flags, self.degrees,
+            self.view.out.row_offsets, self.before,
+        )  # fmt: skip
+        self.tally = self.tallies.read(self.before)
+
+    def restart(self, start: RunState) -> None:
+        """Go on from other values and active vertices."""
+        self.values[...] = start.values
+        self.flags[...] = start.active
+        self.set_out()
+
+    def finish(self, row: Array, queue_sizes: Array | None = None) -> None:
+        """End an iteration that counted in `row`; with `queue_sizes` the queue has the active vertices."""
+        self.before = row
+        self.queue_sizes = queue_sizes
+        tally = self.tallies.read(row)
+        self.tally = tally if queue_sizes is None else tally._replace(active=tally.light + tally.heavy)
+
+    def swap_messages(self) -> None:
+        """Let the new messages take the place of the old."""
+        self.messages, self.new_messages = self.new_messages, self.messages
+
+    @property
+    def n_active(self) -> int:
+        return self.tally.active
+
+    @property
+    def n_edges(self) -> int:
+        return self.view.out.n_edges
+
+    @property
+    def active(self) -> Array:
+        """Flags of the active vertices."""
+        if self.queue_sizes is not None:
+            self.flags.fill(False)
+            state = self.kernels("gas_state.cu")
+            state.launch("queue_to_flags", self.n_active, self.queue, self.n, self.queue_sizes, self.flags)
+        return self.flags
+
+    @cached_property
+    def marks(self) -> cupy.ndarray:
+        """A byte for each vertex, 0 between iterations: whether an active one leads to it."""
+        return cupy.zeros(self.n, np.uint8)
+
+    def gather(
+        self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, marks: Array | None, row: Array
+    ) -> None:
+        """The listed rows gather over `edges`, the columns and weights, and are applied."""
+        near = marks is None and self.messages is not self.new_messages
+        self._row_gather.launch(
+            n_threads, near, (self.view.into.row_offsets, *edges), self.messages, *lists,
+            hubs.piece_hubs, hubs.rows, hubs.first_pieces, hubs.n_pieces, hubs.results, hubs.tickets, marks,
+            *self.vertices(row),
+        )  # fmt: skip
+
+    def vertices(self, row: Array) -> tuple[Array, ...]:
+        """Return what a kernel that applies is told of the vertices, and the last row and its own."""
+        return (
+            self.values, self.new_messages, self.flags, self.degrees, self.view.out.row_offsets,
+            self._parameters, self.before, row,
+        )  # fmt: skip
+
+    def notify(self) -> Array:
+        """Return the marks of the vertices that an active one leads to."""
+        self.enqueue()
+        self.expand("notify", self.marks, self.tallies.fresh())
+        return self.marks
+
+    def expand(self, step: str, *arguments: Array | None) -> None:
+        """Run a step of `gas_push.cu` along the out-edges of the queue."""
+        out, kernels = self.view.out, self.kernels("gas_push.cu")
+        light, heavy = expansion_blocks(*self._queue_bounds)
+        for name, grid in (("light", light), ("heavy", heavy)):
+            if grid is not None:
+                kernels.launch_grid(
+                    f"{step}_{name}", grid, out.row_offsets, out.column_indices, self.n, self.queue,
+                    self.queue_sizes, *arguments,
+                )  # fmt: skip
+
+    def enqueue(self) -> None:
+        """Make a queue of the active vertices, unless there is one."""
+        if self.queue_sizes is not None:
+            self._queue_bounds = self.tally.light, self.tally.heavy
+            return
+        if self.queue is None:
+            self.queue = cupy.empty(self.n, self.vertex)
+        self.queue_sizes = self.tallies.fresh()
+        self.kernels("gas_state.cu").launch(
+            "flags_to_queue", self.n, self.view.out.row_offsets, self.n, self.flags, self.queue,
+            self.queue_sizes,
+        )  # fmt: skip
+        # How many are of which kind the host is not told, only how many there can be.
+        self._queue_bounds = self.n_active, min(self.n_active, self.tally.scout // HEAVY_DEGREE)
+
+    @property
+    def vertex(self) -> np.dtype:
+        """The type of a vertex."""
+        return self.view.into.column_indices.dtype
+
+    @property
+    def out_weights(self) -> Array | None:
+        """The weights beside the out-edges, if there are any."""
+        view = self.view
+        if view.weights is None:
+            return None
+        return view.weights if view.into is view.out else view.out_weights
+
+    @cached_property
+    def rows_kernels(self) -> Kernels:
+        """The kernels of `gas_rows.cu`."""
+        return self.kernels("gas_rows.cu")
+
+    @cached_property
+    def _row_gather(self) -> RowGather:
+        return RowGather(self.rows_kernels, self.dtype, self.n)
+
+    def kernels(self, file: str, **tunables: int) -> Kernels:
+        """Return the kernels of a file, with the program's functions in them; loaded once."""
+        if file not in self._loaded:
+            weights, out = self.view.weights, self.view.out
+            self._loaded[file] = load_program(
+                self._source,
+                file,
+                None if weights is None else weights.dtype.name,
+                8 * out.column_indices.dtype.itemsize,
+                8 * out.row_offsets.dtype.itemsize,
+                **tunables,
+            )
+        return self._loaded[file]

@@ -1,0 +1,199 @@
+"""Pages on their way past the vertices of a program: copied, listed, gathered over and applied.
+
+L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5, G16).
+
+1. Values, messages and row offsets are on the device; the columns and weights of a page are copied into the
+   buffer of a slot, one page after another on one stream, so that the link is never idle or shared.
+2. Each slot has a stream of its own, on which the rows of its page are listed, gathered and applied while
+   the next pages are copied.  Events alone order them: the host reads one row of counters an iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
+from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
+from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
+from rapids_trav.engines.cuda.runtime.loader import load_for
+from rapids_trav.engines.cuda.stream.buffers import (
+    PAGES,
+    VERTICES,
+    Buffers,
+    Slot,
+    resident,
+    shifted,
+    to_device,
+)
+from rapids_trav.engines.cuda.stream.feed import Feed, Ready
+from rapids_trav.engines.cuda.stream.page_lists import PageLists
+from rapids_trav.engines.cuda.stream.plan import READ_COST, plan_stream
+from rapids_trav.engines.cuda.stream.transfer_trace import Span, TransferTrace
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.errors import TravError
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.gather_mode import STORAGE_PENALTY
+from rapids_trav.programs.run_state import RunState
+
+TALLY_ROWS = 16  # of counters, made at once
+
+
+class PagePipeline:
+    """The state of a program on the device, and the pages of `view` that stream past it.
+
+    Parameters
+    ----------
+    held : ExitStack
+        Gives back what the pipeline takes, when it is closed.
+
+    Attributes
+    ----------
+    state : ProgramState
+    view : GatherView
+        As it was given, with the edges on the host.
+    plan : StreamPlan
+    feed : Feed
+    lists : PageLists
+    log : TransferTrace
+        The transfers of an iteration.
+    slots : list of Slot
+    edge_bytes : int
+        Bytes of an edge: where it leads, and its weight.
+    """
+
+    def __init__(
+        self, view: GatherView, program: Program, start: RunState, options: RunOptions, held: ExitStack
+    ) -> None:
+        if options.gather != "rows":
+            raise TravError(f"gather={options.gather!r} is for graphs in the GPU's memory: use 'rows'.")
+        assert view.pages is not None
+        self.view, budget = view, view.pages.budget
+        edge = np.dtype(np.int32 if view.into.n_edges < NARROW_OFFSETS else np.int64)
+        self.plan = plan_stream(view, program, options, edge.itemsize, PIECE_EDGES)
+        between = options.between_bytes * view.n_vertices
+        held.enter_context(budget.hold(between, "what is between iterations"))
+        held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
+        self.state = ProgramState(resident(view, program, edge), program, start, options, TALLY_ROWS)
+        self.state.set_out()
+        held.enter_context(budget.hold(self.plan.buffer_bytes, PAGES))
+        self._open(options, held)
+
+    def _open(self, options: RunOptions, held: ExitStack) -> None:
+        """Buffers, streams and lists; `held` closes them."""
+        plan, weights, columns = self.plan, self.view.weights, self.view.into.column_indices
+        self.edge_bytes = columns.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
+        self.log = TransferTrace(options)
+        self.feed = Feed(columns, weights, plan)
+        held.callback(self.feed.close)
+        self._buffers = Buffers(plan, self.log.mark(cupy.cuda.get_current_stream()))
+        held.callback(self._buffers.synchronize)
+        self.slots = self._buffers.slots
+        self._copying = cupy.cuda.Stream(non_blocking=True)
+        self._there: set[int] = set()  # pages that are kept and have come
+        self._turn = 0
+        state = self.state
+        longest = int(np.diff(plan.firsts).max(initial=0)) * state.vertex.itemsize
+        self.lists = PageLists(
+            state.rows_kernels,
+            load_for("pages.cu", state.view.into),
+            state.view.into.row_offsets,
+            plan,
+            state.dtype,
+            self.slots[0].memory[:longest].view(state.vertex),
+        )
+
+    @property
+    def penalty(self) -> int:
+        """What reading scattered edges costs."""
+        return READ_COST if self.feed.reachable else STORAGE_PENALTY
+
+    def or_kept(self, page: int, action: str) -> str:
+        """Return the action for a page: "kept", in the place of another, if it is there already."""
+        return "kept" if page in self._there and action != "skip" else action
+
+    def begin(self) -> None:
+        """Begin an iteration: all streams wait for the current one."""
+        self.lists.restart()
+        begin = self.log.restart(cupy.cuda.get_current_stream())
+        for stream in (self._copying, *(slot.stream for slot in self.slots)):
+            stream.wait_event(begin)
+
+    def join(self) -> None:
+        """Let the current stream wait for what was launched."""
+        stream = cupy.cuda.get_current_stream()
+        for slot in self.slots:
+            stream.wait_event(slot.free)
+
+    def launch(
+        self,
+        ready: Ready,
+        marks: Array | None,
+        row: Array,
+        read_bytes: int = 0,
+        after: Callable[[int, Slot], None] | None = None,
+    ) -> Slot:
+        """Copy a page, if it has to be, and gather over it, on the streams of the next slot.
+
+        Parameters
+        ----------
+        read_bytes : int
+            What is moved for a page that is read where it lies.
+        after : callable(page, slot), optional
+            Launches what follows the page on its slot's stream.
+        """
+        page, action = ready.task
+        slot = self.slots[self._turn % len(self.slots)]
+        self._turn += 1
+        home = self._buffers.kept.get(page, slot.memory)
+        copy = self._copy(ready, slot, home) if action == "copy" else None
+        n_bytes = sum(part.nbytes for part in ready.parts)
+        if page in self._buffers.kept and action == "copy":
+            self._there.add(page)
+        edges: Edges
+        if action == "read":
+            edges, n_bytes = self.feed.addresses, read_bytes
+        else:
+            edges = self._addresses(page, home)
+        lists = self.lists
+        with slot.stream:
+            if copy is not None:
+                slot.stream.wait_event(copy[1])
+            begin = self.log.mark(slot.stream)
+            listed = lists.lists(page, self._room(page, slot), marks)
+            self.state.gather(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
+            if after is not None:
+                after(page, slot)
+            slot.free = self.log.mark(slot.stream)
+        self.log.add(page, n_bytes, copy, (begin, slot.free))
+        return slot
+
+    def _copy(self, ready: Ready, slot: Slot, home: Array) -> Span:
+        """Copies a page's edges to its home once the slot is free; the events before and after."""
+        if home is slot.memory:
+            self._copying.wait_event(slot.free)
+        begin = self.log.mark(self._copying)
+        offsets = (0, self.plan.layouts[ready.task.page].weights)
+        for offset, part in zip(offsets, ready.parts, strict=False):
+            to_device(home[offset : offset + part.nbytes], part, self._copying)
+        if ready.copied is not None:
+            ready.copied.record(self._copying)
+        return begin, self.log.mark(self._copying)
+
+    def _room(self, page: int, slot: Slot) -> Array:
+        """Where the rows of a page are listed."""
+        first, after = self.plan.rows(page)
+        begin, vertex = self.plan.layouts[page].rows, self.state.vertex
+        return slot.memory[begin : begin + (after - first) * vertex.itemsize].view(vertex)
+
+    def _addresses(self, page: int, home: Array) -> Edges:
+        """Where columns and weights of the first edge would be, if those of the page are in `home`."""
+        first, weights = self.plan.edges(page)[0], self.view.weights
+        columns = shifted(home, 0, self.view.into.column_indices.dtype, first)
+        if weights is None:
+            return columns, None
+        return columns, shifted(home, self.plan.layouts[page].weights, weights.dtype, first)
