@@ -130,8 +130,13 @@ class LocalWork(Protocol):
             Edges looked at.
         """
 
-    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
-        """Return, for each vertex "to", the smallest "from" that is one level nearer, -1 if there is none."""
+    def smallest_before(
+        self, edges: Compressed, from_level: Array, to_level: Array, order: Array | None = None
+    ) -> Array:
+        """Return, for each vertex "to", the first "from" that is one level nearer, -1 if there is none.
+
+        `order`, int32, has the vertices "from" in the order that counts; by default they ascend.
+        """
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         """Return every edge of `frontier` as an int64 key, the end "to" above the end "from"."""
