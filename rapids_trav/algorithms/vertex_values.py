@@ -27,6 +27,14 @@ class LocalValues:
     def n(self) -> int:
         return self.ids.n
 
+    @property
+    def n_here(self) -> int:
+        return self.ids.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        return vertex_dtype(self.ids.n)
+
     def filled(self, value: float, dtype: npt.DTypeLike) -> Array:
         return self.engine.xp.full(self.n, value, dtype=dtype)
 
@@ -59,6 +67,20 @@ class LocalValues:
         rank = self.ids.rank
         return self.engine.xp.flatnonzero(flags) if rank is None else rank[flags[rank]]
 
+    def reached(self, distance: Array) -> tuple[Array, Array]:
+        xp, rank = self.engine.xp, self.ids.rank
+        if rank is None:
+            places = xp.flatnonzero(distance >= 0)
+            return places, distance[places]
+        places = xp.flatnonzero((distance >= 0)[rank])
+        return places, distance[rank[places]]
+
+    def picked(self, values: Array, vertices: Array) -> Array:
+        return values[..., vertices]
+
+    def most(self, values: Array) -> int:
+        return int(values.max())
+
     def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
         xp = self.engine.xp
         counts = xp.zeros(n_bins, xp.uint64)  # the widest type that CuPy adds to
@@ -83,8 +105,16 @@ class LocalValues:
         found = xp.where(level == n_bins - 1, -1, level).astype(xp.int32)
         return search, (found, counts[search, level], cumulative[search, level])
 
-    def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        return self.engine.walk(predecessor, targets)
+    def walk(self, predecessor: Array, searches: Array, targets: Array) -> tuple[Array, Array]:
+        k, n = predecessor.shape
+        if k == 1:
+            return self.engine.walk(predecessor[0], targets)
+        # k searches over n vertices are read as one over k * n
+        xp, joint = self.engine.xp, vertex_dtype(k * n)
+        predecessor = predecessor.astype(joint)
+        predecessor = xp.where(predecessor >= 0, predecessor + xp.arange(k, dtype=joint)[:, None] * n, -1)
+        lengths, visited = self.engine.walk(predecessor.reshape(-1), searches.astype(joint) * n + targets)
+        return lengths, visited % n
 
 
 def _bincount(xp: ModuleType, key: Array, n_bins: int) -> Array:
