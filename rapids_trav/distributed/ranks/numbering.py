@@ -178,9 +178,7 @@ def build_numbering(
     bounds = xp.searchsorted(owner[order], xp.arange(size + 1)).tolist()
     offset, place = offset[order].astype(np.int32), place[order]
     sent = [[column[begin:end] for begin, end in pairwise(bounds)] for column in (offset, place)]
-    offsets, places = (
-        xp.concatenate(rank.communicator.exchange(rank.everyone, parts)) for parts in sent
-    )
+    offsets, places = (xp.concatenate(rank.communicator.exchange(rank.everyone, parts)) for parts in sent)
     dtype = vertex_dtype(n)
     owned = xp.empty(len(places), dtype)
     owned[offsets] = places.astype(dtype)

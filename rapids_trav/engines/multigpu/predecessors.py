@@ -59,15 +59,16 @@ def smallest(
     least = None
     predecessor = xp.full(part.grid.block, -1, part.grid.vertex_dtype)
     for sweep in sweeps:
-        levels = [
+        from_level, to_level = (
             xp.concatenate(communicator.all_gather(group, distance))
             for group in (sweep.expand_group, sweep.fold_group)
-        ]
+        )
         from_place = order = None
         if place is not None:
             from_place = xp.concatenate(communicator.all_gather(sweep.expand_group, place))
             order = xp.argsort(from_place).astype(np.int32)
-        best = part.work.smallest_before(sweep.edges, *levels, order).reshape(len(sweep.fold_group), -1)
+        best = part.work.smallest_before(sweep.edges, from_level, to_level, order)
+        best = best.reshape(len(sweep.fold_group), -1)
         told = communicator.exchange(sweep.fold_group, list(best))
         vertices = [origin(part, sweep, rank, of) for rank, of in zip(sweep.fold_group, told, strict=True)]
         keys = vertices
