@@ -167,8 +167,7 @@ def no_common_order(names: Sequence[Hashable], error: TypeError | ValueError) ->
         )
     holds = f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
     return TravError(
-        f"{holds} values that have no common order ({error}): "
-        f"convert them, for example with astype(str)."
+        f"{holds} values that have no common order ({error}): convert them, for example with astype(str)."
     )
 
 
