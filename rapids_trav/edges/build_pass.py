@@ -70,7 +70,7 @@ class BuildPass:
 
 
 def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
-    """Return a column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
+    """Return a column of vertices; listed integers, which have no dtype, take the edges' if it fits."""
     column = read_column("vertices", values, library)
     if library.null_count(column):
         raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")

@@ -35,6 +35,7 @@ from rapids_trav.errors import TravError, listed
 from rapids_trav.frames.columns import Dtype, Frame
 from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import Column
+from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.interface import Storage
 from rapids_trav.utilities.phase_times import PhaseTimes
 
@@ -84,8 +85,8 @@ class RankGraph:
     directed: bool
     build_times: dict[str, float]
 
-    weight = None
-    budget = None
+    weight: Hashable | None = None
+    budget: Budget | None = None
 
     @property
     def storage(self) -> Storage:

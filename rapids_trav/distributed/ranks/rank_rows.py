@@ -15,12 +15,12 @@ from rapids_trav.engines.multigpu.messages import BITMAP, pack
 from rapids_trav.errors import TravError, UnknownColumnError, listed, written
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Library
-from rapids_trav.storage.edge_rows import check_name, mask
+from rapids_trav.storage.edge_rows import Weight, check_name, mask
 
 Ends = tuple[Array, Array]
 
 
-@dataclass(frozen=True)
+@dataclass
 class RankSource:
     """Columns and library of the partitions; a `storage.edge_rows.RowSource`."""
 
@@ -32,7 +32,7 @@ class RankSource:
         return frame
 
 
-@dataclass(frozen=True)
+@dataclass
 class RankRows:
     """The rows of one rank; has of `storage.edge_rows.RowReader` what searches use.
 
@@ -54,8 +54,8 @@ class RankRows:
     ends: list[Ends] | None
     numbering: Numbering
 
-    weight = None
-    weight_advice = "graphs on many workers have none yet"
+    weight: Weight | None = None
+    weight_advice: str = "graphs on many workers have none yet"
 
     @property
     def nbytes(self) -> int:
