@@ -20,7 +20,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.numbered_ids import NumberedIds
-from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, distinct, grid_of
+from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
 from rapids_trav.distributed.ranks.rank_answers import RankAnswers
 from rapids_trav.distributed.ranks.rank_engine import RankEngine
