@@ -7,6 +7,8 @@ vertex, since that is the rank at the row of its destination and the column of i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -39,7 +41,7 @@ def _added(communicator: Communicator, group: Sequence[int], part: Part, offsets
     """Return the degrees of this rank's vertices, of the rows that a group of ranks shares."""
     counts = part.work.xp.diff(offsets).astype(np.int64)
     told = communicator.exchange(group, list(counts.reshape(len(group), -1)))
-    return sum(told[1:], start=told[0])
+    return reduce(add, told)
 
 
 def self_loops(part: Part) -> Array:

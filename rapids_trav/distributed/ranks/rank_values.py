@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -129,7 +130,7 @@ class RankValues:
 
     def _summed(self, counts: Array) -> Array:
         told = self._gathered(counts.reshape(-1))
-        return sum(told[1:], start=told[0]).reshape(counts.shape)
+        return reduce(add, told).reshape(counts.shape)
 
     def _gathered(self, array: Array) -> list[Array]:
         return self.numbering.rank.communicator.all_gather(self.numbering.rank.everyone, array)

@@ -86,8 +86,9 @@ class Owned:
 class LocalWork(Protocol):
     """The steps of a level that touch edges or vertices."""
 
-    xp: ModuleType
-    """numpy or cupy."""
+    @property
+    def xp(self) -> ModuleType:
+        """Return numpy or cupy."""
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
         """Group edges, given as int64 keys, by the end in their upper half; empties `pieces` as it goes."""

@@ -107,7 +107,7 @@ def test_degrees(case, direction):
 @pytest.mark.parametrize("mode", ["joint", "each"])
 def test_paths(case, mode):
     edges, graph, sources = case
-    targets = edges["dst"].iloc[::7].tolist() + [edges["src"].iloc[-1]]
+    targets = [*edges["dst"].iloc[::7].tolist(), edges["src"].iloc[-1]]
     for options in ({}, {"direction": "in"}, {"depth_limit": 1}):
         asked = {"mode": mode, "deterministic": True, **options}
         same(graph.frame("paths", sources, targets, **asked), graph.local.paths(sources, targets, **asked))

@@ -90,7 +90,7 @@ def test_what_a_local_graph_refuses_is_refused_in_its_words(graph, name, args, o
 
 
 def test_an_engine_without_the_variant(graph):
-    with pytest.raises(RankError, match="variant='push'.*choose one of 'auto', '2d'"):
+    with pytest.raises(RankError, match=r"variant='push'.*choose one of 'auto', '2d'"):
         graph.ask("bfs", 9, variant="push")
 
 
