@@ -57,9 +57,8 @@ def sendable(array: Array) -> Array:
 def _as_column(values: Column | Array, library: Library) -> Column:
     if hasattr(values, "iloc"):
         return values
-    if isinstance(values, pd.api.extensions.ExtensionArray):
-        return library.column(values)
-    return library.column(move(values, library.xp))
+    own = isinstance(values, (pd.api.extensions.ExtensionArray, pd.Index))
+    return library.column(values if own else move(values, library.xp), dtype=values.dtype)
 
 
 def _pack(rank: Rank, column: Column) -> tuple[Form, Array]:

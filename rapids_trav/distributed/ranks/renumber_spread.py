@@ -5,23 +5,24 @@ splitters; the ids travel to the ranks of their ranges, each of which renumbers 
 codes: the place of an id is the first place of its range plus the code.  If the ids turn out to be
 consecutive integers, none is held, and no reply is needed.
 
-Peak memory of a rank, beyond its columns: its distinct ids, twice; those that it gets, which are the ids of
-its range as often as ranks have them; and 8 bytes for each row.  Of the ids of others no rank sees more than
-its range and the sample.
+Peak memory of a rank, beyond its columns: its distinct ids, twice; those of its range and what it gets of
+them at once (`meeting`); and 8 bytes for each row.  Of the ids of others no rank sees more than its range and
+the sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from rapids_trav.distributed.ranks.meeting import meet
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.read_columns import Component
 from rapids_trav.distributed.ranks.splitters import sample, splitters
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, chosen
-from rapids_trav.distributed.ranks.values import Held, Integers, Labels, Values
+from rapids_trav.distributed.ranks.values import Integers, Labels, Values
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Array, Dtype, move
 from rapids_trav.ids.columns import IdColumn
@@ -73,17 +74,15 @@ def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype |
     values = mine.ids if isinstance(mine, SortedIds) else kind.fetch(mine, rank.xp.arange(mine.n))
     sampled = kind.exchange([sample(rank, kind, values)] * rank.size) if spans else []
     given = splitters(rank, kind, sampled) if spans else kind.none()
-    pieces = kind.exchange(kind.cut(values, given) if spans else [values] * rank.size)
-    meeting = _Meeting.of(rank, *kind.hold(pieces))
-    n = int(meeting.firsts[-1])
-    if n == last - first + 1:
+    pieces = kind.cut(values, given) if spans else [values] * rank.size
+    spread, places = meet(rank, kind, given, pieces, lambda work: work())
+    if (n := spread.n) == last - first + 1:
         firsts = np.arange(rank.size + 1) * n // rank.size
         ids = SpreadRange(first, n, integer_dtype, kind.dtype, rank.library, rank.xp, firsts, rank.rank)
         encode = RangeIds.encoder(ids, known=True)
         return ids, firsts, [encode([array]).astype(np.int64, copy=False) for array in arrays]
-    places = meeting.places(rank)
-    lists = [chosen(places, codes(i), rank.xp) for i in range(len(arrays))]
-    return SpreadIds(rank, kind, meeting.held, meeting.firsts, given), meeting.firsts, lists
+    told = places()
+    return spread, spread.firsts, [chosen(told, codes(i), rank.xp) for i in range(len(arrays))]
 
 
 def _renumber_labels(rank: Rank, component: Component) -> Spread:
@@ -108,31 +107,10 @@ def _renumber_labels(rank: Rank, component: Component) -> Spread:
             return [kind.none()] * rank.size
         return kind.cut(values if values.dtype == kind.dtype else values.astype(kind.dtype), given)
 
-    pieces = kind.exchange(_together(rank, shapes, cut))
-    meeting = _Meeting.of(rank, *_together(rank, shapes, lambda: kind.hold(pieces)))
-    places = meeting.places(rank)
-    lists = [chosen(places, codes(i), rank.xp) for i in range(len(parts))]
-    return SpreadIds(rank, kind, meeting.held, meeting.firsts, given), meeting.firsts, lists
-
-
-class _Meeting(NamedTuple):
-    """The ids of a range where they have come together: their map, the codes of what each rank sent."""
-
-    held: Held
-    codes: Codes
-    firsts: np.ndarray
-
-    @classmethod
-    def of(cls, rank: Rank, held: Held, codes: Codes) -> _Meeting:
-        """Tell all how many ids each range has."""
-        counts = all_gather_objects(rank, held.n)
-        return cls(held, codes, np.cumsum([0, *counts], dtype=np.int64))
-
-    def places(self, rank: Rank) -> Array:
-        """Return the places of the distinct ids of this rank, which their ranges reply."""
-        first = int(self.firsts[rank.rank])
-        replies = [move(self.codes(k), rank.xp).astype(np.int64) + first for k in range(rank.size)]
-        return rank.xp.concatenate(rank.communicator.exchange(rank.everyone, replies))
+    pieces = _together(rank, shapes, cut)
+    spread, places = meet(rank, kind, given, pieces, lambda work: _together(rank, shapes, work))
+    told = places()
+    return spread, spread.firsts, [chosen(told, codes(i), rank.xp) for i in range(len(parts))]
 
 
 def _together(

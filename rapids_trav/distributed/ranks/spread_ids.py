@@ -10,7 +10,7 @@ that are held here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import ModuleType
@@ -81,25 +81,33 @@ class SpreadIds(AscendingIds):
         return self.here.xp
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        encode = self.held.encoder(many=many) if self.held.n else None
-        exchange, everyone, xp = self.here.communicator.exchange, self.here.everyone, self.xp
-        first = int(self.firsts[self.here.rank])
-
-        def found(values: Values) -> Array:
-            if encode is None or not len(values):
-                return xp.full(len(values), -1, np.int64)
-            codes = move(encode([values]), xp).astype(np.int64)
-            return xp.where(codes >= 0, codes + first, -1)
+        ask, xp = self.asker(many), self.xp
 
         def translate(columns: Sequence[Column]) -> Array:
             if not self.n:  # on all ranks alike
                 return xp.full(len(columns[0]), -1, np.int64)
             codes, pieces = self.kind.route(columns[0], self.splitters)
-            asked = self.kind.exchange(pieces)
-            places = xp.concatenate(exchange(everyone, [found(values) for values in asked]))
-            return chosen(places, codes, xp)
+            return chosen(xp.concatenate(ask(pieces)), codes, xp)
 
         return translate
+
+    def asker(self, many: bool = False) -> Callable[[Sequence[Values]], list[Array]]:
+        """Return a collective function from the values of each range to their places, -1 for unknown ones."""
+        encode = self.held.encoder(many=many) if self.held.n else None
+
+        def found(values: Values) -> Array:
+            if encode is None or not len(values):
+                return self.xp.full(len(values), -1, np.int64)
+            return encode([values])
+
+        return lambda pieces: self.reply([found(values) for values in self.kind.exchange(pieces)])
+
+    def reply(self, codes: Sequence[Array]) -> list[Array]:
+        """Tell each rank the places of what it asked for, given by codes of ids held here, -1 for unknown."""
+        first = int(self.firsts[self.here.rank])
+        wide = [move(some, self.xp).astype(np.int64) for some in codes]
+        places = [self.xp.where(some >= 0, some + first, -1) for some in wide]
+        return self.here.communicator.exchange(self.here.everyone, places)
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
         if internal is None:
