@@ -10,7 +10,8 @@
 // the
 //     frontier, alone at first and then with its warp.
 // expand_keys: the same edges as keys for sorting, unclaimed: the baseline.
-// smallest_before: a thread for each edge; of all vertices that are one level nearer the smallest.
+// smallest_before: a thread for each edge; of all vertices that are one level nearer the smallest, or the one
+//   of the smallest rank, which is then what `best` holds.
 // settle: the owner visits what it was told of, unless it has been there.
 // list_to_bitmap, bitmap_to_list: between the two forms in which vertices travel.
 //
@@ -113,12 +114,14 @@ extern "C" __global__ void expand_keys(const edge_t* __restrict__ offsets, const
 extern "C" __global__ void smallest_before(const edge_t* __restrict__ offsets,
                                            const i32* __restrict__ targets, i64 n_offsets, i64 n_edges,
                                            const i32* __restrict__ from_level,
-                                           const i32* __restrict__ to_level, i32* best) {
+                                           const i32* __restrict__ to_level,
+                                           const i32* __restrict__ rank, i32* best) {
     for (i64 at = global_thread(); at < n_edges; at += global_threads()) {
         const i32 from = static_cast<i32>(lower_bound(offsets, n_offsets, static_cast<edge_t>(at + 1)) - 1);
         const i32 to = targets[at];
         if (from_level[from] < 0 || to_level[to] != from_level[from] + 1) continue;
-        if (best[to] > from) atomicMin(&best[to], from);
+        const i32 key = rank == nullptr ? from : rank[from];
+        if (best[to] > key) atomicMin(&best[to], key);
     }
 }
 

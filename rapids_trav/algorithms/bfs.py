@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.interface import Collector, TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
-from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
@@ -59,19 +58,19 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
     total = None if reached_only else (len(question.sources) if question.each else 1) * n
-    _check_size(graph, total or 0)
-    rows = Rows(graph.rows.source.library, graph.engine.xp, total)
+    rows = graph.collector(total)
+    _check_size(graph, rows, total or 0)
     for first, found in searches(graph, question, room, options.deterministic):
         traces.append(found.trace)
         if own and table and not question.each:
             columns = own.columns(found, table, len(question.sources))
         else:
             part = _rows(graph, question, found, first, reached_only)
-            _check_size(graph, rows.n_rows + len(part[2]))
+            _check_size(graph, rows, rows.n_rows + len(part[2]))
             rows.add(_named(graph, *part), len(part[2]))
             del part
         del found  # before the next are searched
-    frame = graph.frame(columns or rows.columns())
+    frame = graph.frame(columns) if columns else rows.frame()
     unreached = columns["distance"] if columns else None
     if isinstance(unreached, BitMasked) and unreached.null_count() == graph.n_vertices:
         # Not even a source was reached: the graph does not have it.
@@ -134,22 +133,25 @@ def _search_each(engine: Engine, question: SearchRequest, sources: Array, option
 
 def _rows(
     graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
-) -> tuple[Array | None, Array | None, Array, Array | None]:
-    """Source (None: joint), vertex (None: all, once), distance and predecessor of each row of the answer."""
-    xp, n, values = graph.engine.xp, graph.n_vertices, graph.values
+) -> tuple[Array | None, dict[str, Column], Array, Array | None]:
+    """Source (None: joint), columns of the vertex, distance and predecessor of each row of the answer."""
+    xp, values = graph.engine.xp, graph.values
+    n = values.n_here
     distance = values.in_order(found.distance).reshape(-1)
     predecessor = None if found.predecessor is None else values.in_order(found.predecessor).reshape(-1)
     if not reached_only:
         if not question.each:
-            return None, None, distance, predecessor
+            return None, graph.vertex_columns("vertex"), distance, predecessor
         k = len(found.distance)
         source = xp.repeat(question.sources[first : first + k], n)
-        return source, xp.tile(values.at(), k), distance, predecessor
+        if k == 1:
+            return source, graph.vertex_columns("vertex"), distance, predecessor
+        return source, graph.id_columns("vertex", xp.tile(values.at(), k)), distance, predecessor
     kept = xp.flatnonzero(distance >= 0)
     distance = distance[kept]
     predecessor = None if predecessor is None else predecessor[kept]
     search, place = xp.divmod(kept, n) if question.each else (None, kept)
-    vertex = values.at(place)
+    vertex = graph.vertex_columns("vertex", place)
     source = None if search is None else question.sources[search + first]
     return source, vertex, distance, predecessor
 
@@ -157,23 +159,23 @@ def _rows(
 def _named(
     graph: TraversableGraph,
     source: Array | None,
-    vertex: Array | None,
+    vertex: dict[str, Column],
     distance: Array,
     predecessor: Array | None,
 ) -> dict[str, Column]:
     """The columns in the caller's ids."""
     columns = {} if source is None else graph.id_columns("source", source)
-    columns |= graph.id_columns("vertex", vertex)
+    columns |= vertex
     columns["distance"] = Masked(distance, distance >= 0)
     if predecessor is not None:
         columns |= graph.id_columns("predecessor", predecessor, nulls=True)
     return columns
 
 
-def _check_size(graph: TraversableGraph, rows: int) -> None:
-    if rows > CUDF_ROWS and graph.rows.source.library.name == "cudf":
+def _check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
+    if n_rows > CUDF_ROWS and rows.together and graph.rows.source.library.name == "cudf":
         raise TravMemoryError(
-            f"The answer has more than {rows:,} rows, but a cuDF frame holds {CUDF_ROWS:,}: "
+            f"The answer has more than {n_rows:,} rows, but a cuDF frame holds {CUDF_ROWS:,}: "
             f"ask for fewer sources at a time, or use reached_only=True or depth_limit."
         )
 

@@ -41,16 +41,17 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     with question.view.searching(asked):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
         chosen = distance >= 0
-        vertex = graph.values.chosen(chosen)
-        near = distance[vertex]
+        places, near = graph.values.reached(distance)
         del distance
-        columns = graph.id_columns("vertex", vertex) | {"distance": Masked(near, near >= 0)}
-        del vertex, near
-        found = graph.deliver(graph.frame(columns))
+        rows = graph.collector(None)
+        columns = graph.vertex_columns("vertex", places) | {"distance": Masked(near, near >= 0)}
+        rows.add(columns, len(near))
+        del places, near, columns
+        found = graph.deliver(rows.frame())
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
-        reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as rows,
+        reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as block,
     ):
-        at_once = None if graph.budget is None else rows
+        at_once = None if graph.budget is None else block
         edges = graph.deliver(graph.rows.inside(chosen, options.where, at_once))
     return Neighborhood(vertices=found, edges=edges)

@@ -31,7 +31,7 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
         spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
     parts: list[tuple[int | Array, Counted]] = []
     for first, found in searches(graph, question, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
-        for place, counted in _count(graph, found.distance.reshape(-1, n), spare):
+        for place, counted in _count(graph, xp.atleast_2d(found.distance), spare):
             parts.append((first + place, counted))
         del found
     search: Array | None = None
@@ -55,12 +55,12 @@ def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tup
     n = graph.n_vertices
     if graph.budget is not None:
         for place, of_one in enumerate(distance):
-            n_bins = int(of_one.max()) + 2
+            n_bins = graph.values.most(of_one) + 2
             with graph.storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
                 counted = graph.values.count_levels(of_one, n_bins, counted_at_once(n))
             yield place, counted
         return
-    n_bins = int(distance.max()) + 2
+    n_bins = graph.values.most(distance) + 2
     step = max(n // n_bins, 1)
     for first in range(0, len(distance), step):
         search, counted = graph.values.count_many_levels(distance[first : first + step], n_bins)
@@ -70,9 +70,9 @@ def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tup
 def degrees(graph: TraversableGraph, direction: Direction) -> Frame:
     """Frame of the degrees that `Graph.degrees` documents."""
     one_of("direction", direction, get_args(Direction))
-    offsets = graph.storage.view(direction).out.row_offsets
-    xp = graph.engine.xp
+    view = graph.storage.view(direction)
+    rows = graph.collector(graph.n_vertices)
     with graph.storage.room(DEGREES_BYTES * graph.n_vertices, "the degrees"):
-        degree = xp.diff(offsets).astype(xp.int64)
-        columns = graph.id_columns("vertex") | {"degree": graph.values.in_order(degree)}
-        return graph.deliver(graph.frame(columns))
+        degree = graph.values.in_order(view.degrees())
+        rows.add(graph.vertex_columns("vertex") | {"degree": degree}, len(degree))
+        return graph.deliver(rows.frame())

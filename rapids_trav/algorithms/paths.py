@@ -1,7 +1,6 @@
 """Shortest paths as a tidy frame: the predecessors of a search, followed from each target to its source.
 
-All targets of a batch of searches are followed together (`VertexValues.walk`): k searches over n vertices are
-read as one over k * n.
+All targets of a batch of searches are followed together (`VertexValues.walk`).
 """
 
 from __future__ import annotations
@@ -48,30 +47,22 @@ def _distinct(ends: Array, xp: ModuleType) -> Array:
 
 def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:
     """Search, position of the target, step and vertex of each row; step and vertex are -1 where unreached."""
-    xp, n = graph.engine.xp, graph.n_vertices
-    distance = found.distance.reshape(-1, n)
-    searches = len(distance)
-    joint = vertex_dtype(searches * n)
-    offsets = xp.arange(searches, dtype=joint)[:, None] * n
+    xp, values = graph.engine.xp, graph.values
     assert found.predecessor is not None  # `ask` asks for them
-    predecessor = found.predecessor.reshape(-1)
-    if searches > 1:
-        predecessor = predecessor.reshape(-1, n).astype(joint)
-        predecessor = xp.where(predecessor >= 0, predecessor + offsets, predecessor).reshape(-1)
-
     # One entry for each search and target; an unreached one still gets a row, of nulls.
-    flat_ends = (ends.astype(joint)[None, :] + offsets).reshape(-1)
-    reached = distance.reshape(-1)[flat_ends] >= 0
-    lengths = xp.ones(len(flat_ends), dtype=xp.int64)
-    walked, visited = graph.values.walk(predecessor, flat_ends[reached])
+    reached = values.picked(xp.atleast_2d(found.distance), ends).reshape(-1) >= 0
+    entries = xp.flatnonzero(reached)
+    searches, targets = xp.divmod(entries, len(ends))
+    lengths = xp.ones(len(reached), dtype=xp.int64)
+    walked, visited = values.walk(xp.atleast_2d(found.predecessor), searches, ends[targets])
     lengths[reached] = walked
     last = xp.cumsum(lengths)
     row = xp.arange(int(last[-1]))
     entry = xp.searchsorted(last, row, side="right")
     step = (row - (last - lengths)[entry]).astype(xp.int32)
-    vertex = xp.full(len(row), -1, dtype=joint)
+    vertex = xp.full(len(row), -1, dtype=values.dtype)
     on_path = reached[entry]
-    vertex[on_path] = visited % n
+    vertex[on_path] = visited
     step[~on_path] = -1
     search, target = xp.divmod(entry, len(ends))
     return search, target, step, vertex

@@ -12,8 +12,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.storage.adjacency_set import MemoryView
+from rapids_trav.storage.interface import SearchView
 from rapids_trav.utilities.checks import one_of
 
 
@@ -23,7 +22,7 @@ class SearchRequest:
 
     Attributes
     ----------
-    view : MemoryView
+    view : SearchView
         The graph in the direction asked for, perhaps filtered.
     sources : vertex array
         Unique ("joint"), or one for each search, in the order given ("each").
@@ -31,7 +30,7 @@ class SearchRequest:
     options : BfsOptions
     """
 
-    view: MemoryView
+    view: SearchView
     sources: Array
     each: bool
     options: BfsOptions
@@ -91,7 +90,7 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
 
 def on_engine(graph: TraversableGraph, internal: Array) -> Array:
     """Internal ids as an array of the engine."""
-    return move(internal, graph.engine.xp).astype(vertex_dtype(graph.n_vertices), copy=False)
+    return move(internal, graph.engine.xp).astype(graph.values.dtype, copy=False)
 
 
 def unique(graph: TraversableGraph, internal: Array) -> Array:

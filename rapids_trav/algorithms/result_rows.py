@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 from rapids_trav.ids.maps import Column
 
@@ -26,6 +26,8 @@ class Rows:
     n_rows : int or None
         Of all batches; None: unknown.
     """
+
+    together = True  # the rows are one frame
 
     def __init__(self, library: PandasFrames | CudfFrames, xp: ModuleType, n_rows: int | None) -> None:
         self._library, self._xp, self._total = library, xp, n_rows
@@ -52,6 +54,10 @@ class Rows:
     def columns(self) -> dict[str, Column]:
         """All rows; the batches are gone afterwards."""
         return {name: self._joined(self._parts.pop(name)) for name in list(self._parts)}
+
+    def frame(self) -> Frame:
+        """Return a frame of all rows."""
+        return self._library.frame(self.columns())
 
     def _room_for(self, column: Array | Masked) -> Array | Masked:
         if isinstance(column, Masked):

@@ -28,6 +28,14 @@ class LocalValues:
     def n(self) -> int:
         return self.ids.n
 
+    @property
+    def n_here(self) -> int:
+        return self.ids.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        return vertex_dtype(self.ids.n)
+
     def filled(self, value: float, dtype: npt.DTypeLike) -> Array:
         return self.engine.xp.full(self.n, value, dtype=dtype)
 
@@ -60,30 +68,68 @@ class LocalValues:
         rank = self.ids.rank
         return self.engine.xp.flatnonzero(flags) if rank is None else rank[flags[rank]]
 
+    def reached(self, distance: Array) -> tuple[Array, Array]:
+        xp, rank = self.engine.xp, self.ids.rank
+        if rank is None:
+            places = xp.flatnonzero(distance >= 0)
+            return places, distance[places]
+        places = xp.flatnonzero((distance >= 0)[rank])
+        return places, distance[rank[places]]
+
+    def picked(self, values: Array, vertices: Array) -> Array:
+        return values[..., vertices]
+
+    def most(self, values: Array) -> int:
+        return int(values.max())
+
     def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
         xp = self.engine.xp
         parts = (distance[first : first + at_once] for first in range(0, len(distance), at_once))
-        counts = _counted(xp, (xp.where(some < 0, n_bins - 1, some) for some in parts), n_bins)
-        # No level before the last is empty; the last bin is that of the unreached.
-        levels = xp.arange(n_bins, dtype=xp.int32)
-        levels[-1] = -1
-        kept = n_bins if int(counts[-1]) else n_bins - 1
-        counts = counts[:kept]
-        return levels[:kept], counts, xp.cumsum(counts)
+        return levels_of(xp, _counted(xp, (xp.where(some < 0, n_bins - 1, some) for some in parts), n_bins))
 
     def count_many_levels(self, distance: Array, n_bins: int) -> tuple[Array, Counted]:
-        xp, k = self.engine.xp, len(distance)
-        first_bin = xp.arange(k, dtype=xp.int64)[:, None] * n_bins
-        key = xp.where(distance < 0, n_bins - 1, distance) + first_bin
-        counts = _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
-        del key
-        cumulative = xp.cumsum(counts, axis=1)
-        search, level = xp.nonzero(counts)
-        found = xp.where(level == n_bins - 1, -1, level).astype(xp.int32)
-        return search, (found, counts[search, level], cumulative[search, level])
+        return levels_of_many(self.engine.xp, level_counts(self.engine.xp, distance, n_bins))
 
-    def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        return self.engine.walk(predecessor, targets)
+    def walk(self, predecessor: Array, searches: Array, targets: Array) -> tuple[Array, Array]:
+        k, n = predecessor.shape
+        if k == 1:
+            return self.engine.walk(predecessor[0], targets)
+        # k searches over n vertices are read as one over k * n
+        xp, joint = self.engine.xp, vertex_dtype(k * n)
+        predecessor = predecessor.astype(joint)
+        predecessor = xp.where(predecessor >= 0, predecessor + xp.arange(k, dtype=joint)[:, None] * n, -1)
+        lengths, visited = self.engine.walk(predecessor.reshape(-1), searches.astype(joint) * n + targets)
+        return lengths, visited % n
+
+
+def level_counts(xp: ModuleType, distance: Array, n_bins: int) -> Array:
+    """Return how often each distance below ``n_bins - 1`` is in each of k searches, int64 (k, n_bins).
+
+    The last bin counts the unreached.
+    """
+    k = len(distance)
+    first_bin = xp.arange(k, dtype=xp.int64)[:, None] * n_bins
+    key = xp.where(distance < 0, n_bins - 1, distance) + first_bin
+    return _bincount(xp, key.reshape(-1), k * n_bins).reshape(k, n_bins)
+
+
+def levels_of(xp: ModuleType, counts: Array) -> Counted:
+    """Return the levels of one search by the counts of its bins, int64 (n_bins,)."""
+    # No level before the last is empty; the last bin is that of the unreached.
+    n_bins = len(counts)
+    levels = xp.arange(n_bins, dtype=xp.int32)
+    levels[-1] = -1
+    kept = n_bins if int(counts[-1]) else n_bins - 1
+    counts = counts[:kept]
+    return levels[:kept], counts, xp.cumsum(counts)
+
+
+def levels_of_many(xp: ModuleType, counts: Array) -> tuple[Array, Counted]:
+    """Return the levels of k searches by the counts of their bins, (k, n_bins), and the search of each."""
+    cumulative = xp.cumsum(counts, axis=1)
+    search, level = xp.nonzero(counts)
+    found = xp.where(level == counts.shape[1] - 1, -1, level).astype(xp.int32)
+    return search, (found, counts[search, level], cumulative[search, level])
 
 
 def _bincount(xp: ModuleType, key: Array, n_bins: int) -> Array:

@@ -10,6 +10,7 @@ from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Dtype, Series, Values
 from rapids_trav.ids.lookup import read_column
+from rapids_trav.ids.maps import Library
 
 
 class BuildPass:
@@ -44,20 +45,9 @@ class BuildPass:
             dtypes = [frame[name].dtype for name in self._sides[0]]
         for components in self._extra:
             yield [
-                ("vertices", self._isolated(values, dtype))
+                ("vertices", isolated(values, dtype, self._source.library))
                 for values, dtype in zip(components, dtypes, strict=True)
             ]
-
-    def _isolated(self, values: Values, dtype: Dtype) -> Series:
-        """A column of vertices; listed integers, which have no dtype, take that of the edges if it fits."""
-        column = read_column("vertices", values, self._source.library)
-        if self._source.library.null_count(column):
-            raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")
-        if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
-            fitted = column.astype(dtype)
-            same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))
-            return fitted if same.all() else column
-        return column
 
     def _check_weight(self, column: Series) -> None:
         if column.dtype.kind not in "iuf" or hasattr(column.dtype, "categories"):
@@ -77,6 +67,18 @@ class BuildPass:
             )
         dtype = _weight_dtype(column.dtype)
         self.weight_dtype = dtype if self.weight_dtype is None else np.promote_types(dtype, self.weight_dtype)
+
+
+def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
+    """Return a column of vertices; listed integers, which have no dtype, take the edges' if it fits."""
+    column = read_column("vertices", values, library)
+    if library.null_count(column):
+        raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")
+    if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
+        fitted = column.astype(dtype)
+        same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))
+        return fitted if same.all() else column
+    return column
 
 
 def _weight_dtype(dtype: Dtype) -> np.dtype:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
+from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine
@@ -70,6 +71,14 @@ class GraphContents:
         if len(columns) == 1:
             return {name: columns[0]}
         return {f"{name}_{i}": column for i, column in enumerate(columns)}
+
+    def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
+        """Return the caller's ids at these places of their order, or all, as `id_columns` does."""
+        return self.id_columns(name, None if places is None else self.values.at(places))
+
+    def collector(self, n_rows: int | None) -> Rows:
+        """Return what collects the rows of an answer, so many if that is known."""
+        return Rows(self.rows.source.library, self.engine.xp, n_rows)
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
         """A frame of the library that the edges came in."""

@@ -21,6 +21,28 @@ from rapids_trav.frames.libraries import names_nothing
 from rapids_trav.ids.maps import Array, Column, Library
 
 
+class NullIdsError(TravError):
+    """Nulls in a column of ids.
+
+    Attributes
+    ----------
+    column : hashable
+        The name of the column.
+    nulls : int
+    """
+
+    def __init__(self, column: Hashable, nulls: int) -> None:
+        super().__init__(
+            f"Column {column!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
+            f"drop those rows first, for example with edges.dropna(subset=[{column!r}])."
+        )
+        self.column = column
+        self.nulls = nulls
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.column, self.nulls)
+
+
 @dataclass(frozen=True)
 class IdColumn:
     """One column of ids, read: `kind` is "integer", "category" or "value"."""
@@ -40,10 +62,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
             f"numbers, strings or dates, or put the parts of each value into columns of their own."
         )
     if nulls := library.null_count(column):
-        raise TravError(
-            f"Column {name!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
-            f"drop those rows first, for example with edges.dropna(subset=[{name!r}])."
-        )
+        raise NullIdsError(name, nulls)
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
     dtype, rows = column.dtype, len(column)

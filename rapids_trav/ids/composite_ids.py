@@ -19,9 +19,8 @@ from rapids_trav.ids.maps import (
     Column,
     Encoder,
     IdMap,
+    IntegerIds,
     Library,
-    RangeIds,
-    SortedIds,
     vertex_dtype,
 )
 
@@ -74,7 +73,7 @@ def same_categories(one: Dtype, other: Dtype) -> bool:
 class CategoryIds(AscendingIds):
     """Categoricals of one dtype, in the order of its categories: a map of their codes."""
 
-    codes: RangeIds | SortedIds
+    codes: IntegerIds
     categories: Column
     width = 1
 
@@ -116,7 +115,7 @@ class TupleIds(AscendingIds):
 
     first: IdMap
     second: IdMap
-    keys: RangeIds | SortedIds
+    keys: IntegerIds
 
     @property
     def n(self) -> int:

@@ -77,6 +77,18 @@ class IdMap(Protocol):
         """The caller's ids as `width` columns that share no memory with the map; of all vertices if None."""
 
 
+class IntegerIds(IdMap, Protocol):
+    """Map of one column of integers, on which maps of other ids are built."""
+
+    @property
+    def library(self) -> Library:
+        """The library of its columns."""
+
+    @property
+    def xp(self) -> ModuleType:
+        """The module of its arrays."""
+
+
 class IntegerTable(NamedTuple):
     """Ids that are plain integers, spelled out for a kernel.
 

@@ -14,7 +14,7 @@ other values 4 k bytes and the vocabularies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import ModuleType
@@ -69,10 +69,9 @@ class Renumbering:
 
     def _renumber(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
         if not all(part.kind == "category" and same_categories(part.dtype, parts[0].dtype) for part in parts):
-            parts = [self._plain(part) for part in parts]  # of different categories the values are the ids
+            parts = [self.plain(part) for part in parts]  # of different categories the values are the ids
+        refuse_mixtures(parts)
         kinds = {part.kind for part in parts}
-        if len(kinds) > 1:
-            self._refuse_mixture(parts[0], next(part for part in parts if part.kind != parts[0].kind))
         if kinds == {"value"}:
             return self._values(parts)
         if kinds == {"category"}:
@@ -82,68 +81,21 @@ class Renumbering:
             return CategoryIds(ids, self.library.column(dtype.categories).astype(dtype)), take
         arrays = [part.data for part in parts]
         given = sum(part.rows for part in parts)
-        return renumber_integers(arrays, self._common_dtype(parts), self.library, self.xp, given)
+        return renumber_integers(arrays, common_dtype(parts, self.library), self.library, self.xp, given)
 
-    def _plain(self, part: IdColumn) -> IdColumn:
+    def plain(self, part: IdColumn) -> IdColumn:
+        """Return the values of categoricals in place of their codes; other parts as they are."""
         if part.kind != "category":
             return part
         return read(part.name, part.data.astype(part.dtype.categories.dtype), self.library, self.xp)
 
-    def _refuse_mixture(self, one: IdColumn, other: IdColumn) -> None:
-        if one.name == other.name:
-            raise TravError(
-                f"Column {one.name!r} is {one.dtype} in one edge frame and {other.dtype} in a later one, "
-                f"which are different kinds of id: convert one, for example with astype(str)."
-            )
-        raise TravError(
-            f"Columns {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}) hold different kinds of "
-            f"id: convert one, for example with astype(str)."
-        )
-
-    def _common_dtype(self, parts: Sequence[IdColumn]) -> Dtype:
-        """The dtype in which integer ids are given back: the columns' own, or the one that holds them all.
-
-        Floats beside integers count as int64, since as floats some ids would read the same.
-        """
-        dtypes = list(dict.fromkeys(part.dtype for part in parts))
-        if any(dtype.kind in "iu" for dtype in dtypes):
-            whole = (np.dtype(np.int64) if dtype.kind == "f" else dtype for dtype in dtypes)
-            dtypes = list(dict.fromkeys(whole))
-        if len(dtypes) == 1:
-            return dtypes[0]
-        if {dtype.kind for dtype in dtypes} == {"i", "u"} and any(str(d).lower() == "uint64" for d in dtypes):
-            return None  # perhaps no integer type holds them all: the values decide
-        if all(isinstance(dtype, np.dtype) for dtype in dtypes):
-            return np.result_type(*dtypes)
-        return self.library.concat([self.library.column([], dtype=dtype) for dtype in dtypes]).dtype
-
     def _values(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
-        one = parts[0]
-        for other in parts:
-            if _family(other.dtype) != _family(one.dtype):
-                self._refuse_mixture(one, other)
         vocabularies = [uniques for _, uniques in (part.data for part in parts)]
         try:
-            merged = self.library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
-            if merged.dtype != one.dtype and _family(one.dtype) == "text":
-                merged = merged.astype(one.dtype)
-            _check_order(merged)
-        except UnicodeEncodeError as error:
-            names = " or ".join(dict.fromkeys(repr(part.name) for part in parts))
-            raise TravError(
-                f"Column {names} holds a string that is not valid Unicode ({error}): "
-                f"replace it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
-            ) from error
+            merged = merge_values(vocabularies, parts[0].dtype, self.library)
         except (TypeError, ValueError) as error:
-            unordered = [part for part in parts if not _has_order(part.data[1])] or parts
-            columns = list(dict.fromkeys(repr(part.name) for part in unordered))
-            holds = (
-                f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
-            )
-            raise TravError(
-                f"{holds} values that have no common order ({error}): "
-                f"convert them, for example with astype(str)."
-            ) from error
+            unordered = [part for part in parts if not has_order(part.data[1])] or parts
+            raise no_common_order([part.name for part in unordered], error) from error
         ids = ValueIds(merged, self.library, self.xp)
         translated = [ids.translate(*part.data) for part in parts]
         for part, codes in zip(parts, translated, strict=True):
@@ -155,7 +107,71 @@ class Renumbering:
         return ids, lambda position: translated[position]
 
 
-def _has_order(values: Column) -> bool:
+def refuse_mixtures(parts: Sequence[IdColumn]) -> None:
+    """Refuse columns whose values are of different kinds, such as numbers and strings."""
+    one = parts[0]
+    for other in parts:
+        if other.kind != one.kind:
+            _refuse_mixture(one, other)
+    for other in parts:
+        if one.kind == "value" and _family(other.dtype) != _family(one.dtype):
+            _refuse_mixture(one, other)
+
+
+def _refuse_mixture(one: IdColumn, other: IdColumn) -> None:
+    if one.name == other.name:
+        raise TravError(
+            f"Column {one.name!r} is {one.dtype} in one edge frame and {other.dtype} in a later one, "
+            f"which are different kinds of id: convert one, for example with astype(str)."
+        )
+    raise TravError(
+        f"Columns {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}) hold different kinds of "
+        f"id: convert one, for example with astype(str)."
+    )
+
+
+def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
+    """The dtype in which integer ids are given back: the columns' own, or the one that holds them all.
+
+    Floats beside integers count as int64, since as floats some ids would read the same.
+    """
+    dtypes = list(dict.fromkeys(part.dtype for part in parts))
+    if any(dtype.kind in "iu" for dtype in dtypes):
+        whole = (np.dtype(np.int64) if dtype.kind == "f" else dtype for dtype in dtypes)
+        dtypes = list(dict.fromkeys(whole))
+    if len(dtypes) == 1:
+        return dtypes[0]
+    if {dtype.kind for dtype in dtypes} == {"i", "u"} and any(str(d).lower() == "uint64" for d in dtypes):
+        return None  # perhaps no integer type holds them all: the values decide
+    if all(isinstance(dtype, np.dtype) for dtype in dtypes):
+        return np.result_type(*dtypes)
+    return library.concat([library.column([], dtype=dtype) for dtype in dtypes]).dtype
+
+
+def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
+    """The distinct values in ascending order; strings in `dtype`."""
+    merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
+    if merged.dtype != dtype and _family(dtype) == "text":
+        merged = merged.astype(dtype)
+    _check_order(merged)
+    return merged
+
+
+def no_common_order(names: Sequence[Hashable], error: TypeError | ValueError) -> TravError:
+    """The sentence for columns of these names, whose values could not be sorted."""
+    columns = list(dict.fromkeys(map(repr, names)))
+    if isinstance(error, UnicodeEncodeError):
+        return TravError(
+            f"Column {' or '.join(columns)} holds a string that is not valid Unicode ({error}): "
+            f"replace it, for example with str.encode('utf-8', 'replace').str.decode('utf-8')."
+        )
+    holds = f"Column {columns[0]} holds" if len(columns) == 1 else f"Columns {' and '.join(columns)} hold"
+    return TravError(
+        f"{holds} values that have no common order ({error}): convert them, for example with astype(str)."
+    )
+
+
+def has_order(values: Column) -> bool:
     try:
         _check_order(values.sort_values())
     except (TypeError, ValueError):
@@ -189,7 +205,7 @@ def renumber_integers(
     filled = [array for array in arrays if len(array)]
     first = min((int(array.min()) for array in filled), default=0)
     last = max((int(array.max()) for array in filled), default=-1)
-    integer_dtype = _integer_dtype(arrays, first, last)
+    integer_dtype = common_integer_dtype({array.dtype for array in arrays}, first, last)
     dtype = integer_dtype if dtype is None else dtype
     kind = integer_dtype.kind
     arrays = [array if array.dtype.kind == kind else array.astype(integer_dtype) for array in arrays]
@@ -209,9 +225,9 @@ def renumber_integers(
     return ids, lambda position: encode([arrays[position]])
 
 
-def _integer_dtype(arrays: Sequence[Array], first: int, last: int) -> np.dtype:
-    dtypes = {array.dtype for array in arrays} or {np.dtype(np.int64)}
-    common = np.result_type(*dtypes)
+def common_integer_dtype(dtypes: Collection[np.dtype], first: int, last: int) -> np.dtype:
+    """The integer dtype that holds ids of these dtypes, which reach from `first` to `last`."""
+    common = np.result_type(*dtypes) if dtypes else np.dtype(np.int64)
     if common.kind in "iu":
         return common
     if last < 2**63:

@@ -109,6 +109,11 @@ class AdjacencySet:
         names = {"out": ("backward", "forward"), "in": ("forward", "backward")}
         return names.get(direction, ("symmetric", "symmetric"))
 
+    def degrees(self, direction: str) -> Array:
+        """Return the edges that lead on from each vertex, int64 (n,)."""
+        xp = self._engine.xp
+        return xp.diff(self.adjacency(self.into_and_out(direction)[1]).row_offsets).astype(xp.int64)
+
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """Return what a vertex program needs, reading the edges in this direction."""
         into, out = self.into_and_out(direction)
@@ -167,6 +172,10 @@ class MemoryView:
     @property
     def stored(self) -> Adjacency:
         return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
+
+    def degrees(self) -> Array:
+        """Return the edges that lead on from each vertex, int64."""
+        return self.structures.degrees(self.direction)
 
     @property
     def limited(self) -> bool:

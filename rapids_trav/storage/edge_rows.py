@@ -149,31 +149,32 @@ class EdgeRows(Portable):
             u, v = (known_again(encode, columns, self.source.library, self.xp) for columns in sides)
             kept = None
             if where is not None:
-                kept = self.xp.flatnonzero(move(self._mask(frame, where), self.xp))
+                kept = self.xp.flatnonzero(move(mask(frame, where, self.source.library), self.xp))
                 u, v = u[kept], v[kept]
             yield frame, u, v, kept
         if rows != self._n_edges:
             raise TravError(EDGES_CHANGED)
 
-    def _mask(self, frame: Frame, where: Hashable) -> Array:
-        column = frame[where]
-        library = self.source.library
-        nulls = library.null_count(column)
-        if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
-            if _booleans(column, library):
-                helps = f"edges[{where!r}].astype(bool)"
-            else:
-                helps = f"with a column that compares it, edges[{where!r}] == value"
-            raise TravError(
-                f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
-            )
-        if nulls:
-            as_bool = "" if column.dtype.kind == "b" else ".astype(bool)"
-            raise TravError(
-                f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
-            )
-        return library.array(column)
+
+def mask(frame: Frame, where: Hashable, library: Library) -> Array:
+    """Return the flags of a boolean column; refuse another one, or nulls."""
+    column = frame[where]
+    nulls = library.null_count(column)
+    if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
+        if _booleans(column, library):
+            helps = f"edges[{where!r}].astype(bool)"
+        else:
+            helps = f"with a column that compares it, edges[{where!r}] == value"
+        raise TravError(
+            f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
+        )
+    if nulls:
+        as_bool = "" if column.dtype.kind == "b" else ".astype(bool)"
+        raise TravError(
+            f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
+            f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
+        )
+    return library.array(column)
 
 
 def _booleans(column: Series, library: Library) -> bool:

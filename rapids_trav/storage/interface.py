@@ -21,6 +21,9 @@ class SearchView(View, Protocol):
     def limited(self) -> bool:
         """Whether a budget counts what searches take, so that nothing may stay when they have ended."""
 
+    def degrees(self) -> Array:
+        """Return the edges that lead on from each vertex, int64."""
+
     def searching(self, asked: Searches) -> AbstractContextManager[None]:
         """Hold room for searches in this view, until their answer stands."""
 

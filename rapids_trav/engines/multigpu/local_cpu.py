@@ -49,9 +49,14 @@ class CpuWork:
     ) -> tuple[list[Array], int]:
         return _claimed(_pull, edges, frontier, reach, block, n_blocks)
 
-    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
+    def smallest_before(
+        self, edges: Compressed, from_level: Array, to_level: Array, order: Array | None = None
+    ) -> Array:
         best = np.full(len(to_level), -1, np.int32)
-        _smallest_before(edges.offsets, edges.targets, from_level, to_level, best)
+        ordered = order is not None
+        _smallest_before(
+            edges.offsets, edges.targets, from_level, to_level, ordered, order if ordered else best, best
+        )
         return best
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
@@ -159,8 +164,9 @@ def _pull(offsets, sources, frontier, claimed, keep, predecessor, block, found, 
 
 
 @kernel
-def _smallest_before(offsets, targets, from_level, to_level, best):
-    for u in range(len(offsets) - 1):  # ascending, so the first is the smallest
+def _smallest_before(offsets, targets, from_level, to_level, ordered, order, best):
+    for i in range(len(offsets) - 1):  # in order, so the first is the smallest
+        u = order[i] if ordered else np.int32(i)
         if from_level[u] < 0:
             continue
         for e in range(offsets[u], offsets[u + 1]):

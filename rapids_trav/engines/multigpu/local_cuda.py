@@ -78,15 +78,24 @@ class CudaWork:
         )  # fmt: skip
         return _lists(reach.found, sizes, block), int(looked_at[0])
 
-    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
+    def smallest_before(
+        self, edges: Compressed, from_level: Array, to_level: Array, order: Array | None = None
+    ) -> Array:
         none = np.iinfo(np.int32).max
+        rank = None
+        if order is not None:
+            rank = cupy.empty(len(order), np.int32)
+            rank[order] = cupy.arange(len(order), dtype=np.int32)
         best = cupy.full(len(to_level), none, np.int32)
         n_edges = len(edges.targets)
         self._kernels(edges).launch(
             "smallest_before", n_edges, edges.offsets, edges.targets, len(edges.offsets), n_edges,
-            from_level, to_level, best,
+            from_level, to_level, rank, best,
         )  # fmt: skip
-        best[best == none] = -1
+        found = best != none
+        if order is not None:
+            return cupy.where(found, order[cupy.where(found, best, 0)], np.int32(-1))
+        best[~found] = -1
         return best
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:

@@ -86,8 +86,9 @@ class Owned:
 class LocalWork(Protocol):
     """The steps of a level that touch edges or vertices."""
 
-    xp: ModuleType
-    """numpy or cupy."""
+    @property
+    def xp(self) -> ModuleType:
+        """Return numpy or cupy."""
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
         """Group edges, given as int64 keys, by the end in their upper half; empties `pieces` as it goes."""
@@ -130,8 +131,13 @@ class LocalWork(Protocol):
             Edges looked at.
         """
 
-    def smallest_before(self, edges: Compressed, from_level: Array, to_level: Array) -> Array:
-        """Return, for each vertex "to", the smallest "from" that is one level nearer, -1 if there is none."""
+    def smallest_before(
+        self, edges: Compressed, from_level: Array, to_level: Array, order: Array | None = None
+    ) -> Array:
+        """Return, for each vertex "to", the first "from" that is one level nearer, -1 if there is none.
+
+        `order`, int32, has the vertices "from" in the order that counts; by default they ascend.
+        """
 
     def candidates(self, edges: Compressed, frontier: Array) -> Array:
         """Return every edge of `frontier` as an int64 key, the end "to" above the end "from"."""

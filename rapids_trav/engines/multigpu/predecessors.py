@@ -44,22 +44,41 @@ def resolve(
     return predecessor
 
 
-def smallest(communicator: Communicator, part: Part, sweeps: list[Sweep], distance: Array) -> Array:
-    """Return the smallest predecessors of the vertices of this rank, by the distances of all its block."""
+def smallest(
+    communicator: Communicator,
+    part: Part,
+    sweeps: list[Sweep],
+    distance: Array,
+    place: Array | None = None,
+) -> Array:
+    """Return the smallest predecessors of the vertices of this rank, by the distances of all its block.
+
+    With `place`, of all its block too, the smallest is the one whose place is; places then travel as well.
+    """
     xp = part.work.xp
+    least = None
     predecessor = xp.full(part.grid.block, -1, part.grid.vertex_dtype)
     for sweep in sweeps:
-        levels = [
+        from_level, to_level = (
             xp.concatenate(communicator.all_gather(group, distance))
             for group in (sweep.expand_group, sweep.fold_group)
-        ]
-        best = part.work.smallest_before(sweep.edges, *levels).reshape(len(sweep.fold_group), -1)
-        for rank, local in zip(
-            sweep.fold_group, communicator.exchange(sweep.fold_group, list(best)), strict=True
-        ):
-            vertex = origin(part, sweep, rank, local)
-            better = (local >= 0) & ((predecessor < 0) | (vertex < predecessor))
+        )
+        from_place = order = None
+        if place is not None:
+            from_place = xp.concatenate(communicator.all_gather(sweep.expand_group, place))
+            order = xp.argsort(from_place).astype(np.int32)
+        best = part.work.smallest_before(sweep.edges, from_level, to_level, order)
+        best = best.reshape(len(sweep.fold_group), -1)
+        told = communicator.exchange(sweep.fold_group, list(best))
+        vertices = [origin(part, sweep, rank, of) for rank, of in zip(sweep.fold_group, told, strict=True)]
+        keys = vertices
+        if from_place is not None:
+            keys = communicator.exchange(sweep.fold_group, list(from_place[best]))
+        least = xp.full(len(predecessor), -1, keys[0].dtype) if least is None else least
+        for local, vertex, key in zip(told, vertices, keys, strict=True):
+            better = (local >= 0) & ((predecessor < 0) | (key < least))
             predecessor[better] = vertex[better]
+            least[better] = key[better]
     return predecessor
 
 

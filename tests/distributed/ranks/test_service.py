@@ -1,6 +1,26 @@
-"""What ranks keep and hand out."""
+"""What ranks keep and hand out, what they refuse together, and how one of them fails."""
 
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from rank_cases import same, spread
+
+from rapids_trav import generators
+from rapids_trav.distributed.ranks import rank_rows, service
+from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import Kept, RankState
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.loopback import run_ranks
+from rapids_trav.errors import TravError, TravMemoryError, UnknownVertexError
+
+EDGES = pd.DataFrame({"src": [9, 9, 9, 4, 30], "dst": [2, 4, 5, 7, 30]})
+EDGES["open"] = [True, True, False, True, True]
+EDGES["gaps"] = pd.array([True, True, None, True, True], "boolean")
+EDGES["weight"] = 0.5
 
 
 def test_a_state_starts_empty_and_shares_nothing():
@@ -9,3 +29,190 @@ def test_a_state_starts_empty_and_shares_nothing():
     one.partitions.append((0, None))
     assert other.items == {} and other.partitions == []
     assert Kept({"result": []}).about is None
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return spread(EDGES, (2, 2))
+
+
+def test_the_client_is_told_the_same_by_all(graph):
+    told = graph.on_all(lambda state: service.summary(state.items["graph"]))
+    assert set(told[0].pop("build_times")) == set(told[3].pop("build_times"))
+    assert told[0] == told[3]
+    assert (told[0]["n_vertices"], told[0]["n_edges"], told[0]["grid"]) == (6, 5, (2, 2))
+    assert told[0]["columns"] == list(EDGES.columns)
+    assert told[0]["firsts"][-1] == 6
+    assert pickle.loads(pickle.dumps(told[0])) == told[0]
+
+
+def test_frames_stay_with_their_ranks_and_lengths_go_to_the_client(graph):
+    kept = graph.ask("bfs", 9, trace=True)
+    assert [len(of.frames["result"]) for of in kept] == [1] * 4
+    assert [len(of.frames["trace"]) for of in kept] == [1, 0, 0, 0]
+    assert sum(of.about["lengths"]["result"][0] for of in kept) == 6
+    kept = graph.ask("bfs", [9, 2], mode="each")
+    assert [len(of.frames["result"]) for of in kept] == [2] * 4
+    assert [len(of.frames["result"]) for of in graph.ask("levels", 9)] == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "options"),
+    [
+        ("bfs", ([9, 77],), {}),
+        ("bfs", ("nine",), {}),
+        ("bfs", (9,), {"targets": [2, 78]}),
+        ("bfs", (9,), {"depth_limit": -1}),
+        ("bfs", (9,), {"direction": "up"}),
+        ("bfs", (9,), {"where": "shut"}),
+        ("bfs", (9,), {"where": "weight"}),
+        ("bfs", (9,), {"where": "gaps"}),
+        ("paths", (9, [2, 78]), {}),
+        ("levels", ([],), {}),
+        ("khop", (9, -1), {}),
+        ("khop", (9, 1), {"where": "weight"}),
+        ("degrees", ("up",), {}),
+    ],
+)
+def test_what_a_local_graph_refuses_is_refused_in_its_words(graph, name, args, options):
+    """On all ranks alike, which go on answering over the same connection."""
+    with pytest.raises(TravError) as wanted:
+        getattr(graph.local, name)(*args, **options)
+
+    def refused(state):
+        with pytest.raises(type(wanted.value)) as error:
+            service.ask(state, name, args, options)
+        return str(error.value), service.ask(state, "levels", (9,))
+
+    for message, kept in graph.on_all(refused):
+        assert message == str(wanted.value)
+        assert kept.about["lengths"]["result"] in ([4], [])
+
+
+def test_an_engine_without_the_variant(graph):
+    with pytest.raises(RankError, match=r"variant='push'.*choose one of 'auto', '2d'"):
+        graph.ask("bfs", 9, variant="push")
+
+
+def test_rows_that_were_not_kept():
+    graph = spread(EDGES, (2, 2), keep_rows=False)
+    wanted = graph.local.bfs(9, deterministic=True)
+    same(graph.frame("bfs", 9, deterministic=True), wanted)
+    for name, args, options in [("bfs", (9,), {"where": "open"}), ("khop", (9, 1), {})]:
+        with pytest.raises(RankError, match="built with keep_rows=False") as error:
+            graph.ask(name, *args, **options)
+        assert isinstance(error.value.__cause__, TravError)
+
+
+@pytest.mark.parametrize("error", [ValueError("the disk is gone"), TravMemoryError("no memory is left")])
+def test_one_rank_that_fails_ends_all(graph, error, monkeypatch):
+    """Without waiting for the deadline, and each is told which and why."""
+    whole = rank_rows.RankRows.inside
+
+    def inside(rows, *args):
+        if rows.numbering.rank.rank == 2:
+            raise error
+        return whole(rows, *args)
+
+    monkeypatch.setattr(rank_rows.RankRows, "inside", inside)
+
+    def fails(state):
+        with pytest.raises(RankError if state.communicator.rank != 2 else type(error)) as raised:
+            service.ask(state, "khop", (9, 1))
+        return str(raised.value)
+
+    with pytest.raises(RankError, match=f"Rank 2 failed while answering khop: {error}"):
+        graph.on_all(fails)
+
+
+def test_no_graph_and_no_such_question(graph):
+    with pytest.raises(TravError, match="build it first"):
+        service.ask(RankState(None, "cpu"), "bfs", (9,))
+    with pytest.raises(TravError, match="sssp is not answered by a graph on the workers"):
+        service.ask(graph.states[0], "sssp", (9,))
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "message"),
+    [
+        (EDGES, {"src": "from"}, "Only one end of the edges is named"),
+        (EDGES, {"src": "from", "dst": "dst"}, "Column 'from' is not in the edges"),
+        (EDGES.assign(src=[1, 2, 3, 4, None]), {}, "Column 'src' holds 1 null"),
+        (EDGES.assign(dst=["a", "b", "c", "d", "e"]), {}, "hold different kinds of id"),
+        (EDGES, {"vertices": [None]}, "vertices holds nulls"),
+        (EDGES, {"grid": (2, 3)}, "has 6 places, and there are 4 workers"),
+    ],
+)
+def test_edges_that_make_no_graph(edges, options, message):
+    states = [RankState(None, "cpu", [(k, edges.iloc[k : k + 1 if k < 3 else 9])]) for k in range(4)]
+
+    def build(communicator):
+        state = states[communicator.rank]
+        state.communicator = communicator
+        with pytest.raises(TravError, match=message) as error:
+            service.build(state, RankBuildOptions(**options))
+        return type(error.value)
+
+    assert RankError not in run_ranks(4, build, deadline=20)
+
+
+def test_no_partitions_at_all():
+    with pytest.raises(RankError, match="The edges have no partitions"):
+        run_ranks(2, lambda of: service.build(RankState(of, "cpu"), RankBuildOptions()))
+
+
+def test_a_trace_adds_up_the_ranks():
+    edges = generators.rmat(8, 8)[["src", "dst"]]
+    graph = spread(edges, (3, 2))
+    source = int(edges["src"].iloc[0])
+    distance = graph.local.bfs(source)["distance"]
+    (trace,) = [frame for of in graph.ask("bfs", source, trace=True) for frame in of.frames["trace"]]
+    assert list(trace.columns) == list(graph.local.bfs(source, trace=True).trace.columns)
+    levels = distance.value_counts().sort_index()
+    assert trace["level"].tolist() == list(range(1, len(levels) + 1))
+    assert trace["frontier"].tolist() == levels.tolist()
+    degree = graph.local.degrees()["degree"]
+    wanted = [int(degree[distance == level].sum()) for level in range(len(levels))]
+    assert trace["edges"].tolist() == wanted
+    assert (trace["milliseconds"] > 0).all()
+    (each,) = [
+        frame
+        for of in graph.ask("bfs", [source] * 2, mode="each", trace=True)
+        for frame in of.frames["trace"]
+    ]
+    assert each["batch"].tolist() == [0] * len(levels) + [1] * len(levels)
+
+
+@pytest.mark.parametrize("round_edges", [1, 7, 64])
+def test_small_rounds_build_the_same_graph(round_edges):
+    edges = generators.rmat(6, 4)[["src", "dst"]]
+    graph = spread(edges, (2, 2), round_edges=round_edges, directed=True)
+    source = int(edges["src"].iloc[0])
+    for direction in ("out", "in", "both"):
+        asked = {"direction": direction, "deterministic": True}
+        same(graph.frame("bfs", source, **asked), graph.local.bfs(source, **asked))
+    assert max(state.items["graph"].parts.part.most_waiting for state in graph.states) <= 2 * max(
+        round_edges, 4
+    )
+
+
+def test_vertices_without_edges():
+    graph = spread(EDGES, (2, 2), vertices=[100, -3])
+    same(graph.frame("bfs", 100), graph.local.bfs(100).astype({"predecessor": "Int64"}))
+    same(graph.frame("degrees"), graph.local.degrees())
+    with pytest.raises(RankError, match="101") as error:
+        graph.ask("bfs", 101)
+    assert isinstance(error.value.__cause__, UnknownVertexError)
+
+
+def test_the_most_recent_filter_is_kept(graph):
+    def parts(state):
+        kept = []
+        for where in ("open", "open", None):
+            service.ask(state, "levels", (9,), {"where": where})
+            kept.append(state.items["graph"].parts._recent[1])
+        return kept[0] is kept[1] is kept[2], np.sum([part.n_edges for part in kept[:1]])
+
+    told = graph.on_all(parts)
+    assert all(same for same, _ in told)
+    assert sum(n for _, n in told) == 2 * 3 + 1

@@ -61,7 +61,13 @@ class NumpyWork:
                     break
         return [np.array(offsets, np.int32) for offsets in found], looked_at
 
-    def smallest_before(self, edges, from_level, to_level):
+    def smallest_before(self, edges, from_level, to_level, order=None):
+        if order is not None:
+            rows = [edges.targets[edges.offsets[u] : edges.offsets[u + 1]] for u in order]
+            offsets = np.append(0, np.cumsum([len(row) for row in rows]))
+            moved = type(edges)(offsets, np.concatenate(rows))
+            best = self.smallest_before(moved, from_level[order], to_level)
+            return np.where(best >= 0, order[best], -1).astype(np.int32)
         u = np.repeat(np.arange(len(edges.offsets) - 1), np.diff(edges.offsets))
         v = edges.targets
         nearer = (from_level[u] >= 0) & (from_level[u] + 1 == to_level[v])

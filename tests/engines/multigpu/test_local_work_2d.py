@@ -156,6 +156,19 @@ def test_the_smallest_vertex_one_level_nearer(work, case, wide):
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_the_first_vertex_one_level_nearer_in_another_order(work, case):
+    rng = np.random.default_rng(9)
+    from_level = rng.integers(-1, 4, N_FROM, dtype=np.int32)
+    to_level = rng.integers(-1, 5, N_TO, dtype=np.int32)
+    order = rng.permutation(N_FROM).astype(np.int32)
+    edges = work.compress([work.xp.asarray(keys_of(case))], N_FROM)
+    found = work.smallest_before(edges, *map(work.xp.asarray, (from_level, to_level, order)))
+    plain = PLAIN.smallest_before(PLAIN.compress([keys_of(case)], N_FROM), from_level, to_level, order)
+    assert on_host(found).dtype == np.int32
+    assert np.array_equal(on_host(found), plain)
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_candidates_are_all_edges_of_the_frontier(work, case):
     keys = keys_of(case)
     frontier = np.array([40, 3, 95, 0], np.int32)

@@ -1,0 +1,111 @@
+"""The caller's ids of a graph that is spread over ranks, and their places, 0 to n - 1 in ascending order.
+
+Each rank holds a range of the ids (`renumber_spread`) and answers for it (`spread_ids`).  Of several-column
+ids each column has such a map, and so have the pairs of places, as integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.read_columns import read_components
+from rapids_trav.distributed.ranks.renumber_spread import renumber_component, renumber_spread_integers
+from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, SpreadTuples
+from rapids_trav.frames.columns import Array, move
+from rapids_trav.ids.composite_ids import CategoryIds, pair_keys
+from rapids_trav.ids.maps import AscendingIds, Column, Encoder
+
+SpreadMap = SpreadRange | SpreadIds | CategoryIds | SpreadTuples
+
+
+@dataclass(frozen=True)
+class RankIds(AscendingIds):
+    """The map between ids and places; an `IdMap` whose encoder and `decode` all ranks call at once.
+
+    Attributes
+    ----------
+    here : Rank
+    ids : map
+        The map that this one is made of.
+    firsts : int64 array on the host, (ranks + 1,)
+        The place of the first id that each rank holds, and the number of all.
+    """
+
+    here: Rank
+    ids: SpreadMap
+    firsts: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return int(self.firsts[-1])
+
+    @property
+    def first(self) -> int:
+        """Return the place of the first id that is held here."""
+        return int(self.firsts[self.here.rank])
+
+    @property
+    def n_here(self) -> int:
+        """Return the number of ids that are held here."""
+        return int(self.firsts[self.here.rank + 1]) - self.first
+
+    @property
+    def width(self) -> int:
+        return self.ids.width
+
+    @property
+    def dtypes(self) -> tuple:
+        return self.ids.dtypes
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        """Return a collective function from columns, different ones on each rank, to int64 places."""
+        encode = self.ids.encoder(known, many)
+        return lambda columns: move(encode(columns), self.here.xp).astype(np.int64, copy=False)
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        """Return the ids at these places, which is collective; if None those held here, which is not."""
+        return self.ids.decode(internal, nulls)
+
+
+def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[RankIds, list[Array]]:
+    """Renumber the ids of all ranks; all call it at once.
+
+    Parameters
+    ----------
+    rank : Rank
+    sides : sequence of sequences of columns
+        The lists of ids of this rank, perhaps none, each as one column for each column of an id.
+
+    Returns
+    -------
+    RankIds
+    list of int64 arrays
+        The places of each list.
+
+    Raises
+    ------
+    TravError
+        On all ranks alike, if any column of any of them cannot be ids.
+    """
+    ids: SpreadMap
+    firsts: np.ndarray
+    components = read_components(rank, sides)
+    ids, firsts, places = renumber_component(rank, components[0])
+    for component in components[1:]:
+        second, _, second_places = renumber_component(rank, component)
+        pairs = zip(places, second_places, strict=True)
+        arrays = [pair_keys(one, other, second.n) for one, other in pairs]
+        keys, firsts, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
+        ids = SpreadTuples(ids, second, keys)
+    if isinstance(ids, SpreadTuples):
+        here = rank.xp.arange(int(firsts[rank.rank]), int(firsts[rank.rank + 1]))
+        ids = replace(ids, held=[rank.library.column(column) for column in ids.decode(here)])
+    return RankIds(rank, ids, firsts), places

@@ -1,0 +1,76 @@
+"""The caller's ids and the internal ones of the grid, by way of the places between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.frames.columns import Array
+from rapids_trav.ids.maps import Column, Encoder, IdMap
+
+
+class SpreadMap(IdMap, Protocol):
+    """A map between ids and places that ranks share: each holds a range of them."""
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """Return the first place of each rank, and the number of all."""
+
+
+@dataclass(frozen=True)
+class NumberedIds:
+    """An `IdMap` to internal ids; what it encodes, places and decodes, all ranks do at once.
+
+    Attributes
+    ----------
+    base : SpreadMap
+        Between ids and places.
+    numbering : Numbering
+    """
+
+    base: SpreadMap
+    numbering: Numbering
+    rank: Array | None = None  # internal ids are compared by place, which the ranks know
+    order: Array | None = None
+    table: None = None
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def width(self) -> int:
+        return self.base.width
+
+    @property
+    def dtypes(self) -> tuple:
+        return self.base.dtypes
+
+    @property
+    def nbytes(self) -> int:
+        return self.base.nbytes
+
+    @property
+    def ascending(self) -> SpreadMap:
+        return self.base
+
+    def placed(self, place: Array) -> Array:
+        return self.numbering.internal(place)
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        encode = self.base.encoder(known, many)
+
+        def renumber(columns: Sequence[Column]) -> Array:
+            return self.numbering.internal(encode(columns))
+
+        return renumber
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        """Return the ids of internal ones, which ranks do together; if None, those held here."""
+        if internal is None:
+            return self.base.decode(None)
+        return self.base.decode(self.numbering.places(internal), nulls)

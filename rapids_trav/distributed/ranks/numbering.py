@@ -1,0 +1,236 @@
+"""Where the vertices live on the ranks: their places in the caller's order, and their ids in the grid.
+
+A vertex has two numbers.  Its place, 0 to n - 1, ascends with the caller's ids; rank r holds the places
+`firsts[r]` to `firsts[r + 1] - 1`, with their ids and, in answers, their rows.  Its internal id is what
+searches know it by: vertices are dealt by descending degree, so that all ranks own hubs and few edges alike.
+The vertex of degree rank k is owned by rank k % P as its offset k // P (`ids.degree_order` has the order on
+one machine; equal degrees stand in order of place).
+
+The grid counts its blocks in full, so of its ids `grid.n_vertices - n` are of no vertex: the last of each
+block, which no edge leads to.
+
+Which rank has what of the other's is worked out once: `in_order` and `placed` then send values alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from types import ModuleType
+
+import numpy as np
+
+from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
+from rapids_trav.errors import TravError
+from rapids_trav.ids.maps import vertex_dtype
+
+SENT = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Places and internal ids of the vertices that one rank owns and holds.
+
+    Attributes
+    ----------
+    rank : Rank
+    n : int
+        Vertices of all ranks.
+    grid : Grid
+        Of the internal ids.
+    firsts : int64 array, (ranks + 1,)
+        First place that each rank holds; on the host.
+    place_of_owned : vertex array, (owned,)
+        Place of each vertex owned here, by its offset.
+    internal_of_held : vertex array, (held,)
+        Internal id of each vertex held here.
+    """
+
+    rank: Rank
+    n: int
+    grid: Grid
+    firsts: np.ndarray
+    place_of_owned: Array
+    internal_of_held: Array
+
+    @property
+    def n_owned(self) -> int:
+        """Return the number of vertices that this rank owns."""
+        return len(self.place_of_owned)
+
+    @property
+    def first(self) -> int:
+        """Return the first place held here."""
+        return int(self.firsts[self.rank.rank])
+
+    @property
+    def n_held(self) -> int:
+        """Return the number of vertices held here."""
+        return len(self.internal_of_held)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all arrays of this rank."""
+        plan = [order for order, _ in self._plan]
+        return sum(array.nbytes for array in (self.place_of_owned, self.internal_of_held, *plan))
+
+    def internal(self, places: Array) -> Array:
+        """Return the internal ids of places, -1 for -1; every rank calls it, with places of its own."""
+        return self._asked(places, self.firsts, self.internal_of_held, self.grid.vertex_dtype)
+
+    def places(self, internal: Array) -> Array:
+        """Return the places of internal ids, int64, -1 for -1; every rank calls it, with ids of its own."""
+        blocks = np.arange(self.grid.size + 1, dtype=np.int64) * self.grid.block
+        return self._asked(internal, blocks, self.place_of_owned, np.dtype(np.int64))
+
+    def in_order(self, values: Array) -> Array:
+        """Return values of the vertices held here, of values of those owned here; every rank calls it.
+
+        The vertices are the last axis.
+        """
+        (owned, to), (held, of) = self._plan
+        return self._moved(values, owned, to, held, of)
+
+    def placed(self, values: Array) -> Array:
+        """Return values of the vertices owned here, of values of those held here; every rank calls it."""
+        (owned, to), (held, of) = self._plan
+        return self._moved(values, held, of, owned, to)
+
+    @cached_property
+    def _plan(self) -> tuple[tuple[Array, list[int]], tuple[Array, list[int]]]:
+        """Offsets owned by who holds them, and vertices held by who owns them: both by ascending offset."""
+        xp = self.rank.xp
+        holder = _rank_of(xp, self.firsts, self.place_of_owned)
+        owner = self.grid.owner(self.internal_of_held)
+        ranks = xp.arange(self.rank.size + 1)
+        order = xp.argsort(holder, kind="stable")
+        bounds = xp.searchsorted(holder[order], ranks).tolist()
+        back = xp.argsort(self.internal_of_held, kind="stable")
+        back_bounds = xp.searchsorted(owner[back], ranks).tolist()
+        return (order.astype(np.int32), bounds), (back.astype(np.int32), back_bounds)
+
+    def _moved(self, values: Array, order: Array, to: list[int], into: Array, of: list[int]) -> Array:
+        xp = self.rank.xp
+        dtype = values.dtype
+        if dtype not in SENT:
+            values = values.astype(np.int32 if dtype.itemsize <= 4 else np.int64)
+        rows = values.shape[:-1]
+        given = values[..., order]
+        parts = [given[..., begin:end].reshape(-1) for begin, end in pairwise(to)]
+        received = self.rank.communicator.exchange(self.rank.everyone, parts)
+        found = xp.empty((*rows, len(into)), values.dtype)
+        for part, (begin, end) in zip(received, pairwise(of), strict=True):
+            found[..., into[begin:end]] = part.reshape(*rows, end - begin)
+        return found.astype(dtype, copy=False)
+
+    def _asked(self, numbers: Array, bounds: np.ndarray, answers: Array, dtype: np.dtype) -> Array:
+        """Return what the ranks that have these numbers answer, each distinct one asked for once."""
+        xp, communicator = self.rank.xp, self.rank.communicator
+        numbers = xp.asarray(numbers).astype(np.int64, copy=False)
+        wanted, at = distinct(xp, numbers)
+        none = int(len(wanted) > 0 and int(wanted[0]) < 0)  # -1 comes first, and nobody is asked for it
+        cuts = xp.searchsorted(wanted, xp.asarray(bounds)).tolist()
+        cuts[0] = none
+        asked = communicator.exchange(
+            self.rank.everyone,
+            [
+                (wanted[begin:end] - int(first)).astype(np.int32)
+                for first, (begin, end) in zip(bounds[:-1], pairwise(cuts), strict=True)
+            ],
+        )
+        told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked])
+        missing = xp.full(none, -1, answers.dtype)
+        return xp.concatenate([missing, *told])[at].astype(dtype, copy=False)
+
+
+def build_numbering(
+    rank: Rank, firsts: np.ndarray, n: int, degree: Array, shape: tuple[int, int] | None = None
+) -> Numbering:
+    """Deal the vertices out by descending degree; every rank calls it.
+
+    Parameters
+    ----------
+    rank : Rank
+    firsts : int64 array, (ranks + 1,)
+        First place that each rank holds.
+    n : int
+        Vertices of all ranks.
+    degree : int array, (held,)
+        Degrees of the vertices held here.
+    shape : (int, int), optional
+        Rows and columns of the grid; by default the squarest.
+
+    Raises
+    ------
+    TravError
+        If the grid has not as many places as there are ranks, or is too small for the vertices.
+    """
+    xp, size = rank.xp, rank.size
+    grid = grid_of(size, n, shape)
+    k = _degree_ranks(rank, degree)
+    owner, offset = k % size, k // size
+    internal = owner * grid.block + offset
+    place = int(firsts[rank.rank]) + xp.arange(len(degree), dtype=np.int64)
+    order = xp.argsort(owner, kind="stable")
+    bounds = xp.searchsorted(owner[order], xp.arange(size + 1)).tolist()
+    offset, place = offset[order].astype(np.int32), place[order]
+    sent = [[column[begin:end] for begin, end in pairwise(bounds)] for column in (offset, place)]
+    offsets, places = (xp.concatenate(rank.communicator.exchange(rank.everyone, parts)) for parts in sent)
+    dtype = vertex_dtype(n)
+    owned = xp.empty(len(places), dtype)
+    owned[offsets] = places.astype(dtype)
+    return Numbering(rank, n, grid, np.asarray(firsts), owned, internal.astype(grid.vertex_dtype))
+
+
+def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
+    """Return a grid whose vertices fill all blocks, for `n` vertices that are dealt out."""
+    rows, columns = choose_grid(size) if shape is None else shape
+    if rows * columns != size:
+        raise TravError(
+            f"grid=({rows}, {columns}) has {rows * columns} places, and there are {size} workers: give two "
+            f"numbers whose product is {size}."
+        )
+    block = max(1, -(-n // (size * WORD))) * WORD
+    return Grid(rows, columns, size * block)
+
+
+def distinct(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
+    """Return the numbers ascending, each once, and where each given one stands among them."""
+    if not len(numbers):  # CuPy scans no empty array
+        return numbers, numbers
+    return xp.unique(numbers, return_inverse=True)
+
+
+def _rank_of(xp: ModuleType, firsts: np.ndarray, places: Array) -> Array:
+    """Return the ranks that hold places; ranks without any hold none."""
+    return xp.searchsorted(xp.asarray(firsts[1:]), places, side="right")
+
+
+def _degree_ranks(rank: Rank, degree: Array) -> Array:
+    """Return where each vertex held here stands in descending order of degree, equal ones by place; int64.
+
+    All ranks learn the degrees that there are, and how often on each: of m edges those are at most the square
+    root of 4 m different ones.
+    """
+    xp = rank.xp
+    key = -degree.astype(np.int64, copy=False)
+    own, count = xp.unique(key, return_counts=True) if len(key) else (key, key)
+    keys = rank.communicator.all_gather(rank.everyone, own)
+    counts = rank.communicator.all_gather(rank.everyone, count.astype(np.int64))
+    if not any(map(len, keys)):
+        return key
+    every = xp.unique(xp.concatenate(keys))
+    table = xp.zeros((rank.size, len(every)), np.int64)
+    for row, of_rank, how_often in zip(table, keys, counts, strict=True):
+        row[xp.searchsorted(every, of_rank)] = how_often
+    total, here = table.sum(axis=0), table[rank.rank]
+    begin = xp.cumsum(total) - total + table[: rank.rank].sum(axis=0)
+    mine = xp.searchsorted(every, key)
+    order = xp.argsort(mine, kind="stable")
+    within = xp.arange(len(order), dtype=np.int64) - (xp.cumsum(here) - here)[mine[order]]
+    k = xp.empty(len(order), np.int64)
+    k[order] = begin[mine[order]] + within
+    return k

@@ -1,0 +1,98 @@
+"""A rank: what it works with, and small Python objects from one to another.
+
+Arrays travel as they are; anything else as pickled bytes, which are told apart and carried as words of 32
+bits, since those are what every communicator takes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TypeVar
+
+import numpy as np
+
+from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.local_work import LocalWork
+from rapids_trav.frames.columns import Array, move
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+
+Item = TypeVar("Item")
+LENGTH_WORDS = 2  # words before the bytes, which hold their number
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One rank of a graph that is spread over several.
+
+    Attributes
+    ----------
+    communicator : Communicator
+        Its connection with the others.
+    work : LocalWork
+        What it can do by itself, on the CPU or on its GPU.
+    library : PandasFrames or CudfFrames
+        The library of its frames.
+    """
+
+    communicator: Communicator
+    work: LocalWork
+    library: PandasFrames | CudfFrames
+
+    @property
+    def rank(self) -> int:
+        """Return its number, from 0."""
+        return self.communicator.rank
+
+    @property
+    def size(self) -> int:
+        """Return the number of ranks."""
+        return self.communicator.size
+
+    @property
+    def xp(self) -> ModuleType:
+        """Return the module of its arrays, numpy or cupy."""
+        return self.work.xp
+
+    @property
+    def everyone(self) -> tuple[int, ...]:
+        """Return all ranks, the group of most calls."""
+        return tuple(range(self.size))
+
+
+def all_gather_objects(rank: Rank, value: Item) -> list[Item]:
+    """Return the small object of each rank, in their order."""
+    words = to_words(pickle.dumps(value), rank.xp)
+    received = rank.communicator.all_gather(rank.everyone, words)
+    return [pickle.loads(to_bytes(words)) for words in received]
+
+
+def exchange_objects(rank: Rank, values: Sequence[Item]) -> list[Item]:
+    """Send the k-th small object to rank k; return what each rank sent to this one."""
+    words = [to_words(pickle.dumps(value), rank.xp) for value in values]
+    received = rank.communicator.exchange(rank.everyone, words)
+    return [pickle.loads(to_bytes(words)) for words in received]
+
+
+def raise_together(rank: Rank, error: Exception | None) -> None:
+    """Raise the first error that any rank has, on all of them; return if there is none."""
+    for other in all_gather_objects(rank, error):
+        if other is not None:
+            raise other
+
+
+def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:
+    """Return bytes as an array of 32-bit words, preceded by their number."""
+    words = np.zeros(LENGTH_WORDS + -(-len(data) // 4), np.uint32)
+    words[:LENGTH_WORDS].view(np.uint64)[0] = len(data)
+    words[LENGTH_WORDS:].view(np.uint8)[: len(data)] = np.frombuffer(data, np.uint8)
+    return move(words, xp)
+
+
+def to_bytes(words: Array) -> memoryview:
+    """Return the bytes that `to_words` was given, without a copy on the CPU."""
+    host = np.ascontiguousarray(move(words, np))
+    length = int(host[:LENGTH_WORDS].view(np.uint64)[0])
+    return memoryview(host[LENGTH_WORDS:].view(np.uint8)[:length])

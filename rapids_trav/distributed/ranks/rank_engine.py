@@ -1,0 +1,127 @@
+"""The searches of a rank: those of the grid, as the algorithms ask an engine for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.engines.multigpu.communicator import aborting
+from rapids_trav.engines.multigpu.predecessors import smallest
+from rapids_trav.engines.multigpu.records import LevelRow, SearchOptions
+from rapids_trav.engines.multigpu.search2d import search
+from rapids_trav.engines.multigpu.sweeps import sweeps
+from rapids_trav.engines.searches import BfsOptions, LevelTrace, Search
+from rapids_trav.frames.columns import move
+
+if TYPE_CHECKING:
+    from rapids_trav.distributed.ranks.rank_storage import RankView
+
+WAYS = {"push": 1, "pull": 2, "mixed": 3}  # as bits, which all ranks together have
+
+
+@dataclass(frozen=True)
+class RankEngine:
+    """Searches over all ranks, each with the values of its own vertices; every rank calls a method at once.
+
+    It has of `engines.interface.Engine` what searches use.
+    """
+
+    numbering: Numbering
+
+    variants = ("auto", "2d")
+    gathers = ()
+    answers = None
+    degree_sort = "radix"
+    prefers_asynchronous = False
+
+    @property
+    def xp(self) -> ModuleType:
+        return self.numbering.rank.xp
+
+    @property
+    def name(self) -> str:
+        return "cpu" if self.xp is np else "cuda"
+
+    @property
+    def place(self) -> str:
+        return "host" if self.xp is np else "device"
+
+    @property
+    def processor(self) -> str:
+        return "cpu" if self.xp is np else "gpu"
+
+    def synchronize(self) -> None:
+        """Wait until what was asked for is done."""
+        if self.xp is not np:
+            self.xp.cuda.get_current_stream().synchronize()
+
+    def bfs(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
+        """Search from all sources at once: distance and predecessor (owned,)."""
+        numbering = self.numbering
+        asked = SearchOptions(
+            direction=view.direction,
+            depth_limit=options.depth_limit,
+            targets=options.targets,
+            predecessors=options.predecessors,
+            trace=options.trace,
+        )
+        found = search(numbering.rank.communicator, view.part, sources, asked)
+        own = slice(numbering.n_owned)
+        predecessor = None if found.predecessor is None else found.predecessor[own]
+        return Search(found.distance[own], predecessor, self._added_up(found.trace) if options.trace else [])
+
+    def bfs_each(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
+        """Search from each of k sources by itself: distance and predecessor (k, owned)."""
+        xp = self.xp
+        found = [self.bfs(view, source[None], options) for source in sources]
+        distance = xp.stack([one.distance for one in found])
+        predecessor = xp.stack([one.predecessor for one in found]) if options.predecessors else None
+        return Search(distance, predecessor, [level for one in found for level in one.trace])
+
+    def smallest_predecessors(self, into: RankView, distance: Array, order: None = None) -> Array:
+        """Return each vertex's neighbour one level up that is first in the caller's order; -1 where none is."""
+        numbering, xp = self.numbering, self.xp
+        block = numbering.grid.block
+        communicator = numbering.rank.communicator
+        place = numbering.place_of_owned
+        place = xp.concatenate([place, xp.full(block - len(place), np.iinfo(place.dtype).max, place.dtype)])
+        padding = xp.full(block - numbering.n_owned, -1, np.int32)
+        rows = []
+        with aborting(communicator, "searching for predecessors"):
+            for levels in xp.atleast_2d(distance):
+                ways = sweeps(into.part, into.direction, False, False)
+                whole = xp.concatenate([levels, padding])
+                rows.append(smallest(communicator, into.part, ways, whole, place)[: numbering.n_owned])
+            return xp.stack(rows).reshape(distance.shape)
+
+    def _added_up(self, rows: list[LevelRow]) -> list[LevelTrace]:
+        """Return the levels of all ranks, the same on each: counts added up, the time of the slowest."""
+        xp, rank = self.xp, self.numbering.rank
+        mine = np.array(
+            [
+                (row.frontier, row.edges, row.expand_bytes + row.fold_bytes, WAYS[row.direction])
+                for row in rows
+            ],
+            np.int64,
+        ).reshape(len(rows), 4)
+        times = np.array(
+            [row.sum_ms + row.expand_ms + row.follow_ms + row.fold_ms + row.settle_ms for row in rows]
+        )
+        counts, slowest = (
+            np.stack([move(part, np) for part in rank.communicator.all_gather(rank.everyone, values)])
+            for values in (xp.asarray(mine.reshape(-1)), xp.asarray(times))
+        )
+        counts = counts.reshape(rank.size, len(rows), 4)
+        total, ways = counts[:, :, :3].sum(axis=0), np.bitwise_or.reduce(counts[:, :, 3])
+        names = {bits: name for name, bits in WAYS.items()}
+        return [
+            LevelTrace(row.level, names[int(way)], int(frontier), int(edges), int(sent), float(time))
+            for row, (frontier, edges, sent), way, time in zip(
+                rows, total, ways, slowest.max(axis=0), strict=True
+            )
+        ]

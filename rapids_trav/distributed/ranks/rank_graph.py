@@ -1,0 +1,291 @@
+"""A graph that is spread over ranks, as the algorithms see it on one of them, and how it is built.
+
+1. Ids to places (`dictionary`), and the degree of each place where it is held.
+2. Vertices dealt out by degree (`numbering`), and both ends of the edges in internal ids.
+3. Edges to their places in the grid (`engines.multigpu.partition`).
+
+Steps that look numbers up at other ranks do so for some edges at a time, `round_edges` over all ranks, so that
+what is under way stays small beside the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+
+from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.distributed.ranks.numbered_ids import NumberedIds
+from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
+from rapids_trav.distributed.ranks.rank_answers import RankAnswers
+from rapids_trav.distributed.ranks.rank_engine import RankEngine
+from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource
+from rapids_trav.distributed.ranks.rank_storage import RankStorage
+from rapids_trav.distributed.ranks.rank_values import RankValues
+from rapids_trav.edges.build_pass import isolated
+from rapids_trav.edges.sources import edge_columns
+from rapids_trav.engines.interface import Engine
+from rapids_trav.engines.multigpu.partition import ROUND_EDGES, build
+from rapids_trav.errors import TravError, listed
+from rapids_trav.frames.columns import Dtype, Frame
+from rapids_trav.ids.lookup import split
+from rapids_trav.ids.maps import Column
+from rapids_trav.memory.budget import Budget
+from rapids_trav.storage.interface import Storage
+from rapids_trav.utilities.phase_times import PhaseTimes
+
+
+@dataclass(frozen=True)
+class RankBuildOptions:
+    """How to build; the same on every rank.
+
+    Attributes
+    ----------
+    src, dst : column name or list of them, optional
+    directed : bool
+    vertices : ids, optional
+        Vertices that the graph has even if no edge does.
+    grid : (int, int), optional
+        Rows and columns of ranks; by default the squarest.
+    keep_rows : bool
+        Keep both ends of the edges beside them, for `where` and `khop`.
+    round_edges : int
+        Edges that a rank sends and receives in a round, at most.
+    engine : {"cpu", "cuda"}
+    """
+
+    src: Any = None
+    dst: Any = None
+    directed: bool = False
+    vertices: object = None
+    grid: tuple[int, int] | None = None
+    keep_rows: bool = True
+    round_edges: int = ROUND_EDGES
+    engine: str = "cpu"
+
+
+@dataclass
+class RankGraph:
+    """One rank's part of a graph; an `algorithms.interface.TraversableGraph` of what searches use.
+
+    All ranks ask the same of it at once.
+    """
+
+    rank: Rank
+    numbering: Numbering
+    ids: NumberedIds
+    rows: RankRows
+    parts: RankStorage
+    n_edges: int
+    directed: bool
+    build_times: dict[str, float]
+
+    weight: Hashable | None = None
+    budget: Budget | None = None
+
+    @property
+    def storage(self) -> Storage:
+        return cast(Storage, self.parts)  # it has what searches use, and nothing for programs
+
+    @property
+    def engine(self) -> Engine:
+        return cast(Engine, RankEngine(self.numbering))  # likewise
+
+    @property
+    def values(self) -> RankValues:
+        return RankValues(self.numbering)
+
+    @property
+    def frame_library(self) -> str:
+        return self.rank.library.name
+
+    @property
+    def n_vertices(self) -> int:
+        return self.ids.n
+
+    def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
+        """Return the caller's ids of internal ones, which ranks do together; if None, those held here."""
+        return _named(name, self.ids.decode(internal, nulls))
+
+    def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
+        """Return the caller's ids at these places among those held here, or all of them."""
+        columns = self.ids.decode(None)
+        return _named(name, columns if places is None else [self._taken(of, places) for of in columns])
+
+    def _taken(self, column: Column, places: Array) -> Column:
+        library = self.rank.library
+        if isinstance(column, (np.ndarray, self.rank.xp.ndarray)):
+            return column[places]
+        return library.take(library.column(column), places)
+
+    def collector(self, n_rows: int | None) -> RankAnswers:
+        """Return what collects the rows of an answer."""
+        return RankAnswers(self.rank)
+
+    def frame(self, columns: Mapping[str, Column]) -> Frame:
+        return self.rank.library.frame(columns)
+
+    def hand_out(self, columns: Mapping[str, Column]) -> Frame:
+        return self.frame(columns)
+
+    def deliver(self, frame: Frame) -> Frame:
+        """Return a result as it is: its frames stay with their rank."""
+        return frame
+
+    def memory(self) -> list[tuple[str, int]]:
+        """Return name and bytes of each structure of this rank."""
+        return [
+            ("vertex ids", self.ids.nbytes),
+            ("order of the vertices", self.numbering.nbytes),
+            ("ends of the edges", self.rows.nbytes),
+            *self.parts.memory(),
+        ]
+
+
+def _named(name: str, columns: Sequence[Column]) -> dict[str, Column]:
+    if len(columns) == 1:
+        return {name: columns[0]}
+    return {f"{name}_{i}": column for i, column in enumerate(columns)}
+
+
+def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: RankBuildOptions) -> RankGraph:
+    """Build the graph of the edges of all ranks; every rank calls it with its partitions.
+
+    Raises
+    ------
+    TravError
+        On all ranks alike, if columns are missing or hold what cannot be ids.
+    """
+    grid_of(rank.size, 0, options.grid)  # refused before anything is done
+    library = rank.library
+    partitions = [(number, library.native(frame.copy(deep=False))) for number, frame in partitions]
+    source, dtypes = _agreed(rank, partitions)
+    src, dst = edge_columns(source, options.src, options.dst)  # type: ignore[arg-type]
+    sides = [[frame[name] for name in side] for _, frame in partitions for side in (src, dst)]
+    n_sides = len(sides)
+    sides += _isolated(rank, options.vertices, [dtypes[name] for name in src])
+    n_edges = rank.communicator.sum([sum(len(frame) for _, frame in partitions)])[0]
+    times = PhaseTimes(RankEngineClock(rank).synchronize)
+    with times.phase("renumber"):
+        ids, places = build_ids(rank, sides)
+        del sides, places[n_sides:]
+    chunk = max(1, options.round_edges // rank.size)
+    with times.phase("degree sort"):
+        degree = _degrees(rank, ids.firsts, places, chunk)
+        numbering = build_numbering(rank, ids.firsts, ids.n, degree, options.grid)
+        del degree
+        ends = _in_internal(numbering, places, chunk)
+    with times.phase("adjacency"):
+        part = build(
+            rank.communicator,
+            numbering.grid,
+            ends,
+            rank.work,
+            directed=options.directed,
+            round_edges=options.round_edges,
+        )
+    rows = RankRows(source, src, dst, partitions, ends if options.keep_rows else None, numbering)
+    return RankGraph(
+        rank=rank,
+        numbering=numbering,
+        ids=NumberedIds(ids, numbering),
+        rows=rows,
+        parts=RankStorage(numbering, part, rows, options.round_edges),
+        n_edges=n_edges,
+        directed=options.directed,
+        build_times=times.seconds,
+    )
+
+
+@dataclass(frozen=True)
+class RankEngineClock:
+    """Waits for the device of a rank, so that each phase pays for its own work."""
+
+    rank: Rank
+
+    def synchronize(self) -> None:
+        if self.rank.xp is not np:
+            self.rank.xp.cuda.get_current_stream().synchronize()
+
+
+def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
+    """Return the columns of the partitions of all ranks, which are the same, and their dtypes."""
+    mine = [list(zip(frame.columns, frame.dtypes, strict=True)) for _, frame in partitions]
+    told = [columns for of_rank in all_gather_objects(rank, mine) for columns in of_rank]
+    if not told:
+        raise TravError("The edges have no partitions: give at least one, which may have no rows.")
+    names = [name for name, _ in told[0]]
+    for columns in told:
+        if [name for name, _ in columns] != names:
+            raise TravError(
+                f"Partitions of the edges have different columns, {listed(names)} and "
+                f"{listed([name for name, _ in columns])}: give all of them the same."
+            )
+    return RankSource(names, rank.library), dict(told[-1])
+
+
+def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[list[Column]]:
+    """Return the columns of the vertices that were given, on rank 0; none on the others."""
+    found: list[list[Column]] = []
+    error = None
+    if vertices is not None and rank.rank == 0:
+        try:
+            given = split("vertices", vertices, len(dtypes))
+            columns = [isolated(of, dtype, rank.library) for of, dtype in zip(given, dtypes, strict=True)]
+            found = [[column.rename("vertices") for column in columns]]
+        except TravError as refused:
+            error = refused
+    raise_together(rank, error)
+    return found
+
+
+def _rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[int, slice]]:
+    """Cut arrays into pieces; yield as many on all ranks, empty ones of no array (-1) to make them so."""
+    mine = [
+        (number, slice(begin, begin + length))
+        for number, array in enumerate(arrays)
+        for begin in range(0, len(array), length)
+    ]
+    told = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([len(mine)], dtype=np.int64))
+    yield from mine
+    for _ in range(max(int(of[0]) for of in told) - len(mine)):
+        yield -1, slice(0, 0)
+
+
+def _degrees(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: int) -> Array:
+    """Return how many ends of edges each place that is held here has on all ranks, int64."""
+    xp = rank.xp
+    degree = xp.zeros(int(firsts[rank.rank + 1] - firsts[rank.rank]), np.int64)
+    none = xp.empty(0, np.int64)
+    for number, piece in _rounds(rank, places, length):
+        some = places[number][piece] if number >= 0 else none
+        wanted, count = xp.unique(some, return_counts=True) if len(some) else (none, none)
+        cuts = xp.searchsorted(wanted, xp.asarray(firsts)).tolist()
+        offsets = [
+            (wanted[begin:end] - int(first)).astype(np.int32)
+            for first, (begin, end) in zip(firsts[:-1], pairwise(cuts), strict=True)
+        ]
+        counts = [count[begin:end].astype(np.int64) for begin, end in pairwise(cuts)]
+        exchange = rank.communicator.exchange
+        for at, more in zip(exchange(rank.everyone, offsets), exchange(rank.everyone, counts), strict=True):
+            degree[at] += more  # of one rank each place is there once
+    return degree
+
+
+def _in_internal(numbering: Numbering, places: list[Array], length: int) -> list[Ends]:
+    """Return both ends of each partition's edges in internal ids; their places are let go."""
+    rank = numbering.rank
+    dtype = numbering.grid.vertex_dtype
+    found = [rank.xp.empty(len(of), dtype) for of in places]
+    none = rank.xp.empty(0, np.int64)
+    for number, piece in _rounds(rank, places, length):
+        internal = numbering.internal(places[number][piece] if number >= 0 else none)
+        if number >= 0:
+            found[number][piece] = internal
+    places.clear()
+    return list(zip(found[::2], found[1::2], strict=True))

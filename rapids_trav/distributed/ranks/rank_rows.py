@@ -1,0 +1,139 @@
+"""Partitions of the edges where they lie, with both ends of each edge in internal ids beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.distributed.ranks.rank import raise_together
+from rapids_trav.edges.sources import require_column
+from rapids_trav.engines.multigpu.messages import BITMAP, pack
+from rapids_trav.errors import TravError, UnknownColumnError, listed, written
+from rapids_trav.frames.columns import Frame, move
+from rapids_trav.ids.maps import Library
+from rapids_trav.storage.edge_rows import Weight, check_name, mask
+
+Ends = tuple[Array, Array]
+
+
+@dataclass
+class RankSource:
+    """Columns and library of the partitions; a `storage.edge_rows.RowSource`."""
+
+    columns: list[Hashable]
+    library: Library
+
+    def deliver(self, frame: Frame) -> Frame:
+        """Return a result as it is: its frames stay with their rank."""
+        return frame
+
+
+@dataclass
+class RankRows:
+    """The rows of one rank; has of `storage.edge_rows.RowReader` what searches use.
+
+    Attributes
+    ----------
+    source : RankSource
+    src, dst : list of column names
+    partitions : list of (int, Frame)
+        With the number of each among those of all ranks.
+    ends : list of (array, array) or None
+        Both ends of the edges of each partition, internal ids; None if they were not to be kept.
+    numbering : Numbering
+    """
+
+    source: RankSource
+    src: list[Hashable]
+    dst: list[Hashable]
+    partitions: Sequence[tuple[int, Frame]]
+    ends: list[Ends] | None
+    numbering: Numbering
+
+    weight: Weight | None = None
+    weight_advice: str = "graphs on many workers have none yet"
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of the ends."""
+        return sum(end.nbytes for ends in self.ends or () for end in ends)
+
+    def check_kept(self, what: str) -> None:
+        """Refuse a question that needs the rows, if they were not to be kept."""
+        if self.ends is None:
+            raise TravError(
+                f"{what} reads the edges again, and the graph was built with keep_rows=False: build it with "
+                f"keep_rows=True."
+            )
+
+    def check_where(self, where: object) -> None:
+        """Refuse a filter that is not the name of a column."""
+        if where is None:
+            return
+        check_name(where)
+        if where not in set(self.source.columns):
+            raise UnknownColumnError(
+                f"Column {written(where)} is not in the edges: there are {listed(self.source.columns)}; "
+                f"after adding a column, build the graph again."
+            )
+        require_column(self.source, where)  # type: ignore[arg-type]  # it asks for the columns alone
+        self.check_kept(f"where={written(where)}")
+
+    def filtered(self, where: Hashable) -> Iterator[Ends]:
+        """Return both ends of the edges whose `where` is true; every rank calls it."""
+        assert self.ends is not None
+        return ((u[kept], v[kept]) for (u, v), kept in zip(self.ends, self._kept(where), strict=True))
+
+    def inside(
+        self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None
+    ) -> list[tuple[int, Frame]]:
+        """Return the rows of each partition, by its number, whose both ends are chosen; every rank calls it.
+
+        Parameters
+        ----------
+        chosen : boolean array, (owned,)
+            Of the vertices owned here.
+        """
+        assert self.ends is not None
+        xp = self.numbering.rank.xp
+        words = self._chosen_everywhere(chosen)
+        masks = [None] * len(self.ends) if where is None else self._kept(where)
+        found = []
+        for (number, frame), (u, v), kept in zip(self.partitions, self.ends, masks, strict=True):
+            both = _has(words, u) & _has(words, v)
+            rows = xp.flatnonzero(both if kept is None else both & kept)
+            found.append((number, frame.take(move(rows, self.source.library.xp))))
+        return found
+
+    def _kept(self, where: Hashable) -> list[Array]:
+        """Return a flag for each row of each partition; refuse what is no filter, on all ranks alike."""
+        masks, error = [], None
+        try:
+            for _, frame in self.partitions:
+                flags = mask(frame, where, self.source.library)
+                masks.append(move(flags, self.numbering.rank.xp))
+        except TravError as refused:
+            error = refused
+        raise_together(self.numbering.rank, error)
+        return masks
+
+    def _chosen_everywhere(self, chosen: Array) -> Array:
+        """Return the bitmap of the vertices that any rank has chosen.
+
+        A bit for each vertex of the graph is less than the ends of the own edges take, up to some thousand
+        ranks; each rank's part comes as a list or a bitmap, whichever is shorter.
+        """
+        rank, block = self.numbering.rank, self.numbering.grid.block
+        xp, work = rank.xp, rank.work
+        message = pack(work, xp.flatnonzero(chosen).astype(np.int32), block, "auto")
+        told = rank.communicator.all_gather(rank.everyone, message)
+        return xp.concatenate([of if of.dtype == BITMAP else work.to_words(of, block // 32) for of in told])
+
+
+def _has(words: Array, vertices: Array) -> Array:
+    """Return whether each vertex has its bit set."""
+    return (words[vertices >> 5] >> (vertices & 31).astype(np.uint32)) & np.uint32(1) != 0

@@ -1,0 +1,140 @@
+"""Work on the values of all vertices, of which each rank has those that it owns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+
+import numpy as np
+import numpy.typing as npt
+
+from rapids_trav.algorithms.interface import Counted
+from rapids_trav.algorithms.vertex_values import level_counts, levels_of, levels_of_many
+from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.frames.columns import Array
+
+
+@dataclass(frozen=True)
+class RankValues:
+    """Values of the vertices of one rank; an `algorithms.interface.VertexValues`.
+
+    Internal ids stand for vertices wherever they are.  What is told of all vertices, all ranks are told.
+    """
+
+    numbering: Numbering
+
+    @property
+    def n(self) -> int:
+        return self.numbering.n
+
+    @property
+    def n_here(self) -> int:
+        return self.numbering.n_held
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.numbering.grid.vertex_dtype
+
+    def filled(self, value: float, dtype: npt.DTypeLike) -> Array:
+        return self.numbering.rank.xp.full(self.numbering.n_owned, value, dtype=dtype)
+
+    def flags(self, vertices: Array | None = None) -> Array:
+        if vertices is None:
+            return self.filled(True, bool)
+        flags = self.filled(False, bool)
+        own = vertices[self._owner(vertices) == self.numbering.rank.rank]
+        flags[own % self.numbering.grid.block] = True
+        return flags
+
+    def places(self, dtype: npt.DTypeLike) -> Array:
+        return self.numbering.place_of_owned.astype(dtype)
+
+    def in_order(self, values: Array) -> Array:
+        return self.numbering.in_order(values)
+
+    def placed(self, values: Array) -> Array:
+        return self.numbering.placed(values)
+
+    def at(self, places: Array | None = None) -> Array:
+        held = self.numbering.internal_of_held
+        return held if places is None else held[places]
+
+    def chosen(self, flags: Array) -> Array:
+        return self.at(self.numbering.rank.xp.flatnonzero(self.in_order(flags)))
+
+    def reached(self, distance: Array) -> tuple[Array, Array]:
+        here = self.in_order(distance)
+        places = self.numbering.rank.xp.flatnonzero(here >= 0)
+        return places, here[places]
+
+    def picked(self, values: Array, vertices: Array) -> Array:
+        xp = self.numbering.rank.xp
+        rows = values.shape[:-1]
+        k = int(np.prod(rows, dtype=np.int64))
+        flat = values.reshape(k, values.shape[-1])
+        every = xp.tile(vertices, k)
+        row = xp.repeat(xp.arange(k), len(vertices))
+        return self._told(every, lambda mine, offsets: flat[row[mine], offsets]).reshape(*rows, len(vertices))
+
+    def most(self, values: Array) -> int:
+        """Return the largest; -1 if there are none."""
+        xp = self.numbering.rank.xp
+        largest = values.max() if values.size else -1
+        told = self._gathered(xp.asarray([largest]).astype(np.int64))
+        return max(int(of[0]) for of in told)
+
+    def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
+        counts = level_counts(self.numbering.rank.xp, distance[None, :], n_bins)
+        return levels_of(self.numbering.rank.xp, self._summed(counts)[0])
+
+    def count_many_levels(self, distance: Array, n_bins: int) -> tuple[Array, Counted]:
+        counts = level_counts(self.numbering.rank.xp, distance, n_bins)
+        return levels_of_many(self.numbering.rank.xp, self._summed(counts))
+
+    def walk(self, predecessor: Array, searches: Array, targets: Array) -> tuple[Array, Array]:
+        """All paths go one step at a time, on all ranks alike: the owners tell the vertices before."""
+        xp = self.numbering.rank.xp
+        entry, vertex, row = xp.arange(len(targets)), targets.astype(self.dtype), searches
+        steps = []
+        while len(vertex):
+            steps.append((entry, vertex))
+            before = self._told(vertex, partial(_before, predecessor, row))
+            alive = before >= 0
+            entry, vertex, row = entry[alive], before[alive], row[alive]
+        lengths = xp.zeros(len(targets), np.int64)
+        for entries, _ in steps:
+            lengths[entries] += 1
+        ends = xp.cumsum(lengths)
+        visited = xp.empty(int(ends[-1]) if len(ends) else 0, self.dtype)
+        for step, (entries, vertices) in enumerate(steps):
+            visited[ends[entries] - 1 - step] = vertices
+        return lengths, visited
+
+    def _owner(self, vertices: Array) -> Array:
+        return self.numbering.grid.owner(vertices)
+
+    def _told(self, vertices: Array, own: Callable[[Array, Array], Array]) -> Array:
+        """Return a value of each of these vertices, the same on all ranks: each tells those that it owns.
+
+        `own` is given the positions of those, and their offsets.
+        """
+        xp, owner = self.numbering.rank.xp, self._owner(vertices)
+        mine = xp.flatnonzero(owner == self.numbering.rank.rank)
+        told = self._gathered(own(mine, vertices[mine] % self.numbering.grid.block))
+        values = xp.empty(len(vertices), told[0].dtype)
+        for rank, part in enumerate(told):
+            values[owner == rank] = part
+        return values
+
+    def _summed(self, counts: Array) -> Array:
+        told = self._gathered(counts.reshape(-1))
+        return reduce(add, told).reshape(counts.shape)
+
+    def _gathered(self, array: Array) -> list[Array]:
+        return self.numbering.rank.communicator.all_gather(self.numbering.rank.everyone, array)
+
+
+def _before(predecessor: Array, searches: Array, mine: Array, offsets: Array) -> Array:
+    return predecessor[searches[mine], offsets]

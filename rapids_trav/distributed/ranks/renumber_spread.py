@@ -1,0 +1,148 @@
+"""Renumber one column of ids over all ranks.
+
+Each rank renumbers its own columns, which leaves the distinct ids in ascending order.  All agree on
+splitters; the ids travel to the ranks of their ranges, each of which renumbers what it gets and replies the
+codes: the place of an id is the first place of its range plus the code.  If the ids turn out to be
+consecutive integers, none is held, and no reply is needed.
+
+Peak memory of a rank, beyond its columns: its distinct ids, twice; those of its range and what it gets of
+them at once (`meeting`); and 8 bytes for each row.  Of the ids of others no rank sees more than its range and
+the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from rapids_trav.distributed.ranks.meeting import meet
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.read_columns import Component
+from rapids_trav.distributed.ranks.splitters import sample, splitters
+from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, chosen
+from rapids_trav.distributed.ranks.values import Integers, Labels, Values
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Array, Dtype, move
+from rapids_trav.ids.columns import IdColumn
+from rapids_trav.ids.composite_ids import CategoryIds, ValueIds
+from rapids_trav.ids.maps import RangeIds, SortedIds
+from rapids_trav.ids.renumber import (
+    Codes,
+    Renumbering,
+    common_dtype,
+    common_integer_dtype,
+    has_order,
+    no_common_order,
+    renumber_integers,
+)
+
+Result = TypeVar("Result")
+Spread = tuple[SpreadRange | SpreadIds, np.ndarray, list[Array]]  # map, firsts, places of each list
+
+
+def renumber_component(
+    rank: Rank, component: Component
+) -> tuple[SpreadRange | SpreadIds | CategoryIds, np.ndarray, list[Array]]:
+    """Return the map of one column of the ids, its `firsts`, and the places of each list of this rank."""
+    if component.kind == "value":
+        return _renumber_labels(rank, component)
+    library, none = rank.library, rank.xp.zeros(0, np.int64)
+    if component.kind == "integer":
+        arrays = [part.data if part.rows else none for part in component.parts]
+        return renumber_spread_integers(rank, arrays, common_dtype(component.shapes, library))
+    arrays = [
+        move(library.array(part.data.cat.codes), rank.xp) if part.rows else none for part in component.parts
+    ]
+    codes, firsts, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
+    categories = library.column(component.dtype.categories).astype(component.dtype)
+    return CategoryIds(codes, categories), firsts, places
+
+
+def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype | None) -> Spread:
+    """Renumber integers, which are given back in `dtype`; if None, in the one that holds them all."""
+    filled = [array for array in arrays if len(array)]
+    spans = [(array.dtype, int(array.min()), int(array.max())) for array in filled]
+    spans = [span for rank_spans in all_gather_objects(rank, spans) for span in rank_spans]
+    first, last = min((s[1] for s in spans), default=0), max((s[2] for s in spans), default=-1)
+    integer_dtype = common_integer_dtype({s[0] for s in spans}, first, last)
+    kind = Integers(rank, integer_dtype, integer_dtype if dtype is None else dtype)
+    sent = kind.none().dtype
+    arrays = [array.astype(sent, copy=False) for array in arrays]
+    mine, codes = renumber_integers(arrays, sent, rank.library, rank.xp)
+    values = mine.ids if isinstance(mine, SortedIds) else kind.fetch(mine, rank.xp.arange(mine.n))
+    sampled = kind.exchange([sample(rank, kind, values)] * rank.size) if spans else []
+    given = splitters(rank, kind, sampled) if spans else kind.none()
+    pieces = kind.cut(values, given) if spans else [values] * rank.size
+    spread, places = meet(rank, kind, given, pieces, lambda work: work())
+    if (n := spread.n) == last - first + 1:
+        firsts = np.arange(rank.size + 1) * n // rank.size
+        ids = SpreadRange(first, n, integer_dtype, kind.dtype, rank.library, rank.xp, firsts, rank.rank)
+        encode = RangeIds.encoder(ids, known=True)
+        return ids, firsts, [encode([array]).astype(np.int64, copy=False) for array in arrays]
+    told = places()
+    return spread, spread.firsts, [chosen(told, codes(i), rank.xp) for i in range(len(arrays))]
+
+
+def _renumber_labels(rank: Rank, component: Component) -> Spread:
+    """Renumber strings, dates and other values that the frame library sorts."""
+    library, parts, shapes = rank.library, component.parts, component.shapes
+    kind = Labels(rank, shapes[0].dtype)
+
+    def renumber_here() -> tuple[Values, Codes]:
+        if not any(part.rows for part in parts):
+            return kind.none(), lambda position: rank.xp.zeros(0, np.int64)
+        ids, codes = Renumbering(library, rank.xp, parts).finish()
+        assert isinstance(ids, ValueIds)
+        return ids.values, codes
+
+    values, codes = _together(rank, shapes, renumber_here, parts)
+    sampled = kind.exchange([sample(rank, kind, values)] * rank.size)
+    given = _together(rank, shapes, lambda: splitters(rank, kind, sampled))
+    kind = Labels(rank, given.dtype)
+
+    def cut() -> list[Values]:
+        if not any(map(len, sampled)):
+            return [kind.none()] * rank.size
+        return kind.cut(values if values.dtype == kind.dtype else values.astype(kind.dtype), given)
+
+    pieces = _together(rank, shapes, cut)
+    spread, places = meet(rank, kind, given, pieces, lambda work: _together(rank, shapes, work))
+    told = places()
+    return spread, spread.firsts, [chosen(told, codes(i), rank.xp) for i in range(len(parts))]
+
+
+def _together(
+    rank: Rank, shapes: Sequence[IdColumn], work: Callable[[], Result], parts: Sequence[IdColumn] = ()
+) -> Result:
+    """Return the result of work that this rank does alone, unless it fails on any rank: then all raise.
+
+    Columns among `parts` that have no order of their own are those that the message names, else all.
+    """
+    error: TypeError | ValueError | None = None
+    unordered: list[Hashable] = []
+    try:
+        result = work()
+    except (TypeError, ValueError) as caught:
+        error = _told(caught)
+        unordered = [part.name for part in parts if part.rows and not has_order(part.data[1])]
+    told = all_gather_objects(rank, (error, unordered))
+    first = next((one for one, _ in told if one is not None), None)
+    if first is None:
+        return result
+    if isinstance(first, TravError):
+        raise first
+    guilty = {name for _, names in told for name in names}
+    names = [shape.name for shape in shapes]
+    raise no_common_order([name for name in names if name in guilty] or names, first)
+
+
+def _told(error: TypeError | ValueError) -> TypeError | ValueError:
+    """Return an error as others can read it: that of values without an order, or what is said of it."""
+    cause = error.__cause__ if isinstance(error, TravError) else error
+    if isinstance(cause, UnicodeEncodeError):
+        return cause.with_traceback(None)
+    if isinstance(cause, (TypeError, ValueError)):
+        return TypeError(str(cause))
+    return error.with_traceback(None)

@@ -1,0 +1,182 @@
+"""Functions that a session calls on every rank at once: build a graph, ask it, save and open it.
+
+What all ranks refuse alike, as an unknown vertex, is raised by each and leaves the graph as it was.  Anything
+else ends the communicator, so that no rank waits for one that has failed, and the graph is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.algorithms import bfs, khop, levels, paths
+from rapids_trav.algorithms.options import SearchOptions, whole_number
+from rapids_trav.distributed.ranks.part_counts import count_duplicates, count_self_loops
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, build_graph
+from rapids_trav.distributed.ranks.state import Kept, RankState
+from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError, TravMemoryError, first_line
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.libraries import library
+from rapids_trav.storage.memory_errors import telling_of_memory
+
+GRAPH = "graph"  # among the items of a state
+
+
+def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
+    """Build the graph of the partitions that ranks were handed; return what the client is to know of it."""
+    with together(state.communicator, "building the graph"):
+        rank = rank_of(state)
+        graph = build_graph(rank, state.partitions, options)
+        state.items[GRAPH] = graph
+        return summary(graph)
+
+
+def ask(state: RankState, name: str, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+    """Ask the graph a question; every rank answers with its part.
+
+    Parameters
+    ----------
+    state : RankState
+    name : str
+        A method of `Graph`, with the arguments that it takes.
+    """
+    with together(state.communicator, f"answering {name}"):
+        graph = state.items.get(GRAPH)
+        if not isinstance(graph, RankGraph):
+            raise TravError("There is no graph on the workers: build it first.")
+        if name not in QUESTIONS:
+            raise TravError(f"{name} is not answered by a graph on the workers of a cluster.")
+        with telling_of_memory(name, graph.engine):
+            return QUESTIONS[name](graph, *args, **(kwargs or {}))
+
+
+@contextmanager
+def together(communicator: Communicator, task: str) -> Iterator[None]:
+    """End the communicator if the work inside fails, unless all ranks refuse it alike.
+
+    A `TravError` is what they refuse alike, since it is decided by what all of them know; one that tells of
+    memory is the failure of one.
+    """
+    try:
+        yield
+    except BaseException as error:
+        alike = isinstance(error, TravError) and not isinstance(error, TravMemoryError)
+        if not alike or isinstance(error, RankError):
+            what = first_line(error) if isinstance(error, Exception) else type(error).__name__
+            communicator.abort(f"rank {communicator.rank} failed while {task}: {what}")
+        raise
+
+
+def rank_of(state: RankState) -> Rank:
+    """Return a rank with what its device works with."""
+    if state.device == "cpu":
+        from rapids_trav.engines.multigpu.local_cpu import CpuWork
+
+        return Rank(state.communicator, CpuWork(), library("pandas"))
+    from rapids_trav.engines.multigpu.local_cuda import CudaWork
+
+    return Rank(state.communicator, CudaWork(), library("cudf"))
+
+
+def summary(graph: RankGraph) -> dict[str, Any]:
+    """Return what the client is to know of a graph."""
+    grid = graph.numbering.grid
+    return {
+        "n_vertices": graph.n_vertices,
+        "n_edges": graph.n_edges,
+        "directed": graph.directed,
+        "columns": list(graph.rows.source.columns),
+        "src": list(graph.rows.src),
+        "dst": list(graph.rows.dst),
+        "dtypes": graph.ids.dtypes,
+        "firsts": graph.numbering.firsts.tolist(),
+        "grid": (grid.n_rows, grid.n_columns),
+        "engine": graph.engine.name,
+        "variants": graph.engine.variants,
+        "build_times": graph.build_times,
+    }
+
+
+def _options(given: dict[str, Any], **fixed: Any) -> SearchOptions:
+    known = {field.name for field in fields(SearchOptions)}
+    return SearchOptions(**{name: value for name, value in (given | fixed).items() if name in known})
+
+
+def _bfs(graph: RankGraph, sources: object, **options: Any) -> Kept:
+    answer = bfs.bfs(graph, sources, _options(options))
+    if isinstance(answer, bfs.Traced):
+        return _kept(result=answer.result, trace=_on_first(graph, answer.trace))
+    return _kept(result=answer)
+
+
+def _paths(graph: RankGraph, sources: object, targets: object = None, **options: Any) -> Kept:
+    return _kept(result=_on_first(graph, paths.paths(graph, sources, _options(options, targets=targets))))
+
+
+def _levels(graph: RankGraph, sources: object, **options: Any) -> Kept:
+    found = levels.levels(graph, sources, _options(options, predecessors=False))
+    return _kept(result=_on_first(graph, found))
+
+
+def _khop(graph: RankGraph, seeds: object, k: object, **options: Any) -> Kept:
+    whole_number("k", k)
+    graph.rows.check_kept("khop")
+    found = khop.khop(graph, seeds, k, _options(options))  # type: ignore[arg-type]
+    kept = _kept(vertices=found.vertices, edges=[frame for _, frame in found.edges])
+    return Kept(kept.frames, kept.about | {"partitions": [number for number, _ in found.edges]})  # type: ignore[operator]
+
+
+def _degrees(graph: RankGraph, direction: Any = "out") -> Kept:
+    return _kept(result=levels.degrees(graph, direction))
+
+
+def _memory(graph: RankGraph) -> Kept:
+    held: dict[str, int] = {}
+    for of_rank in all_gather_objects(graph.rank, graph.memory()):
+        for structure, n_bytes in of_rank:
+            held[structure] = held.get(structure, 0) + n_bytes
+    column, place = graph.rank.library.column, graph.engine.place
+    frame = graph.hand_out(
+        {
+            "structure": column(list(held), dtype="str"),
+            "bytes": np.array(list(held.values()), np.int64),
+            "place": column([place] * len(held), dtype="str"),
+        }
+    )
+    return _kept(result=_on_first(graph, frame))
+
+
+def _n_self_loops(graph: RankGraph) -> int:
+    return count_self_loops(graph.rank.communicator, graph.parts.part)
+
+
+def _n_duplicate_edges(graph: RankGraph) -> int:
+    return count_duplicates(graph.rank.communicator, graph.parts.part)
+
+
+def _on_first(graph: RankGraph, frame: Frame) -> list[Frame]:
+    """Return a frame that all ranks have, on one of them."""
+    return [frame] if graph.rank.rank == 0 else []
+
+
+def _kept(**frames: list[Frame]) -> Kept:
+    return Kept(frames, {"lengths": {name: [len(frame) for frame in of] for name, of in frames.items()}})
+
+
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    "bfs": _bfs,
+    "paths": _paths,
+    "levels": _levels,
+    "khop": _khop,
+    "degrees": _degrees,
+    "memory": _memory,
+    "n_self_loops": _n_self_loops,
+    "n_duplicate_edges": _n_duplicate_edges,
+}

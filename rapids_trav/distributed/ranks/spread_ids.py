@@ -1,0 +1,160 @@
+"""Maps of ids that are spread over ranks: the building blocks of `RankIds`, of one column or of several.
+
+`SpreadIds` hold the ids of a range of places on each rank, as an ordinary map, and ask each other;
+`SpreadRange` are consecutive integers, of which each rank knows all without holding any.  Categoricals are a
+map of their codes under `composite_ids.CategoryIds`; `SpreadTuples` are several columns.
+
+Encoders and `decode` are collective, except those of `SpreadRange`; `decode(None)` is not, and gives the ids
+that are held here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import ModuleType
+
+import numpy as np
+
+from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.values import Held, Kind, Values
+from rapids_trav.frames.columns import Array, move
+from rapids_trav.ids.composite_ids import TupleIds
+from rapids_trav.ids.maps import AscendingIds, Column, Encoder, Library, RangeIds
+
+
+@dataclass(frozen=True)
+class SpreadRange(RangeIds):
+    """Consecutive integers: every rank translates by itself; `firsts` divides them evenly."""
+
+    firsts: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
+    here: int = 0
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            internal = self.xp.arange(int(self.firsts[self.here]), int(self.firsts[self.here + 1]))
+        return super().decode(internal, nulls)
+
+
+@dataclass(frozen=True)
+class SpreadIds(AscendingIds):
+    """Ids of one column: rank r holds those from `splitters[r - 1]` to `splitters[r]`.
+
+    Attributes
+    ----------
+    here : Rank
+    kind : Kind
+        What to do with ids of this kind.
+    held : map
+        Of the ids that are held here, from 0.
+    firsts : int64 array on the host, (ranks + 1,)
+        The place of the first id that each rank holds, and the number of all.
+    splitters : array or column, (ranks - 1,)
+    """
+
+    here: Rank
+    kind: Kind
+    held: Held
+    firsts: np.ndarray
+    splitters: Values
+    width = 1
+
+    @property
+    def n(self) -> int:
+        return int(self.firsts[-1])
+
+    @property
+    def dtypes(self) -> tuple:
+        return (self.kind.dtype,)
+
+    @property
+    def nbytes(self) -> int:
+        return self.held.nbytes
+
+    @property
+    def library(self) -> Library:
+        return self.here.library
+
+    @property
+    def xp(self) -> ModuleType:
+        return self.here.xp
+
+    def encoder(self, known: bool = False, many: bool = False) -> Encoder:
+        ask, xp = self.asker(many), self.xp
+
+        def translate(columns: Sequence[Column]) -> Array:
+            if not self.n:  # on all ranks alike
+                return xp.full(len(columns[0]), -1, np.int64)
+            codes, pieces = self.kind.route(columns[0], self.splitters)
+            return chosen(xp.concatenate(ask(pieces)), codes, xp)
+
+        return translate
+
+    def asker(self, many: bool = False) -> Callable[[Sequence[Values]], list[Array]]:
+        """Return a collective function from the values of each range to their places, -1 for unknown ones."""
+        encode = self.held.encoder(many=many) if self.held.n else None
+
+        def found(values: Values) -> Array:
+            if encode is None or not len(values):
+                return self.xp.full(len(values), -1, np.int64)
+            return encode([values])
+
+        return lambda pieces: self.reply([found(values) for values in self.kind.exchange(pieces)])
+
+    def reply(self, codes: Sequence[Array]) -> list[Array]:
+        """Tell each rank the places of what it asked for, given by codes of ids held here, -1 for unknown."""
+        first = int(self.firsts[self.here.rank])
+        wide = [move(some, self.xp).astype(np.int64) for some in codes]
+        places = [self.xp.where(some >= 0, some + first, -1) for some in wide]
+        return self.here.communicator.exchange(self.here.everyone, places)
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            return self.held.decode(None)
+        xp = self.xp
+        places = move(internal, xp).astype(np.int64, copy=False)
+        wanted, rows = distinct(places, xp)
+        asked = self.here.communicator.exchange(self.here.everyone, self._cut(wanted))
+        told = self.kind.exchange([self.kind.fetch(self.held, rows_here) for rows_here in asked])
+        if len(wanted) and int(wanted[0]) < 0:  # null: asked of none
+            rows = rows - 1
+        return [self.kind.column(told, rows, nulls)]
+
+    def _cut(self, places: Array) -> list[Array]:
+        """Cut ascending places into those that each rank holds, counted from its first; -1 is left out."""
+        bounds = self.xp.searchsorted(places, self.xp.asarray(self.firsts)).tolist()
+        return [
+            places[begin:end] - first
+            for first, (begin, end) in zip(self.firsts.tolist(), pairwise(bounds), strict=False)
+        ]
+
+
+@dataclass(frozen=True)
+class SpreadTuples(TupleIds):
+    """Ids of several columns, which each rank also keeps spelled out for the places that it holds."""
+
+    held: list[Column] = field(default_factory=list)
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + sum(int(column.memory_usage(deep=True, index=False)) for column in self.held)
+
+    def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None:
+            return [self.keys.library.take(column, None) for column in self.held]
+        return super().decode(internal, nulls)
+
+
+def distinct(places: Array, xp: ModuleType) -> tuple[Array, Array]:
+    """Return the places ascending, each once, and where each given one stands among them."""
+    if not len(places):  # CuPy scans no empty array
+        return places, places
+    return xp.unique(places, return_inverse=True)
+
+
+def chosen(places: Array, codes: Array, xp: ModuleType) -> Array:
+    """Return `places[codes]`, -1 for code -1."""
+    if not len(places):
+        return xp.full(len(codes), -1, np.int64)
+    return xp.where(codes >= 0, places[codes], -1)
