@@ -66,7 +66,8 @@ class TcpCommunicator:
         self._operation = f"rapids-trav-ranks-{name}"
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._deadline = deadline
+        self.deadline = deadline
+        self._addresses: Sequence[str] = [""] * size
         self._changed = threading.Condition()
         self._inbox: dict[int, deque[_Message]] = {k: deque() for k in range(size) if k != rank}
         self._left: set[int] = set()  # ranks that have closed
@@ -80,13 +81,14 @@ class TcpCommunicator:
 
     async def join(self, addresses: Sequence[str]) -> None:
         """Connect with the ranks at these addresses, in the order of the ranks; return when all are."""
+        self._addresses = addresses
         for k in range(self.rank):
-            comm = await connect(addresses[k], self._deadline, **self._server.connection_args)
+            comm = await connect(addresses[k], self.deadline, **self._server.connection_args)
             await comm.write({"op": self._operation, "rank": self.rank, "reply": False})
             self._adopt(k, comm)
             self._start(self._read(k, comm))
         if self.size > 1:
-            await asyncio.wait_for(self._all_here.wait(), self._deadline)
+            await asyncio.wait_for(self._all_here.wait(), self.deadline)
 
     def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
         return self.exchange(group, [array] * len(group))
@@ -113,14 +115,14 @@ class TcpCommunicator:
         received = self._meet((END,), dict.fromkeys(self._inbox, outcome))
         return [outcome if k == self.rank else received[k] for k in range(self.size)]
 
-    def ended_early(self) -> str | None:
-        """Return why a call of another kind, such as of NCCL, need not be waited for any longer."""
+    def early_end(self) -> tuple[str, int | None] | None:
+        """Return why a call of another kind, such as of NCCL, waits in vain, and the rank at fault."""
         with self._changed:
             if self.failure is not None:
-                return self.failure[0]
+                return self.failure
             for k, messages in self._inbox.items():
                 if messages and messages[0].label == (END,) and messages[0].content is not None:
-                    return self._at_odds(k, ("",))[0]
+                    return self._at_odds(k, ("",))
         return None
 
     def abort(self, reason: str) -> None:
@@ -163,7 +165,7 @@ class TcpCommunicator:
         self._post({k: {"label": label, "content": content} for k, content in outgoing.items()})
         with self._changed:
             self._waits = True
-            settled = self._wait(lambda: self._settled(label, outgoing), self._deadline)
+            settled = self._wait(lambda: self._settled(label, outgoing), self.deadline)
             if not settled:
                 self._find_late_rank(label, outgoing)
             if self.failure is None:
@@ -212,7 +214,7 @@ class TcpCommunicator:
         missing = [k for k in late if not self._held_up.get(k)] or late
         names = ", ".join(map(str, missing))
         self.fail(
-            f"rank {names} did not come within {self._deadline:g} s to where rank {self.rank} waits",
+            f"rank {names} did not come within {self.deadline:g} s to where rank {self.rank} waits",
             missing[0],
         )
 
@@ -251,7 +253,7 @@ class TcpCommunicator:
                 await comm.write(message)
                 del message  # which may hold large arrays
         except OSError:
-            self._lose(k, comm)
+            self._lose(k)
         except Exception as error:
             self.fail(f"rank {self.rank} could not send to rank {k}: {first_line(error)}", self.rank)
 
@@ -260,13 +262,13 @@ class TcpCommunicator:
             while k not in self._left:
                 self._receive(k, await comm.read())
         except OSError:
-            self._lose(k, comm)
+            self._lose(k)
         except Exception as error:
             self.fail(f"rank {self.rank} could not receive from rank {k}: {first_line(error)}", self.rank)
 
-    def _lose(self, k: int, comm: Comm) -> None:
+    def _lose(self, k: int) -> None:
         if k not in self._left:
-            self.fail(f"the connection with rank {k}, {comm.peer_address}, was lost", k)
+            self.fail(f"the connection with rank {k}, {self._addresses[k]}, was lost", k)
 
     def _receive(self, k: int, message: dict) -> None:
         if "abort" in message:

@@ -118,7 +118,7 @@ def test_conclusions():
     def rank(communicator):
         first = communicator.conclude(None)
         second = communicator.conclude(["TypeError", "no"] if communicator.rank else None)
-        return first, [each and each[0] for each in second], communicator.ended_early()
+        return first, [each and each[0] for each in second], communicator.early_end()
 
     assert run_ranks(3, rank) == [([None] * 3, [None, "TypeError", "TypeError"], None)] * 3
 
@@ -141,19 +141,19 @@ def test_what_a_wait_of_another_kind_is_told():
             threading.Thread(target=pytest.raises, args=(RankError, rank.conclude, outcome))
             for rank, outcome in zip(ranks[1:], [None, ["MemoryError", "all gone"]], strict=True)
         ]
-        assert ranks[0].ended_early() is None
+        assert ranks[0].early_end() is None
         for thread in threads:
             thread.start()
         until = threading.Event()
         for _ in range(600):
-            if ranks[0].ended_early():
+            if ranks[0].early_end():
                 break
             until.wait(0.05)
-        assert "rank 2 ended with an error: all gone" in ranks[0].ended_early()
+        assert "rank 2 ended with an error: all gone" in ranks[0].early_end()[0]
         ranks[0].abort("rank 0 stops")
         for thread in threads:
             thread.join(30)
-        assert ranks[0].ended_early() == "rank 0 stops"
+        assert ranks[0].early_end() == ("rank 0 stops", 0)
 
 
 def test_a_rank_that_has_left_is_missed_at_once():
