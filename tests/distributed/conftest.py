@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ import dask
 from distributed import Client, LocalCluster
 
 WORKERS = 4
+sys.path.append(str(Path(__file__).parents[1] / "engines" / "multigpu"))  # graphs, for the workers as well
 
 
 @contextmanager
