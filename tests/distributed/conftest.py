@@ -26,7 +26,7 @@ def local_cluster(n_workers: int, **options):
             n_workers=n_workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=0,
             silence_logs="CRITICAL",
             **options,

@@ -194,8 +194,9 @@ class Gang:
         try:
             self.client.gather(futures)
         except RankError as error:
-            self._error = error
-            raise
+            failure = _ask(self.client, "failure", gang=self._name)  # which may know more than a task
+            self._error = RankError.because(*failure) if failure else error
+            raise self._error from error
 
 
 def _check(client: Client) -> None:

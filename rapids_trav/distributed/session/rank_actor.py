@@ -20,6 +20,8 @@ from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
 
+Frames = dict[str, dict[int, Frame]]  # of one answer, by name and number
+
 
 class RankActor:
     """Serve one rank of one gang.
@@ -34,7 +36,7 @@ class RankActor:
     def __init__(self, worker: Worker, gang: str, rank: int, size: int, deadline: float) -> None:
         self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
         self._state = RankState(self._control, "cpu")
-        self._kept: dict[str, dict[str, list[Frame | None]]] = {}
+        self._kept: dict[str, Frames] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
 
     async def meet(self, addresses: Sequence[str], device: str | None) -> dict[str, Any]:
@@ -67,17 +69,21 @@ class RankActor:
 
     def take(self, token: str, name: str, number: int) -> Frame:
         """Hand out a kept frame, once."""
-        frames = self._kept.get(token, {}).get(name)
-        frame = frames[number] if frames else None
-        if frames is None or frame is None:
+        frames = self._kept.get(token, {}).get(name, {})
+        if number not in frames:
             raise TravError("This part of the answer is no longer on its worker: ask the graph again.")
-        frames[number] = None
+        frame = frames.pop(number)
+        if not frames:
+            self.drop(token, [name])
         return frame
 
     def drop(self, token: str, names: Sequence[str]) -> None:
         """Forget kept frames that nobody will fetch."""
+        kept = self._kept.get(token, {})
         for name in names:
-            self._kept.get(token, {}).pop(name, None)
+            kept.pop(name, None)
+        if not kept:
+            self._kept.pop(token, None)
 
     def fail(self, reason: str, rank: int | None) -> None:
         """End what is under way and free the graph."""
@@ -129,11 +135,11 @@ class RankActor:
         return {"status": status, "answer": to_serialize(answer)}
 
 
-def _packed(answer: Any) -> tuple[bytes, dict[str, list[Frame | None]] | None]:
+def _packed(answer: Any) -> tuple[bytes, Frames | None]:
     """Return what travels of an answer, and what stays."""
     if not isinstance(answer, Kept):
         return dumps((answer, None)), None
-    frames: dict[str, list[Frame | None]] = {name: list(each) for name, each in answer.frames.items()}
+    frames = {name: dict(enumerate(each)) for name, each in answer.frames.items() if each}
     return dumps((answer.about, {name: len(each) for name, each in frames.items()})), frames
 
 

@@ -71,6 +71,7 @@ class TcpCommunicator:
         self._changed = threading.Condition()
         self._inbox: dict[int, deque[_Message]] = {k: deque() for k in range(size) if k != rank}
         self._left: set[int] = set()  # ranks that have closed
+        self._outcome: Any = None  # how the last request ended here
         self._waits = False  # in a call that has not got all it needs
         self._held_up: dict[int, bool] = {}  # what late ranks said of themselves
         self._outbox: dict[int, asyncio.Queue[dict | None]] = {k: asyncio.Queue() for k in self._inbox}
@@ -112,6 +113,7 @@ class TcpCommunicator:
 
         A rank that still waits for this one in another call learns that it has ended, and gives up.
         """
+        self._outcome = outcome
         received = self._meet((END,), dict.fromkeys(self._inbox, outcome))
         return [outcome if k == self.rank else received[k] for k in range(self.size)]
 
@@ -196,10 +198,9 @@ class TcpCommunicator:
             return f"rank {k} has left, where rank {self.rank} waits for it", k
         other = self._inbox[k][0]
         if other.label == (END,):
-            how = "without it" if other.content is None else f"with an error: {_text(other.content)}"
-            return f"rank {k} ended {how}, where rank {self.rank} waits for it", k
+            return _ended(k, other.content), k
         if label == (END,):
-            return f"rank {self.rank} ended, where rank {k} waits for it", self.rank
+            return _ended(self.rank, self._outcome), self.rank
         return f"rank {k} calls {other.label[0]}, where rank {self.rank} calls {label[0]}", k
 
     def _find_late_rank(self, label: tuple, ranks: Mapping[int, Any]) -> None:
@@ -286,6 +287,8 @@ class TcpCommunicator:
                 self._changed.notify_all()
 
 
-def _text(outcome: Any) -> str:
-    """Return the message of an outcome, which may have its kind before."""
-    return str(outcome[-1] if isinstance(outcome, tuple | list) else outcome)
+def _ended(rank: int, outcome: Any) -> str:
+    """Say how a rank ended that others still wait for; an outcome may have its kind before its message."""
+    if outcome is None:
+        return f"rank {rank} ended before the others"
+    return f"rank {rank} failed alone: {outcome[-1] if isinstance(outcome, tuple | list) else outcome}"

@@ -12,14 +12,14 @@ from distributed import wait
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.kept import KeptOnWorkers
 from rapids_trav.distributed.session.worker_ranks import NAME
+from rapids_trav.engines.multigpu.errors import RankError
 
 
-def kept_frames(client):
-    """How many answers each rank keeps."""
+def kept(client):
+    """Return how many answers all ranks keep frames of."""
 
     def count(dask_worker):
-        actors = dask_worker.extensions[NAME]._ranks.values()
-        return sum(len(names) for actor in actors for names in actor._kept.values())
+        return sum(len(actor._kept) for actor in dask_worker.extensions[NAME]._ranks.values())
 
     return sum(client.run(count).values())
 
@@ -51,33 +51,21 @@ def test_frames_outlive_an_error_of_all_ranks_and_the_closing(client):
 def test_frames_that_nobody_fetches_are_dropped(client):
     with Gang.open(client) as gang:
         answer = gang.call(ranks.keep)
-        assert kept_frames(client) == 8
+        assert kept(client) == 4
         futures = answer.futures("result")
+        assert kept(client) == 1  # rank 0 has a trace, too
         del answer
         gc.collect()
         until = time.monotonic() + 30
-        while client.run(unfetched) != dict.fromkeys(gang.workers, 0) and time.monotonic() < until:
+        while kept(client) and time.monotonic() < until:
             time.sleep(0.05)
-        assert client.run(unfetched) == dict.fromkeys(gang.workers, 0)
+        assert kept(client) == 0
         assert futures[1][0].result()["rank"].tolist() == [1] * 3
-
-
-def unfetched(dask_worker):
-    actors = dask_worker.extensions[NAME]._ranks.values()
-    return sum(
-        frame is not None
-        for actor in actors
-        for names in actor._kept.values()
-        for frames in names.values()
-        for frame in frames
-    )
 
 
 @pytest.mark.parametrize("victim", [0, 2])
 def test_frames_do_not_outlive_a_failure_before_they_were_kept(client, victim):
     with Gang.open(client) as gang:
-        from rapids_trav.engines.multigpu.errors import RankError
-
         with pytest.raises(RankError):
             gang.call(ranks.one_raises_last, victim)
-        assert kept_frames(client) == 0
+        assert kept(client) == 0
