@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from distributed import Client, Future, wait
+from distributed import Client, Future
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
@@ -107,10 +107,9 @@ class Gang:
         They go from worker to worker.
         """
         self._check()
-        wait(partitions)
         for partition in partitions:
-            if partition.status == "error":
-                partition.result()  # raises what it failed with
+            if (error := partition.exception()) is not None:  # which waits for it, at the client that has it
+                raise error
         rank_of = place([self.client.who_has(partitions).get(part.key, ()) for part in partitions], self.workers)
         puts = [
             self._submit(put_partition, rank, number, partition)

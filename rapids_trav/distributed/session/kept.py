@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from distributed import Future, wait
+from distributed import Future
 
 from rapids_trav.distributed.session.tasks import take_frame
 
@@ -45,7 +45,9 @@ class KeptOnWorkers:
                 ]
                 for rank, lengths in enumerate(self._lengths)
             ]
-            wait([future for futures in self._futures[name] for future in futures])
+            for futures in self._futures[name]:
+                for future in futures:
+                    future.exception()  # which waits for it; who uses the frame raises it
         return self._futures[name]
 
 

@@ -1,7 +1,7 @@
 """Ranks in processes of their own, through the worker-to-worker connections of `distributed`.
 
 Each pair of ranks shares one connection, made through the port that the worker has anyway, with its security
-settings.  Arrays travel as raw frames.  Reading and writing is done on the worker's event loop; a rank calls
+settings.  Arrays travel as raw bytes, large ones without another copy.  Reading and writing is done on the worker's event loop; a rank calls
 from a thread of its own and waits there.
 
 Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
@@ -28,6 +28,7 @@ from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import first_line
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
+SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
 END = "end"  # label of the last message of a request
 
 
@@ -65,6 +66,7 @@ class TcpCommunicator:
         self.failure: tuple[str, int | None] | None = None
         self._operation = f"rapids-trav-ranks-{name}"
         self._server = server
+        self._by_reference = server.address.startswith("inproc:")  # workers in one process
         self._loop = asyncio.get_running_loop()
         self.deadline = deadline
         self._addresses: Sequence[str] = [""] * size
@@ -96,11 +98,16 @@ class TcpCommunicator:
 
     def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
         place = group.index(self.rank)
-        copies = {id(array): np.array(array) for k, array in enumerate(arrays) if k != place}
-        outgoing = {k: to_serialize(copies[id(arrays[i])]) for i, k in enumerate(group) if i != place}
+        outgoing: dict[int, Any] = {}
+        packed: dict[int, Any] = {}  # by array, of which one may go to many
+        for k, array in zip(group, arrays, strict=True):
+            if k != self.rank:
+                if id(array) not in packed or self._by_reference:
+                    packed[id(array)] = _packed(array)
+                outgoing[k] = packed[id(array)]
         received = self._meet(("exchange", *group), outgoing)
         self.traffic += sent(arrays, place)
-        return [arrays[place] if k == self.rank else received[k] for k in group]
+        return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
 
     def sum(self, values: Sequence[int]) -> list[int]:
         mine = list(map(int, values))
@@ -285,6 +292,19 @@ class TcpCommunicator:
                 else:
                     self._left.add(k)
                 self._changed.notify_all()
+
+
+def _packed(array: Array) -> Any:
+    """Return what travels of an array: a copy, because the caller may change its own before it has left."""
+    if array.nbytes <= SMALL and array.dtype.kind in "biufmM":
+        return {"dtype": array.dtype.str, "bytes": array.tobytes()}
+    return to_serialize(np.array(array))
+
+
+def _unpacked(content: Any) -> Array:
+    if isinstance(content, dict):
+        return np.frombuffer(bytearray(content["bytes"]), content["dtype"])
+    return content
 
 
 def _ended(rank: int, outcome: Any) -> str:

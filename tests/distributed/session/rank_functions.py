@@ -117,3 +117,14 @@ def build_forever(state):
 
 def collect():
     gc.collect()
+
+
+def changed_after_receiving(state, length):
+    """Each rank overwrites what it received; the others must not see it."""
+    communicator = state.communicator
+    received = communicator.all_gather(range(communicator.size), np.full(length, communicator.rank))
+    seen = [int(array[-1]) for array in received]
+    for array in received:
+        array[:] = -1
+    communicator.sum([1])
+    return seen
