@@ -1,0 +1,200 @@
+"""The conductor of all ranks, on the scheduler: it starts them, lets them play in turn, and ends them.
+
+A request of a client is one message to the scheduler, which passes it to all ranks at once, waits for all of
+them and answers.  This stands on the scheduler, not on a worker, because the scheduler is what a cluster has
+one of: it orders the requests of all clients, it outlives workers and clients, and it is the first to know
+that one of them is gone.  The turn at the workers is held by the scheduler itself while the request is under
+way, so a client that dies with it leaves nothing behind.  Only the request goes this way; what the ranks have
+to tell each other never does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.protocol.pickle import dumps
+from distributed.scheduler import Scheduler
+
+from rapids_trav.distributed.session.tickets import Tickets
+from rapids_trav.distributed.session.verdict import FAILED, LOST, Failure, failure_of, lost_worker
+from rapids_trav.distributed.session.worker_ranks import NAME as RANK
+from rapids_trav.distributed.session.worker_ranks import install
+from rapids_trav.errors import first_line
+
+GRACE = 10.0  # seconds that other ranks have to answer once one has failed
+CLOSED: Failure = ("the graph was closed", None)
+
+
+@dataclass(eq=False)
+class _Gang:
+    name: str
+    client: str
+    workers: tuple[str, ...]
+    failure: Failure | None = None
+
+
+class Conductor(SchedulerPlugin):
+    """Serve the gangs of all clients; each client registers it, and the first one's stays."""
+
+    name = "rapids-trav-conductor"
+    idempotent = True
+
+    async def start(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._gangs: dict[str, _Gang] = {}
+        self._tickets = Tickets()
+        self._lost: dict[str, asyncio.Future] = {}  # of workers that are waited for
+        self._tasks: set[asyncio.Task] = set()
+        for operation in ("open", "call", "drop", "end", "failure"):
+            scheduler.handlers[f"rapids_trav_{operation}"] = getattr(self, operation)
+
+    async def open(
+        self, client: str, workers: Sequence[str], deadline: float, device: str | None
+    ) -> dict[str, Any]:
+        """Start a rank on each worker and let them meet."""
+        gang = _Gang(uuid.uuid4().hex, client, tuple(workers))
+        if client not in self._scheduler.clients:
+            return _failed(CLOSED)
+        self._gangs[gang.name] = gang
+        size = len(gang.workers)
+        starts = [
+            self._start_rank(worker, gang=gang.name, action="start", rank=rank, size=size, deadline=deadline)
+            for rank, worker in enumerate(gang.workers)
+        ]
+        answer = await self._play(gang, starts)
+        if answer["status"] != FAILED:
+            message = {"gang": gang.name, "action": "meet", "addresses": gang.workers, "device": device}
+            answer = await self._play(gang, [self._ask(worker, **message) for worker in gang.workers])
+        if answer["status"] == FAILED:
+            await self.end(gang.name)
+            await self._close_ranks(gang)  # also if the client's end came first, before the ranks were there
+        return answer | {"gang": gang.name}
+
+    async def call(self, gang: str, request: Any, token: str) -> dict[str, Any]:
+        """Let all ranks call a function, when it is their turn."""
+        found = self._gangs.get(gang)
+        if found is None:
+            return _failed(CLOSED)
+        async with self._tickets.turn(found.workers):
+            if found.failure is not None:
+                return _failed(found.failure)
+            message = {"gang": gang, "action": "call", "request": request, "token": token}
+            return await self._play(found, [self._ask(worker, **message) for worker in found.workers])
+
+    async def drop(self, gang: str, token: str, names: Sequence[str]) -> None:
+        """Forget frames that nobody will fetch."""
+        found = self._gangs.get(gang)
+        if found is not None:
+            await self._tell(found, action="drop", token=token, names=names)
+
+    async def end(self, gang: str) -> None:
+        """Close a gang, and return when its workers have freed it."""
+        found = self._gangs.pop(gang, None)
+        if found is not None:
+            found.failure = found.failure or CLOSED
+            await self._close_ranks(found)
+
+    async def failure(self, gang: str) -> Failure | None:
+        """Return why a gang cannot be asked any longer."""
+        return self._gangs[gang].failure if gang in self._gangs else CLOSED
+
+    def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
+        """End the gangs of a lost worker, and every wait for it."""
+        if (waited := self._lost.pop(worker, None)) is not None:
+            waited.set_result(None)
+        for gang in self._gangs.values():
+            if worker in gang.workers:
+                self._give_up(gang, lost_worker(worker, gang.workers.index(worker)))
+
+    def remove_client(self, scheduler: Scheduler, client: str) -> None:
+        """Close the gangs of a client that went away."""
+        for gang in [gang for gang in self._gangs.values() if gang.client == client]:
+            self._later(self.end(gang.name))
+
+    async def _play(self, gang: _Gang, asked: Sequence[Coroutine[Any, Any, dict]]) -> dict[str, Any]:
+        """Wait for the answers of all ranks, though not for long once one has failed."""
+        tasks = [asyncio.ensure_future(each) for each in asked]
+        waiting = set(tasks)
+        failed = False
+        while waiting:
+            done, waiting = await asyncio.wait(
+                waiting, timeout=GRACE if failed else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                break
+            failed = failed or any(task.result()["status"] in (FAILED, LOST) for task in done)
+        for task in waiting:
+            task.cancel()
+        replies = [
+            _failed(("it did not answer after another one had failed", None))
+            if task in waiting
+            else task.result()
+            for task in tasks
+        ]
+        if (failure := failure_of(replies, gang.workers)) is not None:
+            self._give_up(gang, failure)
+        return _failed(gang.failure) if gang.failure else {"status": "ok", "replies": replies}
+
+    def _give_up(self, gang: _Gang, failure: Failure) -> None:
+        """Remember why a gang is lost, unless that is known, and let its workers free it."""
+        if gang.failure is None:
+            gang.failure = failure
+            self._later(self._tell(gang, action="fail", reason=failure[0], rank=failure[1]))
+
+    async def _start_rank(self, worker: str, **message: Any) -> dict[str, Any]:
+        installed = await self._until_lost(worker, self._scheduler.rpc(worker).run(function=dumps(install)))
+        if installed["status"] not in ("ok", "OK"):
+            return installed if "reason" in installed else _failed((_text(installed, worker), None))
+        return await self._ask(worker, **message)
+
+    async def _ask(self, worker: str, **message: Any) -> dict[str, Any]:
+        return await self._until_lost(worker, self._scheduler.rpc(worker).rapids_trav_rank(**message))
+
+    async def _until_lost(self, worker: str, answer: Awaitable[dict]) -> dict[str, Any]:
+        """Return the answer of a worker, or that it is lost."""
+        if worker not in self._scheduler.workers:
+            answer.close()  # type: ignore[attr-defined]
+            return {"status": LOST}
+        lost = self._lost.setdefault(worker, asyncio.get_running_loop().create_future())
+        task = asyncio.ensure_future(answer)
+        try:
+            await asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else {"status": LOST}
+        except OSError:
+            return {"status": LOST}
+        except Exception as error:  # what a worker's operation raised comes as an exception of its text
+            return _failed((f"worker {worker} failed: {first_line(error)}", None))
+        finally:
+            task.cancel()
+
+    async def _close_ranks(self, gang: _Gang) -> None:
+        await self._tell(gang, action="close")
+
+    async def _tell(self, gang: _Gang, **message: Any) -> None:
+        """Tell all workers of a gang that are still there."""
+        await asyncio.gather(*(self._ask(worker, gang=gang.name, **message) for worker in gang.workers))
+
+    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _failed(failure: Failure) -> dict[str, Any]:
+    return {"status": FAILED, "reason": failure[0], "rank": failure[1]}
+
+
+def _text(reply: dict[str, Any], worker: str) -> str:
+    return f"worker {worker} could not start a rank: {reply.get('exception_text', 'no reason given')}"

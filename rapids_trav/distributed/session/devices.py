@@ -1,0 +1,62 @@
+"""Whether the ranks work on GPUs, which they find out together, and how those talk."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from distributed.protocol.pickle import dumps, loads
+
+from rapids_trav.errors import TravError
+
+if TYPE_CHECKING:
+    from rapids_trav.engines.multigpu.communicator import Communicator
+    from rapids_trav.engines.multigpu.tcp import TcpCommunicator
+
+Device = Literal["cpu", "cuda"]
+
+
+def has_gpu() -> bool:
+    """Return whether this process can use cuDF frames on a GPU."""
+    if find_spec("cudf") is None or find_spec("cupy") is None:
+        return False
+    import cupy
+
+    try:
+        return cupy.cuda.runtime.getDeviceCount() > 0
+    except cupy.cuda.runtime.CUDARuntimeError:  # no driver, or no device
+        return False
+
+
+def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Device, Communicator]:
+    """Return where the ranks work and how they talk; all call it at once.
+
+    Parameters
+    ----------
+    control : TcpCommunicator
+        The ranks' connection, which GPUs keep beside their own.
+    wanted : {"cpu", "cuda"} or None
+        None takes the GPUs if every rank has one.
+    """
+    if wanted == "cpu":
+        return "cpu", control
+    (with_gpu,) = control.sum([has_gpu()])
+    if with_gpu < control.size:
+        if wanted == "cuda":
+            raise TravError(
+                f"{with_gpu} of {control.size} workers have a GPU with cuDF and CuPy: start all of them with "
+                "dask-cuda, or give partitions of pandas frames."
+            )
+        return "cpu", control
+    return "cuda", _connect_gpus(control)
+
+
+def _connect_gpus(control: TcpCommunicator) -> Any:
+    from cupy.cuda import nccl
+
+    from rapids_trav.distributed.session.guarded_nccl import GuardedNccl
+
+    mine = dumps(nccl.get_unique_id()) if control.rank == 0 else b""
+    first = control.all_gather(range(control.size), np.frombuffer(mine, np.uint8))[0]
+    return GuardedNccl(loads(first.tobytes()), control)

@@ -1,0 +1,251 @@
+"""A gang of ranks, one on each worker, as the client that opened it sees it."""
+
+from __future__ import annotations
+
+import uuid
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from distributed import Client, Future
+from distributed.protocol import to_serialize
+from distributed.protocol.pickle import dumps, loads
+
+from rapids_trav.distributed.session.conductor import Conductor
+from rapids_trav.distributed.session.kept import KeptOnWorkers
+from rapids_trav.distributed.session.placement import place
+from rapids_trav.distributed.session.tasks import put_partition
+from rapids_trav.distributed.session.verdict import ERROR, FAILED
+from rapids_trav.engines.multigpu.communicator import DEADLINE
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError, first_line, listed
+
+
+class Gang:
+    """Ranks on the workers of a cluster, which call functions together.
+
+    Make it with `open`.  It may be used from several threads, beside other gangs and other clients: calls that
+    share a worker are served one after another.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    workers : tuple of str
+        The address of each rank's worker.
+    device : {"cpu", "cuda"}
+        Where the ranks work.
+    """
+
+    def __init__(self, client: Client, name: str, workers: tuple[str, ...], device: str) -> None:
+        self.client = client
+        self.workers = workers
+        self.device = device
+        self._name = name
+        self._error: RankError | None = None
+        self._finalizer = weakref.finalize(self, _end_unseen, weakref.ref(client), name)
+        self._finalizer.atexit = False  # the scheduler notices that the client is gone
+
+    @classmethod
+    def open(
+        cls,
+        client: Client,
+        workers: Sequence[str] | None = None,
+        *,
+        deadline: float = DEADLINE,
+        device: str | None = None,
+    ) -> Gang:
+        """Start a rank on each worker.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        workers : sequence of str, optional
+            Addresses of workers, in the order of the ranks.  By default all workers that there are now.
+        deadline : float
+            Seconds that a rank waits for the others in one exchange.
+        device : {"cpu", "cuda"}, optional
+            By default "cuda" if every worker has a GPU.
+
+        Raises
+        ------
+        RankError
+            If a worker is lost on the way.
+        """
+        _check(client)
+        there = list(client.scheduler_info(n_workers=-1)["workers"])
+        chosen = tuple(there if workers is None else workers)
+        if not chosen:
+            raise TravError("The cluster has no workers: wait for some with client.wait_for_workers.")
+        if unknown := set(chosen) - set(there):
+            raise TravError(f"There is no worker {listed(sorted(unknown))}: take some of {listed(there)}.")
+        if len(set(chosen)) < len(chosen):
+            raise TravError("A worker is named twice: each has one rank of a graph.")
+        client.register_plugin(Conductor())
+        asked = {"client": client.id, "workers": chosen, "deadline": deadline, "device": device}
+        answer = _ask(client, "open", **asked)
+        name = answer["gang"]
+        try:
+            (found, *_) = _results(answer)
+        except TravError:
+            _ask(client, "end", gang=name)
+            raise
+        return cls(client, name, chosen, found[0])
+
+    @property
+    def closed(self) -> bool:
+        """Return whether `close` was called."""
+        return not self._finalizer.alive
+
+    @property
+    def error(self) -> RankError | None:
+        """Return why the ranks were lost, if a call has found that they were."""
+        return self._error
+
+    def hand_over(self, partitions: Sequence[Future]) -> None:
+        """Give partitions to the ranks, as (number, frame): where they lie if a rank is there, else spread.
+
+        They go from worker to worker.
+        """
+        self._check()
+        for partition in partitions:
+            if (error := partition.exception()) is not None:  # which waits for it, at the client that has it
+                raise error
+        rank_of = place([self.client.who_has(partitions).get(part.key, ()) for part in partitions], self.workers)
+        puts = [
+            self._submit(put_partition, rank, number, partition)
+            for number, (partition, rank) in enumerate(zip(partitions, rank_of, strict=True))
+        ]
+        self._gathered(puts)
+
+    def call(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
+        """Call `function(state, *args, **kwargs)` on every rank at once, when it is the gang's turn.
+
+        Returns
+        -------
+        list or KeptOnWorkers
+            The results in the order of the ranks; where they are `Kept`, the frames stay on the workers.
+
+        Raises
+        ------
+        RankError
+            If a rank failed alone or was lost, which ends the gang.
+        Exception
+            What all ranks raised alike, which does not.
+        """
+        self._check()
+        token = uuid.uuid4().hex
+        request = to_serialize(dumps((function, args, kwargs)))
+        answer = _ask(self.client, "call", gang=self._name, request=request, token=token)
+        try:
+            results = _results(answer)
+        except RankError as error:
+            self._error = error
+            raise
+        if all(names is None for _, names in results):
+            return [result for result, _ in results]
+        return KeptOnWorkers(self, token, results)
+
+    def close(self) -> None:
+        """Free the ranks' memory on the workers; a second time does nothing."""
+        if self._finalizer.detach() is not None and self.client.status == "running":
+            _ask(self.client, "end", gang=self._name)
+
+    def take(self, function: Callable, rank: int, *args: Any) -> Future:
+        """Submit a task of `tasks` for the rank."""
+        self._check()
+        return self._submit(function, rank, *args)
+
+    def drop(self, token: str, names: Sequence[str]) -> None:
+        """Forget kept frames, some time soon; from any thread."""
+        _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
+
+    def __enter__(self) -> Gang:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TravError("Workers of a graph cannot travel to another process: ask them from their client's.")
+
+    def _check(self) -> None:
+        if self.closed:
+            raise TravError("The graph is closed: build it again.")
+        if self._error is not None:
+            raise RankError(*self._error.args, self._error.rank)
+        _check(self.client)
+
+    def _submit(self, function: Callable, rank: int, *args: Any) -> Future:
+        address = self.workers[rank]
+        return self.client.submit(
+            function,
+            self._name,
+            address,
+            *args,
+            workers=[address],
+            allow_other_workers=True,
+            pure=False,
+            key=f"rapids-trav-{function.__name__}-{uuid.uuid4().hex}",
+        )
+
+    def _gathered(self, futures: list[Future]) -> None:
+        """Wait for tasks; raise the first one's error."""
+        try:
+            self.client.gather(futures)
+        except RankError as error:
+            failure = _ask(self.client, "failure", gang=self._name)  # which may know more than a task
+            self._error = RankError.because(*failure) if failure else error
+            raise self._error from error
+
+
+def _check(client: Client) -> None:
+    if client.asynchronous:
+        raise TravError("The client is asynchronous: give one made with asynchronous=False.")
+    if client.status != "running":
+        raise TravError(
+            f"The client is {client.status}, and its graphs went with it: make another client and build the "
+            "graph again."
+        )
+
+
+def _ask(client: Client, operation: str, /, **message: Any) -> Any:
+    """Send a message to the conductor and return its answer."""
+
+    async def ask() -> Any:
+        return await getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
+
+    try:
+        return client.sync(ask)
+    except OSError as error:
+        raise RankError.because(f"the scheduler cannot be reached: {first_line(error)}") from error
+
+
+def _results(answer: dict[str, Any]) -> list[tuple[Any, dict[str, int] | None]]:
+    """Return the result of each rank with the numbers of frames that it keeps; raise what they raised."""
+    if answer["status"] == FAILED:
+        raise RankError.because(answer["reason"], answer["rank"])
+    replies = answer["replies"]
+    for reply in replies:
+        if reply["status"] == ERROR:
+            raise loads(reply["answer"])
+    return [loads(reply["answer"]) for reply in replies]
+
+
+def _end_unseen(client_of: weakref.ref[Client], name: str) -> None:
+    """Close a gang that was dropped without `close`."""
+    client = client_of()
+    if client is not None:
+        _send_unseen(client, "end", gang=name)
+
+
+def _send_unseen(client: Client, operation: str, /, **message: Any) -> None:
+    """Send a message that nobody waits for, from any thread and from finalizers."""
+
+    async def send() -> None:
+        try:
+            await getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
+        except OSError:  # the scheduler is gone, and all with it
+            return
+
+    if client.status == "running":
+        client.loop.add_callback(send)

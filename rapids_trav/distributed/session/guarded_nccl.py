@@ -1,0 +1,65 @@
+"""NCCL with a second connection beside it, over which ranks learn at once that one of them is lost.
+
+A rank that waits in NCCL looks at the other connection all the time: a peer's closed connection, its error or
+its early end make it leave with the reason, and with the rank at fault, which NCCL does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rapids_trav.engines.multigpu.communicator import Array, Traffic
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.nccl import NcclCommunicator
+from rapids_trav.engines.multigpu.tcp import TcpCommunicator
+
+
+class GuardedNccl:
+    """The end of one rank; see `communicator.Communicator`."""
+
+    def __init__(self, unique_id: Any, control: TcpCommunicator) -> None:
+        self.rank = control.rank
+        self.size = control.size
+        self._control = control
+        self._nccl = NcclCommunicator(
+            unique_id, self.rank, self.size, deadline=control.deadline, watch=self._reason_to_stop
+        )
+
+    @property
+    def traffic(self) -> Traffic:
+        return self._nccl.traffic
+
+    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
+        return self._guarded(self._nccl.all_gather, group, array)
+
+    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+        return self._guarded(self._nccl.exchange, group, arrays)
+
+    def sum(self, values: Sequence[int]) -> list[int]:
+        return self._guarded(self._nccl.sum, values)
+
+    def abort(self, reason: str) -> None:
+        self._control.abort(reason)
+        self._nccl.abort(reason)
+
+    def release(self) -> None:
+        """Free what NCCL holds, without waiting for the others."""
+        self._nccl.abort("the ranks were closed")
+
+    def _guarded(self, call: Any, *arguments: Any) -> Any:
+        """Call NCCL; if it fails, all ranks hear of it, and the error names the rank at fault."""
+        if self._control.failure is not None:
+            raise self._control.error()
+        try:
+            return call(*arguments)
+        except RankError as error:
+            self._control.fail(*self._blamed(error))
+            raise self._control.error() from error
+
+    def _reason_to_stop(self) -> str | None:
+        end = self._control.early_end()
+        return None if end is None else end[0]
+
+    def _blamed(self, error: RankError) -> tuple[str, int | None]:
+        return self._control.early_end() or (str(error).partition(";")[0], error.rank)

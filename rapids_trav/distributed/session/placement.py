@@ -1,0 +1,30 @@
+"""Which rank takes which partition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+
+def place(holders: Sequence[Collection[str]], workers: Sequence[str]) -> list[int]:
+    """Return a rank for each partition.
+
+    Parameters
+    ----------
+    holders : sequence of collections of str
+        The workers that have a copy of each partition.
+    workers : sequence of str
+        The worker of each rank.
+
+    Notes
+    -----
+    A partition goes to a rank that has it, of several to the one with the fewest partitions; one that lies
+    elsewhere goes to the rank with the fewest, when the others have theirs.
+    """
+    rank_at = {worker: rank for rank, worker in enumerate(workers)}
+    count = [0] * len(workers)
+    chosen = [-1] * len(holders)
+    candidates = [[rank_at[worker] for worker in holder if worker in rank_at] for holder in holders]
+    for k in sorted(range(len(holders)), key=lambda k: (not candidates[k], k)):
+        chosen[k] = min(candidates[k] or range(len(workers)), key=lambda rank: (count[rank], rank))
+        count[chosen[k]] += 1
+    return chosen

@@ -1,0 +1,157 @@
+"""The rank on a worker: its state, the thread that it computes in, and what it keeps for others to fetch."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from distributed.protocol import to_serialize
+from distributed.protocol.pickle import dumps, loads
+from distributed.threadpoolexecutor import ThreadPoolExecutor
+from distributed.worker import Worker
+
+from rapids_trav.distributed.ranks.state import Kept, RankState
+from rapids_trav.distributed.session.devices import connect_devices
+from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, agreed
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.tcp import TcpCommunicator
+from rapids_trav.errors import TravError, first_line
+from rapids_trav.frames.columns import Frame
+
+Frames = dict[str, dict[int, Frame]]  # of one answer, by name and number
+
+
+class RankActor:
+    """Serve one rank of one gang.
+
+    Methods run on the worker's event loop.  Functions of a request run in a thread of the rank's own, so that
+    neither the worker's tasks nor its heartbeats wait for them.
+
+    Every request ends with a meeting of all ranks, in which each says how it ended.  So an error that all
+    raise alike is told from one that a single rank raised, which ends the gang.
+    """
+
+    def __init__(self, worker: Worker, gang: str, rank: int, size: int, deadline: float) -> None:
+        self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
+        self._state = RankState(self._control, "cpu")
+        self._kept: dict[str, Frames] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
+
+    async def meet(self, addresses: Sequence[str], device: str | None) -> dict[str, Any]:
+        """Connect with the other ranks, and their GPUs if they have some."""
+        try:
+            await self._control.join(addresses)
+        except (OSError, TimeoutError) as error:
+            self._control.abort(f"rank {self._control.rank} could not reach the others: {first_line(error)}")
+
+        def connect() -> str:
+            self._state.device, self._state.communicator = connect_devices(self._control, device)
+            return self._state.device
+
+        return await self._in_thread(connect, "")
+
+    async def call(self, request: bytes, token: str) -> dict[str, Any]:
+        """Call a function with the state; frames that it keeps are known by `token`."""
+
+        def work() -> Any:
+            function, args, kwargs = loads(request)
+            return function(self._state, *args, **kwargs)
+
+        return await self._in_thread(work, token)
+
+    def put(self, number: int, frame: Frame) -> None:
+        """Take over a partition of the edges."""
+        if self._control.failure is not None:
+            raise self._control.error()
+        self._state.partitions.append((number, frame))
+
+    def take(self, token: str, name: str, number: int) -> Frame:
+        """Hand out a kept frame, once."""
+        frames = self._kept.get(token, {}).get(name, {})
+        if number not in frames:
+            raise TravError("This part of the answer is no longer on its worker: ask the graph again.")
+        frame = frames.pop(number)
+        if not frames:
+            self.drop(token, [name])
+        return frame
+
+    def drop(self, token: str, names: Sequence[str]) -> None:
+        """Forget kept frames that nobody will fetch."""
+        kept = self._kept.get(token, {})
+        for name in names:
+            kept.pop(name, None)
+        if not kept:
+            self._kept.pop(token, None)
+
+    def fail(self, reason: str, rank: int | None) -> None:
+        """End what is under way and free the graph."""
+        self._control.fail(reason, rank)
+        self._thread.submit(self._forget)
+
+    async def close(self) -> None:
+        """End what is under way, leave the others and free everything."""
+        self._control.fail("the graph was closed", None)
+        self._kept.clear()
+        freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)
+        await asyncio.wait([freed], timeout=5)  # a function that does not meet others may take its time
+        await self._control.close()
+        self._thread.shutdown(wait=False)
+
+    def _forget(self) -> None:
+        self._state.items.clear()
+        self._state.partitions.clear()
+        close = getattr(self._state.communicator, "release", None)
+        if close is not None:
+            close()
+        gc.collect()
+
+    async def _in_thread(self, work: Callable[[], Any], token: str) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._perform, work, token)
+
+    def _perform(self, work: Callable[[], Any], token: str) -> dict[str, Any]:
+        """Do the work and meet the others; return what the client is told."""
+        control = self._control
+        status, answer, error, frames = OK, b"", None, None
+        if control.failure is None:
+            try:
+                answer, frames = _packed(work())
+            except BaseException as raised:
+                status, answer, error = ERROR, _packed_error(raised), [type(raised).__name__, _said(raised)]
+        try:
+            failure = agreed(control.conclude(error))
+            if failure is not None:
+                control.fail(*failure, tell=False)  # which each rank finds by itself
+                raise control.error()
+        except RankError:
+            assert control.failure is not None
+            self._forget()
+            reason, rank = control.failure
+            return {"status": FAILED, "reason": reason, "rank": rank}
+        if frames:
+            self._kept[token] = frames
+        return {"status": status, "answer": to_serialize(answer)}
+
+
+def _packed(answer: Any) -> tuple[bytes, Frames | None]:
+    """Return what travels of an answer, and what stays."""
+    if not isinstance(answer, Kept):
+        return dumps((answer, None)), None
+    frames = {name: dict(enumerate(each)) for name, each in answer.frames.items() if each}
+    return dumps((answer.about, {name: len(each) for name, each in frames.items()})), frames
+
+
+def _packed_error(error: BaseException) -> bytes:
+    """Return the error without its traceback, which would keep what the function had in its hands."""
+    try:
+        packed = dumps(error.with_traceback(None))
+        loads(packed)
+    except Exception:  # it cannot travel
+        return dumps(TravError(f"{type(error).__name__}: {_said(error)}"))
+    return packed
+
+
+def _said(error: BaseException) -> str:
+    return first_line(error) if isinstance(error, Exception) else type(error).__name__

@@ -1,0 +1,56 @@
+"""Tasks that bring frames to ranks and fetch them, wherever Dask happens to run them.
+
+They ask for the rank's worker and run there, but may run elsewhere: a task that may not is never run once its
+worker is lost, and whoever waits for it waits for ever.  One that runs elsewhere reaches the rank through its
+worker, and raises if that is lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed.utils import sync
+from distributed.worker import Worker, get_worker
+
+from rapids_trav.distributed.session.worker_ranks import NAME, WorkerRanks
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
+
+
+def put_partition(gang: str, address: str, number: int, frame: Frame) -> None:
+    """Give a partition of the edges to the rank at a worker."""
+    worker = get_worker()
+    if worker.address == address:
+        _ranks(worker).rank(gang).put(number, frame)
+    else:
+        from distributed.protocol import to_serialize
+
+        _ask(worker, address, gang, action="put", number=number, frame=to_serialize(frame))
+
+
+def take_frame(gang: str, address: str, token: str, name: str, number: int) -> Frame:
+    """Fetch a frame that the rank at a worker keeps."""
+    worker = get_worker()
+    if worker.address == address:
+        return _ranks(worker).rank(gang).take(token, name, number)
+    return _ask(worker, address, gang, action="take", token=token, name=name, number=number)["frame"]
+
+
+def _ranks(worker: Worker) -> WorkerRanks:
+    if NAME not in worker.extensions:
+        raise TravError(f"Worker {worker.address} has no part of a graph: build the graph again.")
+    return worker.extensions[NAME]
+
+
+def _ask(worker: Worker, address: str, gang: str, **message: Any) -> Any:
+    async def ask() -> Any:
+        failure = await worker.scheduler.rapids_trav_failure(gang=gang)
+        if failure is not None:
+            raise RankError.because(*failure)
+        return await getattr(worker.rpc(address), NAME)(gang=gang, **message)
+
+    try:
+        return sync(worker.loop, ask)
+    except OSError as error:
+        raise RankError.because(f"worker {address} was lost with its part of the answer") from error

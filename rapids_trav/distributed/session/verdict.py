@@ -1,0 +1,46 @@
+"""What the answers of all ranks come to: results, an error that all raised alike, or the loss of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+OK, ERROR, FAILED, LOST = "ok", "error", "failed", "lost"  # how a rank can answer
+Failure = tuple[str, int | None]  # a reason, and the rank at fault
+
+
+def lost_worker(worker: str, rank: int) -> Failure:
+    """Return the failure that the loss of a worker is."""
+    return f"worker {worker}, which held rank {rank}, was lost", rank
+
+
+def failure_of(replies: Sequence[dict[str, Any]], workers: Sequence[str]) -> Failure | None:
+    """Return why the ranks cannot go on, or None if they can.
+
+    A lost worker explains what the others say; among those the first that knows a rank at fault is believed.
+    """
+    for rank, reply in enumerate(replies):
+        if reply["status"] == LOST:
+            return lost_worker(workers[rank], rank)
+    failed = [reply for reply in replies if reply["status"] == FAILED]
+    if not failed:
+        return None
+    reply = next((each for each in failed if each["rank"] is not None), failed[0])
+    reason, rank = reply["reason"], reply["rank"]
+    if rank is not None and workers[rank] not in reason:
+        reason = f"{reason} (rank {rank} is worker {workers[rank]})"
+    return reason, rank
+
+
+def agreed(outcomes: Sequence[Sequence[str] | None]) -> Failure | None:
+    """Return why ranks that ended in these ways cannot go on, or None if all ended alike.
+
+    An outcome is None for a result, and the type and message of an error.
+    """
+    kinds = [None if outcome is None else outcome[0] for outcome in outcomes]
+    if len(set(kinds)) == 1:
+        return None
+    rank = next(rank for rank, kind in enumerate(kinds) if kind is not None)
+    outcome = outcomes[rank]
+    assert outcome is not None
+    return f"rank {rank} failed alone: {outcome[1]}", rank

@@ -1,0 +1,314 @@
+"""Ranks in processes of their own, through the worker-to-worker connections of `distributed`.
+
+Each pair of ranks shares one connection, made through the port that the worker has anyway, with its security
+settings.  Arrays travel as raw bytes, large ones without another copy.  Reading and writing is done on the worker's event loop; a rank calls
+from a thread of its own and waits there.
+
+Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
+the oldest message of a rank is the one that the call under way needs.  A label on each message tells a rank
+that makes another call, which ends them all at once instead of at the deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from distributed.comm import Comm, connect
+from distributed.core import Server, Status
+from distributed.protocol import to_serialize
+
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, sent
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import first_line
+
+ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
+SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
+END = "end"  # label of the last message of a request
+
+
+@dataclass(frozen=True)
+class _Message:
+    """What came from another rank: the call it belongs to, and what was sent."""
+
+    label: tuple
+    content: Any
+
+
+class TcpCommunicator:
+    """The end of one rank; see `communicator.Communicator`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ranks' meeting, the same on all of them, and used once.
+    server : distributed.core.Server
+        The worker that the rank runs on.
+    rank, size : int
+    deadline : float
+        Seconds that a rank waits for others in one call.
+
+    Notes
+    -----
+    Make it and `join` the others on the server's event loop; every rank must have been made before the first
+    one joins.  Call it from one other thread.
+    """
+
+    def __init__(self, name: str, server: Server, rank: int, size: int, *, deadline: float = DEADLINE) -> None:
+        self.rank = rank
+        self.size = size
+        self.traffic = Traffic()
+        self.failure: tuple[str, int | None] | None = None
+        self._operation = f"rapids-trav-ranks-{name}"
+        self._server = server
+        self._by_reference = server.address.startswith("inproc:")  # workers in one process
+        self._loop = asyncio.get_running_loop()
+        self.deadline = deadline
+        self._addresses: Sequence[str] = [""] * size
+        self._changed = threading.Condition()
+        self._inbox: dict[int, deque[_Message]] = {k: deque() for k in range(size) if k != rank}
+        self._left: set[int] = set()  # ranks that have closed
+        self._outcome: Any = None  # how the last request ended here
+        self._waits = False  # in a call that has not got all it needs
+        self._held_up: dict[int, bool] = {}  # what late ranks said of themselves
+        self._outbox: dict[int, asyncio.Queue[dict | None]] = {k: asyncio.Queue() for k in self._inbox}
+        self._comms: dict[int, Comm] = {}
+        self._tasks: set[asyncio.Task] = set()
+        self._all_here = asyncio.Event()
+        server.handlers[self._operation] = self._accept
+
+    async def join(self, addresses: Sequence[str]) -> None:
+        """Connect with the ranks at these addresses, in the order of the ranks; return when all are."""
+        self._addresses = addresses
+        for k in range(self.rank):
+            comm = await connect(addresses[k], self.deadline, **self._server.connection_args)
+            await comm.write({"op": self._operation, "rank": self.rank, "reply": False})
+            self._adopt(k, comm)
+            self._start(self._read(k, comm))
+        if self.size > 1:
+            await asyncio.wait_for(self._all_here.wait(), self.deadline)
+
+    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
+        return self.exchange(group, [array] * len(group))
+
+    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+        place = group.index(self.rank)
+        outgoing: dict[int, Any] = {}
+        packed: dict[int, Any] = {}  # by array, of which one may go to many
+        for k, array in zip(group, arrays, strict=True):
+            if k != self.rank:
+                if id(array) not in packed or self._by_reference:
+                    packed[id(array)] = _packed(array)
+                outgoing[k] = packed[id(array)]
+        received = self._meet(("exchange", *group), outgoing)
+        self.traffic += sent(arrays, place)
+        return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
+
+    def sum(self, values: Sequence[int]) -> list[int]:
+        mine = list(map(int, values))
+        received = self._meet(("sum",), dict.fromkeys(self._inbox, mine))
+        self.traffic += Traffic(sums=1)
+        return [sum(column) for column in zip(mine, *received.values(), strict=True)]
+
+    def conclude(self, outcome: Any) -> list[Any]:
+        """Tell all ranks how a request ended here, None for well; return what each says.
+
+        A rank that still waits for this one in another call learns that it has ended, and gives up.
+        """
+        self._outcome = outcome
+        received = self._meet((END,), dict.fromkeys(self._inbox, outcome))
+        return [outcome if k == self.rank else received[k] for k in range(self.size)]
+
+    def early_end(self) -> tuple[str, int | None] | None:
+        """Return why a call of another kind, such as of NCCL, waits in vain, and the rank at fault."""
+        with self._changed:
+            if self.failure is not None:
+                return self.failure
+            for k, messages in self._inbox.items():
+                if messages and messages[0].label == (END,) and messages[0].content is not None:
+                    return self._at_odds(k, ("",))
+        return None
+
+    def abort(self, reason: str) -> None:
+        self.fail(reason, self.rank)
+
+    def fail(self, reason: str, rank: int | None, *, tell: bool = True) -> None:
+        """End all calls, naming the rank at fault; from any thread.  The first reason holds."""
+        with self._changed:
+            if self.failure is not None:
+                return
+            self.failure = (reason, rank)
+            self._changed.notify_all()
+        if tell:
+            self._post({k: {"abort": reason, "rank": rank} for k in self._inbox})
+
+    def error(self) -> RankError:
+        """Return a new error that gives the reason."""
+        return RankError.because(*(self.failure or ("a rank failed", None)))
+
+    async def close(self) -> None:
+        """Close the connections, on the event loop; the others see that this rank has left."""
+        self._server.handlers.pop(self._operation, None)
+        if self._comms:
+            for queue in self._outbox.values():
+                queue.put_nowait({"bye": True})
+                queue.put_nowait(None)
+            writers = [task for task in self._tasks if task.get_name() == "write"]
+            if writers:
+                await asyncio.wait(writers, timeout=ASK)
+        self.fail("the ranks were closed", self.rank, tell=False)
+        for comm in self._comms.values():
+            comm.abort()
+        for task in list(self._tasks):
+            task.cancel()
+
+    def _meet(self, label: tuple, outgoing: Mapping[int, Any]) -> dict[int, Any]:
+        """Send to some ranks; return what each of them sent for the same call."""
+        if self.failure is not None:
+            raise self.error()
+        self._post({k: {"label": label, "content": content} for k, content in outgoing.items()})
+        with self._changed:
+            self._waits = True
+            settled = self._wait(lambda: self._settled(label, outgoing), self.deadline)
+            if not settled:
+                self._find_late_rank(label, outgoing)
+            if self.failure is None:
+                odd = self._odd(label, outgoing)
+                if odd is None:
+                    self._waits = False
+                    return {k: self._inbox[k].popleft().content for k in outgoing}
+        if self.failure is None and odd is not None:
+            self.fail(*self._at_odds(odd, label))
+        raise self.error()
+
+    def _wait(self, ready: Callable[[], bool], seconds: float) -> bool:
+        return self._changed.wait_for(lambda: self.failure is not None or ready(), seconds)
+
+    def _settled(self, label: tuple, ranks: Mapping[int, Any]) -> bool:
+        return all(self._inbox[k] for k in ranks) or self._odd(label, ranks) is not None
+
+    def _odd(self, label: tuple, ranks: Mapping[int, Any]) -> int | None:
+        """Return a rank that will not send what this call needs."""
+        for k in ranks:
+            if (self._inbox[k][0].label != label) if self._inbox[k] else (k in self._left):
+                return k
+        return None
+
+    def _at_odds(self, k: int, label: tuple) -> tuple[str, int]:
+        """Say what is wrong where rank k makes another call than this rank, and which of them is at fault."""
+        if not self._inbox[k]:
+            return f"rank {k} has left, where rank {self.rank} waits for it", k
+        other = self._inbox[k][0]
+        if other.label == (END,):
+            return _ended(k, other.content), k
+        if label == (END,):
+            return _ended(self.rank, self._outcome), self.rank
+        return f"rank {k} calls {other.label[0]}, where rank {self.rank} calls {label[0]}", k
+
+    def _find_late_rank(self, label: tuple, ranks: Mapping[int, Any]) -> None:
+        """Name a rank that did not come in time; called, and left, with the lock held."""
+        late = [k for k in ranks if not self._inbox[k]]
+        self._held_up.clear()
+        self._post({k: {"where": True} for k in late})
+        self._wait(lambda: self._settled(label, ranks) or self._held_up.keys() >= set(late), ASK)
+        if self.failure is not None or self._settled(label, ranks):
+            return
+        # A rank that waits elsewhere is held up by the one at fault, and gives up at about the same time.
+        missing = [k for k in late if not self._held_up.get(k)] or late
+        names = ", ".join(map(str, missing))
+        self.fail(
+            f"rank {names} did not come within {self.deadline:g} s to where rank {self.rank} waits",
+            missing[0],
+        )
+
+    def _post(self, messages: Mapping[int, dict]) -> None:
+        """Queue messages for other ranks, from any thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._queue, messages)
+        except RuntimeError:  # the event loop has ended, and the worker with it
+            self.fail(f"the worker of rank {self.rank} is closing", self.rank, tell=False)
+
+    def _queue(self, messages: Mapping[int, dict]) -> None:
+        for k, message in messages.items():
+            self._outbox[k].put_nowait(message)
+
+    async def _accept(self, comm: Comm, rank: int) -> Any:
+        """Take over a connection that another rank opened."""
+        self._adopt(rank, comm)
+        await self._read(rank, comm)
+        return Status.dont_reply
+
+    def _adopt(self, k: int, comm: Comm) -> None:
+        comm.name = f"rank {self.rank} with rank {k}"
+        self._comms[k] = comm
+        self._start(self._write(k, comm), "write")
+        if len(self._comms) == self.size - 1:
+            self._all_here.set()
+
+    def _start(self, coroutine: Any, name: str | None = None) -> None:
+        task = asyncio.create_task(coroutine, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _write(self, k: int, comm: Comm) -> None:
+        try:
+            while (message := await self._outbox[k].get()) is not None:
+                await comm.write(message)
+                del message  # which may hold large arrays
+        except OSError:
+            self._lose(k)
+        except Exception as error:
+            self.fail(f"rank {self.rank} could not send to rank {k}: {first_line(error)}", self.rank)
+
+    async def _read(self, k: int, comm: Comm) -> None:
+        try:
+            while k not in self._left:
+                self._receive(k, await comm.read())
+        except OSError:
+            self._lose(k)
+        except Exception as error:
+            self.fail(f"rank {self.rank} could not receive from rank {k}: {first_line(error)}", self.rank)
+
+    def _lose(self, k: int) -> None:
+        if k not in self._left:
+            self.fail(f"the connection with rank {k}, {self._addresses[k]}, was lost", k)
+
+    def _receive(self, k: int, message: dict) -> None:
+        if "abort" in message:
+            self.fail(message["abort"], message["rank"], tell=False)
+        elif "where" in message:
+            self._outbox[k].put_nowait({"held_up": self._waits})
+        else:
+            with self._changed:
+                if "label" in message:
+                    self._inbox[k].append(_Message(tuple(message["label"]), message["content"]))
+                elif "held_up" in message:
+                    self._held_up[k] = message["held_up"]
+                else:
+                    self._left.add(k)
+                self._changed.notify_all()
+
+
+def _packed(array: Array) -> Any:
+    """Return what travels of an array: a copy, because the caller may change its own before it has left."""
+    if array.nbytes <= SMALL and array.dtype.kind in "biufmM":
+        return {"dtype": array.dtype.str, "bytes": array.tobytes()}
+    return to_serialize(np.array(array))
+
+
+def _unpacked(content: Any) -> Array:
+    if isinstance(content, dict):
+        return np.frombuffer(bytearray(content["bytes"]), content["dtype"])
+    return content
+
+
+def _ended(rank: int, outcome: Any) -> str:
+    """Say how a rank ended that others still wait for; an outcome may have its kind before its message."""
+    if outcome is None:
+        return f"rank {rank} ended before the others"
+    return f"rank {rank} failed alone: {outcome[-1] if isinstance(outcome, tuple | list) else outcome}"

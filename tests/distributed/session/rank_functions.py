@@ -1,0 +1,130 @@
+"""What tests let ranks do; on the workers it is imported from here."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+
+import grid_graphs
+import numpy as np
+import pandas as pd
+
+from rapids_trav.distributed.ranks.state import Kept
+from rapids_trav.engines.multigpu.communicator import aborting
+from rapids_trav.engines.multigpu.grid import Grid
+from rapids_trav.engines.multigpu.local_cpu import CpuWork
+from rapids_trav.engines.multigpu.partition import build
+from rapids_trav.engines.multigpu.records import SearchOptions
+from rapids_trav.engines.multigpu.search2d import search
+from rapids_trav.errors import TravError, UnknownVertexError
+
+
+def identity(state):
+    return state.communicator.rank, state.device, os.getpid(), threading.current_thread().name
+
+
+def add(state, *values, factor=1):
+    return [factor * total for total in state.communicator.sum(values)]
+
+
+def gathered(state, value):
+    communicator = state.communicator
+    arrays = communicator.all_gather(range(communicator.size), np.array([value, communicator.rank]))
+    return [array.tolist() for array in arrays]
+
+
+def remember(state, key, value):
+    state.items[key] = value
+
+
+def remembered(state, key):
+    return state.items.get(key)
+
+
+def numbers(state):
+    """The partitions of a rank, with the first value of each."""
+    return [(number, int(frame["src"].iloc[0])) for number, frame in state.partitions]
+
+
+def keep(state, n_frames=1):
+    rank = state.communicator.rank
+    frames = [pd.DataFrame({"rank": [rank] * 3, "frame": k}) for k in range(n_frames)]
+    trace = [pd.DataFrame({"level": [0, 1]})] if rank == 0 else []
+    return Kept({"result": frames, "trace": trace}, about={"rank": rank, "rows": 3 * n_frames})
+
+
+def keep_much(state, nbytes):
+    return Kept({"result": [pd.DataFrame({"value": np.ones(nbytes // 8)})]})
+
+
+def fill(state, nbytes):
+    state.items["much"] = np.ones(nbytes // 8)
+
+
+def all_raise(state):
+    raise UnknownVertexError("The graph has no vertex 7: take one of the others.")
+
+
+def one_raises(state, victim, kind=TravError, inside=False):
+    communicator = state.communicator
+    if communicator.rank == victim:
+        if inside:
+            with aborting(communicator, "building"):
+                raise kind("out of luck at 8,589,934,592 bytes")
+        raise kind("out of luck at 8,589,934,592 bytes")
+    return communicator.sum([1])
+
+
+def one_raises_last(state, victim):
+    """After all that the ranks do together."""
+    state.communicator.sum([1])
+    if state.communicator.rank == victim:
+        raise MemoryError("out of luck")
+
+
+def unpicklable(state):
+    return threading.Lock()
+
+
+def endless(state, pause=0.001):
+    while True:
+        state.communicator.sum([1])
+        time.sleep(pause)
+
+
+def one_sleeps(state, victim, seconds):
+    if state.communicator.rank == victim:
+        time.sleep(seconds)
+    return state.communicator.sum([1])
+
+
+def distances(state, seed, shape, source):
+    """Build a random graph on the grid and search it; the distances of the vertices of this rank."""
+    graph = grid_graphs.random_graph(seed, 2000, 9000)
+    communicator = state.communicator
+    mine = slice(communicator.rank, None, communicator.size)
+    part = build(communicator, Grid(*shape, graph.n), [(graph.src[mine], graph.dst[mine])], CpuWork())
+    found = search(communicator, part, np.array([source]), SearchOptions(deterministic=True))
+    return found.distance, found.predecessor
+
+
+def build_forever(state):
+    while True:
+        distances(state, 1, (state.communicator.size, 1), 0)
+
+
+def collect():
+    gc.collect()
+
+
+def changed_after_receiving(state, length):
+    """Each rank overwrites what it received; the others must not see it."""
+    communicator = state.communicator
+    received = communicator.all_gather(range(communicator.size), np.full(length, communicator.rank))
+    seen = [int(array[-1]) for array in received]
+    for array in received:
+        array[:] = -1
+    communicator.sum([1])
+    return seen

@@ -1,0 +1,206 @@
+"""Ranks on the workers of a cluster: what they are given, what they answer, and how they end."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import grid_graphs
+import numpy as np
+import pandas as pd
+import pytest
+import rank_functions as ranks
+from distributed import Client
+
+from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError, UnknownVertexError
+
+
+@pytest.fixture
+def gang(client):
+    with Gang.open(client) as gang:
+        yield gang
+
+
+def test_one_rank_on_each_worker(client, gang):
+    assert gang.workers == tuple(client.scheduler_info(n_workers=-1)["workers"])
+    found = gang.call(ranks.identity)
+    assert [rank for rank, *_ in found] == [0, 1, 2, 3]
+    assert len({pid for _, _, pid, _ in found}) == 4
+    assert gang.device == "cpu" and {device for _, device, *_ in found} == {"cpu"}
+    assert all(thread.startswith("rapids-trav-rank") for *_, thread in found)
+
+
+def test_ranks_talk_and_remember(gang):
+    assert gang.call(ranks.add, 1, 2, factor=10) == [[40, 80]] * 4
+    assert gang.call(ranks.gathered, 7) == [[[7, 0], [7, 1], [7, 2], [7, 3]]] * 4
+    gang.call(ranks.remember, "x", np.arange(3))
+    assert [found.tolist() for found in gang.call(ranks.remembered, "x")] == [[0, 1, 2]] * 4
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (1, 4), (4, 1)])
+def test_a_search_is_exact(gang, shape):
+    graph = grid_graphs.random_graph(5, 2000, 9000)
+    parts = gang.call(ranks.distances, 5, shape, 17)
+    distance = np.concatenate([distance for distance, _ in parts])[: graph.n]
+    predecessor = np.concatenate([predecessor for _, predecessor in parts])[: graph.n]
+    wanted = graph.distance([17])
+    assert np.array_equal(distance, wanted)
+    assert np.array_equal(predecessor, graph.smallest_predecessor(wanted, "out"))
+
+
+def test_chosen_workers_in_the_order_given(client):
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])[2:0:-1]
+    with Gang.open(client, workers) as gang:
+        assert gang.workers == tuple(workers)
+        pids = [pid for _, _, pid, _ in gang.call(ranks.identity)]
+    here = client.run(lambda dask_worker: __import__("os").getpid(), workers=workers)
+    assert pids == [here[worker] for worker in workers]
+
+
+def test_partitions_go_where_they_lie(client, gang):
+    frames = [pd.DataFrame({"src": [10 * k]}) for k in range(6)]
+    at = [2, 0, 2, 1, 3, 0]
+    futures = [
+        client.submit(lambda frame: frame, frame, workers=[gang.workers[rank]], pure=False)
+        for frame, rank in zip(frames, at, strict=True)
+    ]
+    gang.hand_over(futures)
+    wanted = [[(k, 10 * k) for k in range(6) if at[k] == rank] for rank in range(4)]
+    assert [sorted(found) for found in gang.call(ranks.numbers)] == wanted
+
+
+def test_partitions_from_elsewhere_are_spread(client):
+    inside, outside = (lambda there: (there[:3], there[3]))(list(client.scheduler_info(n_workers=-1)["workers"]))
+    frame = pd.DataFrame({"src": [5]})
+    futures = [
+        client.submit(lambda frame, k: frame, frame, k, workers=[outside], pure=False) for k in range(6)
+    ]
+    with Gang.open(client, inside) as gang:
+        gang.hand_over(futures)
+        assert [len(found) for found in gang.call(ranks.numbers)] == [2, 2, 2]
+
+
+def test_a_partition_that_failed_raises_its_error(client, gang):
+    with pytest.raises(ZeroDivisionError):
+        gang.hand_over([client.submit(lambda: 1 // 0, pure=False)])
+    assert gang.call(ranks.add, 1) == [[4]] * 4
+
+
+def test_an_error_of_all_ranks_leaves_the_gang_alive(gang):
+    gang.call(ranks.remember, "x", 1)
+    with pytest.raises(UnknownVertexError, match="The graph has no vertex 7: take one"):
+        gang.call(ranks.all_raise)
+    assert gang.call(ranks.remembered, "x") == [1] * 4
+    assert gang.error is None
+
+
+def test_what_cannot_travel(gang):
+    with pytest.raises(TypeError, match="pickle"):
+        gang.call(ranks.unpicklable)
+    with pytest.raises(TypeError, match="argument"):
+        gang.call(ranks.add, no_such_option=1)
+    assert gang.call(ranks.add, 1) == [[4]] * 4
+
+
+def test_closing(client):
+    gang = Gang.open(client)
+    assert not gang.closed
+    gang.close()
+    gang.close()
+    assert gang.closed
+    with pytest.raises(TravError, match="graph is closed: build it again"):
+        gang.call(ranks.add, 1)
+    with pytest.raises(TravError, match="graph is closed"):
+        gang.hand_over([])
+
+
+def extensions(client):
+    from rapids_trav.distributed.session.worker_ranks import NAME
+
+    def count(dask_worker):
+        handlers = [name for name in dask_worker.handlers if name.startswith("rapids-trav-ranks")]
+        return len(dask_worker.extensions[NAME]._ranks), len(handlers)
+
+    return client.run(count)
+
+
+def wait_until(found, wanted, seconds=30):
+    """Wait for something to become so."""
+    until = time.monotonic() + seconds
+    while found() != wanted and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found() == wanted
+
+
+def test_a_gang_that_is_dropped_is_closed(client):
+    gang = Gang.open(client)
+    assert set(extensions(client).values()) == {(1, 1)}
+    del gang
+    gc.collect()
+    wait_until(lambda: set(extensions(client).values()), {(0, 0)})
+
+
+def test_wrong_workers(client):
+    with pytest.raises(TravError, match="no worker 'tcp://10.0.0.9:1': take some of 'tcp"):
+        Gang.open(client, ["tcp://10.0.0.9:1"])
+    worker = next(iter(client.scheduler_info(n_workers=-1)["workers"]))
+    with pytest.raises(TravError, match="named twice"):
+        Gang.open(client, [worker, worker])
+    with pytest.raises(TravError, match="0 of 4 workers have a GPU"):
+        Gang.open(client, device="cuda")
+    assert set(extensions(client).values()) == {(0, 0)}
+
+
+def test_a_client_that_was_closed(cluster):
+    other = Client(cluster, set_as_default=False)
+    gang = Gang.open(other)
+    other.close()
+    with pytest.raises(TravError, match="client is closed, and its graphs went with it: make another client"):
+        gang.call(ranks.add, 1)
+    gang.close()
+    with pytest.raises(TravError, match="client is closed"):
+        Gang.open(other)
+
+
+def test_a_gang_does_not_travel(gang, client):
+    import pickle
+
+    with pytest.raises(TravError, match="cannot travel"):
+        pickle.dumps(gang)
+
+
+def test_two_clients_and_threads_with_overlapping_workers(client, cluster):
+    """A thousand small calls of gangs that share some workers finish, and each gets its own answers."""
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    wrong = []
+
+    def ask(gang, times):
+        for k in range(times):
+            if gang.call(ranks.add, k) != [[3 * k]] * 3:
+                wrong.append((gang.workers, k))
+
+    with (
+        Client(cluster, set_as_default=False) as other,
+        Gang.open(client, workers[:3]) as one,
+        Gang.open(other, workers[:0:-1]) as two,
+    ):
+        threads = [threading.Thread(target=ask, args=(gang, 250)) for gang in (one, two, one, two)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(240)
+        assert not any(thread.is_alive() for thread in threads)
+    assert wrong == []
+
+
+def test_an_error_names_its_rank_again(client):
+    with Gang.open(client) as gang:
+        with pytest.raises(RankError) as first:
+            gang.call(ranks.one_raises, 2)
+        with pytest.raises(RankError) as second:
+            gang.call(ranks.add, 1)
+        assert str(first.value) == str(second.value) and second.value.rank == 2
+        assert gang.error is not None and gang.error.rank == 2

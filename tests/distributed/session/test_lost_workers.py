@@ -1,0 +1,207 @@
+"""A worker that is killed, or a rank that fails alone: an error that names it, and no hang."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import rank_functions as ranks
+from distributed import wait
+from test_gang import extensions, wait_until
+
+from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.errors import TravError
+
+SOON = 30.0  # seconds until an error must be there, on a machine that has other things to do
+VICTIM = 1
+
+
+def kill(gang, rank=VICTIM, after=0.0):
+    """Kill the worker of a rank, now or while the caller goes on."""
+    pid = gang.call(ranks.identity)[rank][2]
+    thread = threading.Timer(after, os.kill, (pid, signal.SIGKILL))
+    thread.start()
+    return thread
+
+
+def assert_named(error, gang, rank=VICTIM):
+    assert error.rank == rank
+    assert f"Worker {gang.workers[rank]}, which held rank {rank}, was lost" in str(error)
+    assert "build it again" in str(error)
+
+
+def assert_next_works(client, lost, n_workers=2):
+    """The others work, and a new graph as well."""
+    wait_until(lambda: lost in client.scheduler_info(n_workers=-1)["workers"], False)
+    with Gang.open(client) as gang:
+        assert lost not in gang.workers and len(gang.workers) >= n_workers
+        assert gang.call(ranks.add, 1) == [[len(gang.workers)]] * len(gang.workers)
+    assert client.submit(lambda: 1, pure=False).result(timeout=SOON) == 1
+
+
+def lose_one(client, function, after):
+    with Gang.open(client) as gang:
+        kill(gang, after=after)
+        begin = time.monotonic()
+        with pytest.raises(RankError) as caught:
+            gang.call(function)
+        assert time.monotonic() - begin < after + SOON
+        assert_named(caught.value, gang)
+        with pytest.raises(RankError, match="was lost"):
+            gang.call(ranks.add, 1)
+        assert_next_works(client, gang.workers[VICTIM])
+
+
+@pytest.mark.parametrize("function", [ranks.build_forever, ranks.endless])
+def test_killed_while_building_or_searching(doomed, function):
+    lose_one(doomed, function, 1.0)
+
+
+def test_killed_between_calls(doomed):
+    with Gang.open(doomed) as gang:
+        gang.call(ranks.fill, 8_000_000)
+        kill(gang).join()
+        with pytest.raises(RankError) as caught:
+            for _ in range(1000):
+                gang.call(ranks.add, 1)
+        assert_named(caught.value, gang)
+        assert_next_works(doomed, gang.workers[VICTIM])
+
+
+def gather_with_a_kill(client, before_the_fetch):
+    with Gang.open(client) as gang:
+        answer = gang.call(ranks.keep, 3)
+        if before_the_fetch:
+            kill(gang).join()
+            wait_until(lambda: gang.workers[VICTIM] in client.scheduler_info(n_workers=-1)["workers"], False)
+        futures = answer.futures("result")
+        if not before_the_fetch:
+            kill(gang).join()
+            wait_until(lambda: gang.workers[VICTIM] in client.scheduler_info(n_workers=-1)["workers"], False)
+        for rank, frames in enumerate(futures):
+            for frame in frames:
+                if rank == VICTIM:
+                    with pytest.raises(TravError, match=f"{gang.workers[VICTIM]}.* was lost.*build it again"):
+                        frame.result(timeout=SOON)
+                elif not before_the_fetch:
+                    assert frame.result(timeout=SOON)["rank"].tolist() == [rank] * 3
+        total = client.submit(lambda frames: len(frames), futures[VICTIM], pure=False)
+        with pytest.raises(TravError, match="was lost"):
+            total.result(timeout=SOON)
+        assert_next_works(client, gang.workers[VICTIM])
+
+
+@pytest.mark.parametrize("before_the_fetch", [True, False])
+def test_killed_while_gathering(doomed, before_the_fetch):
+    gather_with_a_kill(doomed, before_the_fetch)
+
+
+def test_killed_while_partitions_are_handed_over(doomed):
+    with Gang.open(doomed) as gang:
+        frames = [
+            doomed.submit(lambda k: pd.DataFrame({"src": np.arange(k, k + 9)}), k, workers=[gang.workers[0]])
+            for k in range(4)
+        ]
+        wait(frames)
+        kill(gang).join()
+        with pytest.raises(RankError, match=f"{gang.workers[VICTIM]}, .*was lost"):
+            for _ in range(1000):
+                gang.hand_over(frames)
+        assert_next_works(doomed, gang.workers[VICTIM])
+
+
+def test_killed_while_opening(doomed):
+    """Whatever has been reached, it ends."""
+    for after in (0.0, 0.01, 0.03):
+        there = set(doomed.scheduler_info(n_workers=-1)["workers"])
+        with Gang.open(doomed) as gang:
+            kill(gang, after=after)
+            try:
+                for _ in range(1000):
+                    Gang.open(doomed, gang.workers).close()
+            except RankError as error:
+                assert "was lost" in str(error)
+            except TravError as error:
+                assert f"no worker '{gang.workers[VICTIM]}'" in str(error)
+            else:
+                pytest.fail("no error after a worker was killed")
+        wait_until(lambda there=there: len(doomed.scheduler_info(n_workers=-1)["workers"]) == len(there), True)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "said"),
+    [
+        (ranks.one_raises, (2,), "Rank 2 failed alone: out of luck at"),
+        (ranks.one_raises, (2, MemoryError), "Rank 2 failed alone: out of luck at 8,589,934,592 bytes"),
+        (ranks.one_raises, (2, MemoryError, True), "Rank 2 failed while building: out of luck at"),
+        (ranks.one_raises, (2, SystemExit), "Rank 2 failed alone: SystemExit"),
+        (ranks.one_raises_last, (2,), "Rank 2 failed alone: out of luck"),
+    ],
+)
+def test_one_rank_fails(client, function, arguments, said):
+    with Gang.open(client) as gang:
+        gang.call(ranks.fill, 8_000_000)
+        begin = time.monotonic()
+        with pytest.raises(RankError, match=said) as caught:
+            gang.call(function, *arguments)
+        assert time.monotonic() - begin < SOON
+        assert caught.value.rank == 2
+        assert gang.workers[2] in str(caught.value)
+        wait_until(lambda: set(client.run(items).values()), {0})
+        with Gang.open(client) as other:  # while the failed one has not been closed
+            assert other.call(ranks.add, 1) == [[4]] * 4
+    assert set(extensions(client).values()) == {(0, 0)}
+
+
+def items(dask_worker):
+    from rapids_trav.distributed.session.worker_ranks import NAME
+
+    return sum(len(actor._state.items) for actor in dask_worker.extensions[NAME]._ranks.values())
+
+
+def test_a_silent_rank_is_named_at_the_deadline(client):
+    with Gang.open(client, deadline=1.0) as gang:
+        begin = time.monotonic()
+        with pytest.raises(RankError, match=r"Rank 3 did not come within 1 s") as caught:
+            gang.call(ranks.one_sleeps, 3, 4)
+        assert time.monotonic() - begin < SOON
+        assert caught.value.rank == 3 and gang.workers[3] in str(caught.value)
+
+
+def test_a_worker_that_joins_later_is_ignored(doomed):
+    with Gang.open(doomed) as gang:
+        gang.call(ranks.remember, "x", 1)
+        doomed.cluster.scale(4)
+        doomed.wait_for_workers(4, timeout=60)
+        assert len(gang.workers) == 3 and gang.call(ranks.remembered, "x") == [1] * 3
+        with Gang.open(doomed) as other:
+            assert len(other.call(ranks.add, 1)) == 4
+
+
+def test_workers_that_restart_are_others(doomed):
+    with Gang.open(doomed) as gang:
+        doomed.restart()
+        with pytest.raises(RankError, match="was lost"):
+            gang.call(ranks.add, 1)
+        with Gang.open(doomed) as other:
+            assert not set(other.workers) & set(gang.workers)
+            assert len(other.call(ranks.add, 1)) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [ranks.build_forever, ranks.endless])
+@pytest.mark.parametrize("turn", range(10))
+def test_killed_many_times_at_work(doomed, turn, function):
+    lose_one(doomed, function, 0.1 * turn)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", range(10))
+def test_killed_many_times_while_gathering(doomed, turn):
+    gather_with_a_kill(doomed, bool(turn % 2))
