@@ -64,7 +64,7 @@ class VertexValues(Protocol):
 
 
 class TraversableGraph(Protocol):
-    """Ids, edges and frames of one graph; `Graph` is one."""
+    """Ids, edges and frames of one graph."""
 
     directed: bool
     ids: IdMap
