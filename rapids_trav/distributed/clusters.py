@@ -76,12 +76,12 @@ def check_client(client: Any) -> None:
 
 def build(edges: Frame, options: BuildOptions, client: Any) -> DistributedQuestions:
     """Spread the graph of a Dask frame over the workers of a cluster."""
-    from rapids_trav.distributed.ranks import service
     from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
+    from rapids_trav.distributed.ranks.service import build as build_ranks
 
     engine = _engine(edges, options.engine)
     sides = edge_columns(DaskEdges(edges), options.src, options.dst)
-    columns = list(edges.columns) if options.keep_rows else [*sides[0], *sides[1]]
+    columns = list(edges.columns) if options.keep_rows else list(dict.fromkeys([*sides[0], *sides[1]]))
     for_ranks = RankBuildOptions(
         src=sides[0],
         dst=sides[1],
@@ -94,26 +94,33 @@ def build(edges: Frame, options: BuildOptions, client: Any) -> DistributedQuesti
     gang = open_gang(client, engine)
     try:
         check_grid(options.grid, gang.workers)
-        chosen = edges if options.keep_rows else edges[list(dict.fromkeys(columns))]
+        chosen = edges if options.keep_rows else edges[columns]
         gang.hand_over(dask_frames.partitions(chosen, client, gang.workers))
-        summary = gang.call(service.build, for_ranks)[0]
+        summary = gang.call(build_ranks, for_ranks)[0]
     except BaseException:
         gang.close()
         raise
-    divisions = edges.divisions if edges.known_divisions else None
-    return DistributedQuestions(client, gang, summary | {"edge_divisions": divisions})
+    known = {
+        "directed": for_ranks.directed,
+        "src": sides[0],
+        "dst": sides[1],
+        "columns": columns,
+        "engine": engine,
+        "edge_divisions": edges.divisions if edges.known_divisions else None,
+    }
+    return DistributedQuestions(client, gang, summary | known)
 
 
 def open_saved(folder: object, engine: object, client: Any) -> DistributedQuestions:
     """Open a graph that was saved from several workers on those of a cluster, each its part."""
-    from rapids_trav.distributed.ranks import service
+    from rapids_trav.distributed.ranks.service import open_saved as open_ranks
 
     path = location("folder", folder)
     check_client(client)
     one_of("engine", engine, ENGINES)
     gang = open_gang(client, None if engine == "auto" else str(engine))
     try:
-        summary = gang.call(service.open_saved, str(path.absolute()), {})[0]
+        summary = gang.call(open_ranks, str(path.absolute()), {})[0]
     except BaseException:
         gang.close()
         raise

@@ -135,9 +135,9 @@ class DistributedQuestions:
         )
 
     def _ask(self, name: str, *arguments: object, **options: object) -> Any:
-        from rapids_trav.distributed.ranks import service
+        from rapids_trav.distributed.ranks.service import ask
 
-        return self._gang.call(service.ask, name, arguments, options)
+        return self._gang.call(ask, name, arguments, options)
 
     def _refuse(self, question: str) -> NoReturn:
         raise TravError(
@@ -157,10 +157,8 @@ class DistributedQuestions:
     def _edges(self, kept: Any) -> Frame:
         """Return the edges of a neighbourhood in the order of the partitions that they come from."""
         numbers = _flat(about["partitions"] for about in kept.about)
-        futures = [
-            future
-            for _, future in sorted(zip(numbers, _flat(kept.futures("edges")), strict=True), key=_first)
-        ]
+        by_number = dict(zip(numbers, _flat(kept.futures("edges")), strict=True))
+        futures = [by_number[number] for number in sorted(by_number)]
         divisions = self._edge_divisions
         if divisions is not None and len(divisions) != len(futures) + 1:
             divisions = None

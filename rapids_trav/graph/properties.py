@@ -65,8 +65,8 @@ class GraphProperties:
         """Ids and edges of a graph in this process, as the algorithms see them."""
         if not isinstance(self.questions, GraphContents):
             raise TravError(
-                "The graph's ids and edges are on the workers of a Dask cluster: ask its questions, or "
-                "compute the edges into this process and build the graph of them."
+                f"The graph's ids and edges are not in this process ({self.questions.location}): ask its "
+                f"questions, or compute the edges into this process and build the graph of them."
             )
         return self.questions
 
