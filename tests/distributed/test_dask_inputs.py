@@ -39,14 +39,6 @@ def frame(edges):
     return dask.from_pandas(edges, npartitions=4)
 
 
-def no_client():
-    try:
-        distributed.get_client()
-    except ValueError:
-        return True
-    return False
-
-
 def test_the_current_client_is_used(here, gangs, frame, edges):
     with here.as_current():
         graph = frame.trav.graph()
@@ -54,8 +46,9 @@ def test_the_current_client_is_used(here, gangs, frame, edges):
     assert gangs[0].client is here and gangs[0].device == "cpu"
 
 
-def test_without_a_client_it_is_computed_into_this_process_with_a_warning(gangs, frame, edges):
-    assert no_client(), "a test has left its client as the current one"
+def test_without_a_client_it_is_computed_into_this_process_with_a_warning(
+    without_client, gangs, frame, edges
+):
     with pytest.warns(TravWarning, match=r"^The Dask frame is computed into this process, .*client=") as told:
         graph = frame.trav.graph()
     assert told[0].filename == __file__ and len(told) == 1
@@ -81,9 +74,8 @@ def test_options_of_workers_have_no_meaning_for_other_frames(edges, option):
 
 
 @pytest.mark.parametrize("option", [{"grid": (1, 4)}, {"keep_rows": False}])
-def test_options_of_workers_have_no_meaning_without_a_client(frame, option):
+def test_options_of_workers_have_no_meaning_without_a_client(without_client, frame, option):
     (name,) = option
-    assert no_client()
     with pytest.raises(TravError, match=rf"^{name}=.*there is no client: leave it out, or give .* a client"):
         frame.trav.graph(**option)
 
