@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
+import numpy as np
 import pandas as pd
 
 from rapids_trav import Graph
@@ -57,6 +58,7 @@ class FakeGang:
 
     def hand_over(self, partitions):
         self.numbered = list(enumerate(self.client.gather(partitions)))
+        self.n_partitions = len(self.numbered)
 
     def call(self, function: Callable, *arguments, **options):
         self.calls.append((function.__name__, arguments))
@@ -99,7 +101,7 @@ class FakeGang:
         if options.get("trace"):
             return self._kept(result=self._cut(answer.result), trace=[[answer.trace], [], []])
         if options.get("mode") == "each" and name == "bfs":
-            search = (answer["source"] != answer["source"].shift()).cumsum()
+            search = np.cumsum((answer["source"] != answer["source"].shift()).to_numpy(bool))
             cut = [self._cut(rows) for _, rows in answer.groupby(search)]
             return self._kept(result=[[of[rank][0] for of in cut] for rank in range(RANKS)])
         if name in ("bfs", "degrees"):
