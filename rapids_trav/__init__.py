@@ -16,6 +16,7 @@ from rapids_trav.errors import (
     EdgeColumnsError,
     TravError,
     TravMemoryError,
+    TravWarning,
     UnknownColumnError,
     UnknownVertexError,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Traced",
     "TravError",
     "TravMemoryError",
+    "TravWarning",
     "UnknownColumnError",
     "UnknownVertexError",
     "programs",

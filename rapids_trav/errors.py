@@ -33,6 +33,10 @@ class TravMemoryError(TravError, MemoryError):
     """A structure that does not fit: says what was needed, what holds the rest, and what helps."""
 
 
+class TravWarning(UserWarning):
+    """Something works otherwise than the caller may expect: says what, and how to have it otherwise."""
+
+
 def plain(value: object) -> Any:
     """A NumPy scalar as Python's own."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value

@@ -36,6 +36,17 @@ def frame_library(request):
     return pytest.importorskip(request.param)
 
 
+@pytest.fixture
+def without_client(monkeypatch):
+    """No current client of Dask, whatever other tests of this process have left."""
+
+    def none(*_: object, **__: object) -> None:
+        raise ValueError("no client")
+
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "get_client", none)
+
+
 def to_pandas(frame) -> pd.DataFrame:
     """A result of either library as pandas, with nullable integers kept."""
     if isinstance(frame, pd.Series | pd.DataFrame):

@@ -12,6 +12,7 @@ import pandas as pd
 from rapids_trav import Program
 from rapids_trav.algorithms.validation import check_tree
 from rapids_trav.graph import Graph
+from rapids_trav.graph.contents import GraphContents
 
 N = 100_000
 SLACK = 64_000  # bytes of what does not grow with the graph: 0.64 of a vertex
@@ -152,11 +153,11 @@ def _taken(asked, question):
 
         return noted
 
-    budget, kept = asked.graph.budget, (Graph.id_columns, Graph.frame)
+    budget, kept = asked.graph.budget, (GraphContents.id_columns, GraphContents.frame)
     gc.collect()
     at_rest = budget.used
     budget._peak = at_rest
-    Graph.id_columns, Graph.frame = map(noting, kept)
+    GraphContents.id_columns, GraphContents.frame = map(noting, kept)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -164,7 +165,7 @@ def _taken(asked, question):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-        Graph.id_columns, Graph.frame = kept
+        GraphContents.id_columns, GraphContents.frame = kept
     measured = max(peak - before - size_of(answer), first[0] - before if first else 0)
     assert budget.used == at_rest
     return Taken(measured, budget.peak - at_rest)

@@ -150,7 +150,7 @@ def judge(graph: Graph) -> None:
 
 
 def _first(graph: Graph) -> Any:
-    columns = graph.id_columns("vertex")
+    columns = graph.contents.id_columns("vertex")
     row = tuple(next(iter(pd.Series(column))) for column in columns.values())
     return row if len(row) > 1 else row[0]
 

@@ -52,7 +52,8 @@ def one_question(method: Method) -> Method:
         for_graph = {name: options.pop(name) for name in names if name in options}
         if "tuning" in for_graph and "tuning" in own.parameters:
             for_graph["tuning"], options["tuning"] = _split(for_graph["tuning"])
-        return method(Graph.from_edges(accessor._frame, **for_graph), *arguments, **options)  # type: ignore[arg-type]
+        with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[arg-type]
+            return method(graph, *arguments, **options)
 
     summary, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
     others = _listed([part.name for part in more])

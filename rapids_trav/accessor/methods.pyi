@@ -29,6 +29,9 @@ class TravAccessor:
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Graph: ...
     def bfs(
         self,
@@ -54,6 +57,9 @@ class TravAccessor:
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Answer: ...
     def paths(
         self,
@@ -76,6 +82,9 @@ class TravAccessor:
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Frame: ...
     def khop(
         self,
@@ -94,6 +103,9 @@ class TravAccessor:
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Neighborhood: ...
     def levels(
         self,
@@ -115,6 +127,9 @@ class TravAccessor:
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Frame: ...
     def components(
         self,
@@ -138,6 +153,9 @@ class TravAccessor:
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Answer: ...
     def sssp(
         self,
@@ -165,6 +183,9 @@ class TravAccessor:
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Answer: ...
     def pagerank(
         self,
@@ -192,6 +213,9 @@ class TravAccessor:
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Answer: ...
     def run(
         self,
@@ -222,4 +246,7 @@ class TravAccessor:
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Answer: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from typing import Concatenate, ParamSpec, TypeVar
 
 from rapids_trav.algorithms.interface import TraversableGraph
@@ -17,7 +18,7 @@ Found = TypeVar("Found")
 def question(
     method: Callable[Concatenate[Asked, Arguments], Found],
 ) -> Callable[Concatenate[Asked, Arguments], Found]:
-    """Make a method of `Graph` a question: asked within the graph's budget, if there is one."""
+    """Make a method of a graph a question: asked within the graph's budget, if there is one."""
 
     @functools.wraps(method)
     def asked(graph: Asked, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Found:
@@ -32,5 +33,9 @@ def question(
 
 
 def _reusable(argument: object) -> object:
-    """An iterator, which gives its values once, as a list of them."""
+    """An iterator, which gives its values once, as a list of them; options likewise."""
+    if is_dataclass(argument) and not isinstance(argument, type):
+        once = {part.name: getattr(argument, part.name) for part in fields(argument)}
+        lists = {name: list(value) for name, value in once.items() if isinstance(value, Iterator)}
+        return replace(argument, **lists) if lists else argument
     return list(argument) if isinstance(argument, Iterator) else argument

@@ -103,7 +103,7 @@ class Collector(Protocol):
 
 
 class TraversableGraph(Protocol):
-    """Ids, edges and frames of one graph; `Graph` is one."""
+    """Ids, edges and frames of one graph."""
 
     directed: bool
     n_edges: int

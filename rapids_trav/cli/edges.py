@@ -18,7 +18,7 @@ import click
 
 from rapids_trav import datasets
 from rapids_trav.cli.checks import OF_TEXT, check_edge_options, refuse_given
-from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, split_id
+from rapids_trav.cli.ids import IdReader, check_ids, check_types, id_readers, readers, split_id
 from rapids_trav.cli.options import Given, derived
 from rapids_trav.cli.report import progress
 from rapids_trav.cli.wording import rephrased
@@ -32,6 +32,7 @@ from rapids_trav.io import FORMATS, read_edges
 from rapids_trav.io.formats import guess_format
 from rapids_trav.io.parquet import read_schema
 from rapids_trav.io.text import usual_ends
+from rapids_trav.io.write import to_pandas
 from rapids_trav.saved.write import is_saved_graph
 from rapids_trav.storage.build_options import BuildOptions
 
@@ -145,11 +146,19 @@ def open_graph(
     spill: str | None = None,
     variant: str = "auto",
     weight: str | None = None,
+    scheduler: str | None = None,
 ) -> OpenGraph:
-    """Read the edges and build the graph, or open a saved one, on an engine that has the variant."""
+    """Read the edges and build the graph, or open a saved one, on an engine that has the variant.
+
+    With a `scheduler` the graph is on the workers of its cluster.
+    """
     if len(src) != len(dst):
         raise click.UsageError("--src and --dst go together: name as many columns with each.")
     check_edge_options(delimiter, memory_limit, spill)
+    if scheduler is not None:
+        return _open_on_cluster(
+            scheduler, edges, src, dst, directed, format_, delimiter, header, string_ids, engine
+        )
     engine = _engine_with(variant, choose_engine() if engine == "auto" else engine)
     start = time.perf_counter()
     path = Path(edges)
@@ -194,6 +203,53 @@ def open_graph(
         )
     return OpenGraph(
         graph, click.format_filename(edges), engine, id_readers(graph), time.perf_counter() - start
+    )
+
+
+def _open_on_cluster(
+    scheduler: str,
+    edges: str,
+    src: tuple[str, ...],
+    dst: tuple[str, ...],
+    directed: bool | None,
+    format_: str,
+    delimiter: str | None,
+    header: bool | None,
+    string_ids: bool,
+    engine: str,
+) -> OpenGraph:
+    """A graph on the workers of a cluster, which read the edges."""
+    from rapids_trav.cli import clusters  # imports Dask
+
+    refuse_given(
+        ("memory_limit", "spill"), "a graph in this process, and --scheduler spreads it over workers"
+    )
+    start = time.perf_counter()
+    path = Path(edges)
+    if edges in datasets.DIRECTED and not path.exists():
+        path = datasets.path(edges)
+        directed = datasets.DIRECTED[edges] if directed is None else directed
+    if is_saved_graph(path) or not (path.is_file() or path.is_dir()):
+        raise click.UsageError(
+            f"EDGES {edges} is not a file or folder of edges, which --scheduler needs: name one that all "
+            f"workers reach."
+        )
+    format_ = guess_format(path) if format_ == "auto" else format_
+    context = click.get_current_context()
+    client = context.with_resource(clusters.connected(scheduler))
+    with progress("Reading the edges and building the graph"):
+        engine = clusters.engine_of(client) if engine == "auto" else engine
+        source = clusters.read(path.absolute(), format_, engine, [*src, *dst], delimiter, header, string_ids)
+        ends = _ends(source, src, dst)
+        graph = Graph.from_edges(source, *ends, directed=bool(directed), engine=engine, client=client)
+        context.call_on_close(graph.close)
+        first = to_pandas(graph.degrees().head(1)).drop(columns="degree")
+    return OpenGraph(
+        graph,
+        click.format_filename(edges),
+        engine,
+        readers(first, list(first.dtypes)),
+        time.perf_counter() - start,
     )
 
 

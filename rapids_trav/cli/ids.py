@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from decimal import Decimal
@@ -56,11 +56,15 @@ def split_id(text: str, width: int, option: str) -> list[str]:
 
 def id_readers(graph: Graph) -> list[IdReader]:
     """One for each column of the graph's ids."""
-    first = graph.id_columns("id", graph.engine.xp.zeros(min(graph.n_vertices, 1), dtype=np.int64))
-    frame = graph.frame(first)
-    frame = to_pandas(frame)
-    examples = frame.iloc[0].tolist() if len(frame) else [None] * len(first)
-    return [_reader(dtype, example) for dtype, example in zip(graph.ids.dtypes, examples, strict=True)]
+    contents = graph.contents
+    first = contents.id_columns("id", graph.engine.xp.zeros(min(graph.n_vertices, 1), dtype=np.int64))
+    return readers(to_pandas(contents.frame(first)), contents.ids.dtypes)
+
+
+def readers(first: pd.DataFrame, dtypes: Sequence[Dtype]) -> list[IdReader]:
+    """One for each column of ids, of which there is the first, if there is any."""
+    examples = first.iloc[0].tolist() if len(first) else [None] * len(dtypes)
+    return [_reader(dtype, example) for dtype, example in zip(dtypes, examples, strict=True)]
 
 
 def _reader(dtype: Dtype, example: object) -> IdReader:

@@ -37,6 +37,11 @@ _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
 _deterministic = derived(SearchOptions, "deterministic", help="Of all valid predecessors give the smallest.")
+_scheduler = click.option(
+    "--scheduler",
+    help="Address of a Dask scheduler, such as tcp://host:8786, whose workers read EDGES, which all must "
+    "reach, and hold the graph.",
+)
 _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
@@ -58,6 +63,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @derived(SearchOptions, "trace", help="Show what each level did, in a second search.")
 @_output
 @click.option("--plot", "picture", help="Draw vertices by distance (and the trace) to .png, .svg, .pdf, ...")
+@_scheduler
 @_quiet
 def bfs(
     source: tuple[str, ...],
@@ -111,6 +117,7 @@ def bfs(
 @_depth_limit
 @_deterministic
 @_output
+@_scheduler
 @_quiet
 def paths(
     source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Given
@@ -144,6 +151,7 @@ def paths(
 @_where
 @click.option("--vertices", help="Write the vertices to .parquet, .csv or .tsv.")
 @_output
+@_scheduler
 @_quiet
 def khop(
     seed: tuple[str, ...],
@@ -176,8 +184,15 @@ def khop(
 def _ask(question: Callable[..., Answer], *arguments: object, **options: object) -> tuple[Answer, float]:
     start = time.perf_counter()
     with progress(SEARCHING):
-        answer = question(*arguments, **options)
+        answer = computed(question(*arguments, **options))
     return answer, time.perf_counter() - start
+
+
+def computed(answer: Answer) -> Answer:
+    """Return an answer with its frames in this process."""
+    if isinstance(answer, tuple):
+        return type(answer)(*map(computed, answer))
+    return answer.compute() if hasattr(answer, "compute") else answer
 
 
 def screen_beside(*outputs: str | None) -> Console:

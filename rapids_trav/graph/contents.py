@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 
 from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.algorithms.vertex_values import LocalValues
@@ -59,6 +59,11 @@ class GraphContents:
     @property
     def n_vertices(self) -> int:
         return self.ids.n
+
+    @property
+    def ends(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+        """Columns of the sources and of the destinations."""
+        return self.rows.src, self.rows.dst
 
     @property
     def edge_columns(self) -> list[Hashable]:

@@ -6,27 +6,19 @@ import os
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 
-import numpy as np
-
-from rapids_trav.algorithms import levels
-from rapids_trav.algorithms.guard import question
 from rapids_trav.algorithms.options import Direction
-from rapids_trav.csr import statistics
+from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
+from rapids_trav.graph.closed import ClosedQuestions
+from rapids_trav.graph.local_questions import LocalQuestions
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.graph.search_methods import SearchMethods
-from rapids_trav.memory.model.build import COUNTED_BYTES
 from rapids_trav.saved import graphs
-from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage import build
-from rapids_trav.storage.block_sizes import reading
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.memory_errors import telling_of_memory
-from rapids_trav.storage.paged import Paged
-from rapids_trav.storage.parts import GraphParts
-from rapids_trav.utilities.sizes import readable
 
 
 class Graph(SearchMethods, ProgramMethods):
@@ -65,6 +57,9 @@ class Graph(SearchMethods, ProgramMethods):
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
     ) -> Graph:
         """Build a graph from an edge list.
 
@@ -105,6 +100,17 @@ class Graph(SearchMethods, ProgramMethods):
             names in it, and are gone with the graph however it ends.
         tuning : mapping, optional
             Settings for research; see `rapids_trav.tuning.BuildTuning`.
+        client : distributed.Client, optional
+            Of a Dask frame: the cluster whose workers hold the graph, by default that of the current client.
+            Each worker keeps its partitions of the edges and its part of the graph, and answers are Dask
+            frames in its memory; `docs/dask.md` has the rest.  Without any client the frame is computed into
+            this process, and a warning says so.
+        grid : (int, int), optional
+            Of a graph on several workers: rows and columns that they are arranged in, by default as square
+            as their number allows.
+        keep_rows : bool, default True
+            Whether workers keep all columns of the edges, for `where` and the edges of `khop`; without them
+            they keep the graph alone, and need less memory.
 
         Raises
         ------
@@ -138,10 +144,15 @@ class Graph(SearchMethods, ProgramMethods):
             memory_limit=memory_limit,
             spill=spill,
             tuning=tuning,
+            client=client,
+            grid=grid,
+            keep_rows=keep_rows,
         )
+        if (cluster := clusters.cluster_for(edges, options)) is not None:
+            return cls(clusters.build(edges, options, cluster))
         with telling_of_memory("building the graph", engine):
             parts = build.build(edges, options)
-        return cls(**vars(parts))
+        return cls(LocalQuestions(**vars(parts)))
 
     @classmethod
     def open(
@@ -152,6 +163,7 @@ class Graph(SearchMethods, ProgramMethods):
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         verify: bool | None = None,
+        client: object = None,
     ) -> Graph:
         """Open a graph that `save` wrote.
 
@@ -170,6 +182,9 @@ class Graph(SearchMethods, ProgramMethods):
             they were, that they lead to vertices of the graph and that no weight is NaN, which takes a
             twentieth of a second for each GB and what the disk takes: a damaged file may then give other
             answers, but bring nothing down.
+        client : distributed.Client, optional
+            Of a graph that was saved from several workers: the cluster whose workers read it, each its part.
+            There must be as many as there were, and all must reach the folder.
 
         Raises
         ------
@@ -188,11 +203,13 @@ class Graph(SearchMethods, ProgramMethods):
         `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
         and the weight, in ascending order.
         """
+        if client is not None:
+            clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
+            return cls(clusters.open_saved(folder, engine, client))
         with telling_of_memory("opening the graph", engine):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
-        return cls(**vars(parts))
+        return cls(LocalQuestions(**vars(parts)))
 
-    @question
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
@@ -210,69 +227,53 @@ class Graph(SearchMethods, ProgramMethods):
         TravError
             If it cannot be written, for example for lack of room.
         """
-        parts = GraphParts(
-            self.rows, self.ids, self.storage, self.n_edges, self.directed, self.weight, self.build_times
-        )
-        graphs.save(parts, folder)
+        self.questions.save(folder)
 
-    @question
     def degrees(self, direction: Direction = "out") -> Frame:
         """Edges at each vertex: frame of `vertex` and `degree`.
 
         A self-loop is one edge at its vertex, and counts once, also where the directions are "both".
         """
-        return levels.degrees(self, direction)
+        return self.questions.degrees(direction)
 
     def memory(self) -> Frame:
         """List what the graph holds beside the caller's edges: frame of `structure`, `bytes` and `place`.
 
         The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
         """
-        place = self.engine.place
-        held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
-        library = self.rows.source.library
-        return self.hand_out(
-            {
-                "structure": library.column([name for name, _, _ in held], dtype="str"),
-                "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
-                "place": library.column([place for _, _, place in held], dtype="str"),
-            }
-        )
+        return self.questions.memory()
 
     @cached_property
-    @question
     def n_self_loops(self) -> int:
         """Rows whose two ends are the same vertex; counted when first asked for."""
-        stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
-            return statistics.self_loops(stored, self.engine.xp, block)
+        return self.questions.n_self_loops()
 
     @cached_property
-    @question
     def n_duplicate_edges(self) -> int:
         """Rows that repeat an edge of an earlier row; counted when first asked for."""
-        stored = self.storage.view().stored
-        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
-            return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
+        return self.questions.n_duplicate_edges()
 
-    def __getstate__(self) -> dict[str, object]:
-        if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
-            raise TypeError(
-                "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
-                "needed."
-            )
-        if (self.engine.place, self.frame_library) != ("host", "pandas"):
-            raise TypeError(
-                f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
-                f"pickle the edges and build it where it is needed."
-            )
-        return self.__dict__
+    def close(self) -> None:
+        """Give back the memory that the graph holds, here and on workers; every later question is refused.
+
+        Answers stay as they are.  ``with edges.trav.graph() as graph:`` closes it at the end of the block; a
+        graph without references is closed as well.
+        """
+        questions, self.questions = self.questions, ClosedQuestions()
+        questions.close()
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
+        if isinstance(self.questions, ClosedQuestions):
+            return "<Graph: closed>"
         kind = "directed" if self.directed else "undirected"
-        src, dst = ("+".join(map(str, side)) for side in (self.rows.src, self.rows.dst))
+        src, dst = ("+".join(map(str, side)) for side in self.questions.ends)
         return (
             f"<Graph: {self.n_vertices:,} vertices, {self.n_edges:,} edges ({src} to {dst}, {kind}), "
-            f"{self.rows.source.library.name} frames, {self.engine.name} engine"
-            f"{f', within {readable(self.budget.limit)}' if self.budget else ''}>"
+            f"{self.frame_library} frames, {self.questions.location}>"
         )

@@ -7,9 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy.typing as npt
 
-from rapids_trav.algorithms import components, pagerank, run, sssp
 from rapids_trav.algorithms.bfs import Answer
-from rapids_trav.algorithms.guard import question
 from rapids_trav.algorithms.options import (
     ComponentsOptions,
     Direction,
@@ -19,15 +17,13 @@ from rapids_trav.algorithms.options import (
     RunMode,
     SsspOptions,
 )
-from rapids_trav.graph.contents import GraphContents
+from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.programs.definition import Program
-from rapids_trav.utilities.progress import shown
 
 
-class ProgramMethods(GraphContents):
+class ProgramMethods(GraphProperties):
     """Methods of `Graph`, apart for their length."""
 
-    @question
     def run(
         self,
         program: Program,
@@ -141,10 +137,8 @@ class ProgramMethods(GraphContents):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        with shown("run", progress) as on_page:
-            return run.run(self, program, initial, options, on_page)
+        return self.questions.run(program, initial, options)
 
-    @question
     def components(
         self,
         *,
@@ -191,10 +185,8 @@ class ProgramMethods(GraphContents):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        with shown("components", progress) as on_page:
-            return components.components(self, options, on_page)
+        return self.questions.components(options)
 
-    @question
     def sssp(
         self,
         sources: object,
@@ -261,10 +253,8 @@ class ProgramMethods(GraphContents):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        with shown("sssp", progress) as on_page:
-            return sssp.sssp(self, sources, options, on_page)
+        return self.questions.sssp(sources, options)
 
-    @question
     def pagerank(
         self,
         alpha: float = 0.85,
@@ -341,5 +331,4 @@ class ProgramMethods(GraphContents):
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        with shown("pagerank", progress) as on_page:
-            return pagerank.pagerank(self, options, on_page)
+        return self.questions.pagerank(options)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from rapids_trav.algorithms import bfs, khop, levels, paths
 from rapids_trav.algorithms.bfs import Answer
-from rapids_trav.algorithms.guard import question
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, SearchOptions
 from rapids_trav.frames.columns import Frame
-from rapids_trav.graph.contents import GraphContents
+from rapids_trav.graph.properties import GraphProperties
 
 
-class SearchMethods(GraphContents):
+class SearchMethods(GraphProperties):
     """Methods of `Graph`, apart for their length."""
 
-    @question
     def bfs(
         self,
         sources: object,
@@ -94,9 +91,8 @@ class SearchMethods(GraphContents):
             tuning=tuning,
             trace=trace,
         )
-        return bfs.bfs(self, sources, options)
+        return self.questions.bfs(sources, options)
 
-    @question
     def paths(
         self,
         sources: object,
@@ -135,9 +131,8 @@ class SearchMethods(GraphContents):
             variant=variant,
             tuning=tuning,
         )
-        return paths.paths(self, sources, options)
+        return self.questions.paths(sources, options)
 
-    @question
     def khop(
         self, seeds: object, k: int, *, direction: Direction = "out", where: Hashable | None = None
     ) -> Neighborhood:
@@ -158,9 +153,8 @@ class SearchMethods(GraphContents):
             `vertices`, a frame of `vertex` and `distance` in ascending order; `edges`, the rows of the edge
             list (all columns, with their index and in their order) whose both ends are among the vertices.
         """
-        return khop.khop(self, seeds, k, SearchOptions(direction=direction, where=where))
+        return self.questions.khop(seeds, k, SearchOptions(direction=direction, where=where))
 
-    @question
     def levels(
         self,
         sources: object,
@@ -196,4 +190,4 @@ class SearchMethods(GraphContents):
             variant=variant,
             tuning=tuning,
         )
-        return levels.levels(self, sources, options)
+        return self.questions.levels(sources, options)

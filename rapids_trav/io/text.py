@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
@@ -69,7 +70,7 @@ def read_text(
     try:
         check_delimiter(delimiter)
         layout = find_layout(path, format, delimiter, header, id_columns or ())
-        ids = _id_columns(path, layout, id_columns)
+        ids = id_columns_of(path, layout, id_columns)
         frame = _parse(path, layout, ids, string_ids)
     except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         raise reading_error(path, error) from error
@@ -119,7 +120,8 @@ def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
     return names[lower.index(src)], names[lower.index(dst)]
 
 
-def _id_columns(path: Path, layout: TextLayout, id_columns: Sequence[str] | None) -> list[str]:
+def id_columns_of(path: Path, layout: TextLayout, id_columns: Sequence[str] | None) -> list[str]:
+    """Return the columns that hold ids: those named, those of usual names, or the first two."""
     names = list(id_columns or usual_ends(layout.names) or layout.names[:2])
     check_columns(path, layout.names, names)
     return names
@@ -129,26 +131,34 @@ def _parse(path: Path, layout: TextLayout, ids: list[str], string_ids: bool) -> 
     if _has_surplus(path, layout):
         raise _malformed(path, layout, ids)
     try:
-        with closing(open_bytes(path)) as stream, warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # of surplus fields in all rows
-            return pd.read_csv(
-                stream,
-                sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
-                header=None,
-                index_col=False,  # surplus fields are an error, and no index
-                names=list(layout.names),
-                skiprows=layout.skip,
-                comment=layout.comment,
-                quoting=csv.QUOTE_NONE if layout.delimiter == " " else csv.QUOTE_MINIMAL,
-                dtype=dict.fromkeys(ids, str) if string_ids else None,
-                # "NA" and "null" are good names for a vertex; for a weight they mean that there is none.
-                keep_default_na=False,
-                na_values={name: [""] if name in ids else MISSING for name in layout.names},
-                skipinitialspace=True,
-                low_memory=False,
-            )
+        with closing(open_bytes(path)) as stream:
+            return parse_rows(stream, layout, layout.skip, ids, string_ids)
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise _malformed(path, layout, ids) from error
+
+
+def parse_rows(
+    stream: BinaryIO, layout: TextLayout, skip: int, ids: list[str], string_ids: bool
+) -> pd.DataFrame:
+    """Return the rows of a text as a frame, after so many lines; raise what pandas says of malformed ones."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # of surplus fields in all rows
+        return pd.read_csv(
+            stream,
+            sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
+            header=None,
+            index_col=False,  # surplus fields are an error, and no index
+            names=list(layout.names),
+            skiprows=skip,
+            comment=layout.comment,
+            quoting=csv.QUOTE_NONE if layout.delimiter == " " else csv.QUOTE_MINIMAL,
+            dtype=dict.fromkeys(ids, str) if string_ids else None,
+            # "NA" and "null" are good names for a vertex; for a weight they mean that there is none.
+            keep_default_na=False,
+            na_values={name: [""] if name in ids else MISSING for name in layout.names},
+            skipinitialspace=True,
+            low_memory=False,
+        )
 
 
 def find_layout(

@@ -10,7 +10,7 @@ from typing import Literal
 
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.locations import folder
@@ -31,6 +31,9 @@ class BuildOptions:
     memory_limit: int | str | None = None
     spill: str | os.PathLike[str] | None = None
     tuning: Mapping[str, object] | None = None
+    client: object = None
+    grid: tuple[int, int] | None = None
+    keep_rows: bool = True
 
     def __post_init__(self) -> None:
         flag("directed", self.directed)
@@ -45,6 +48,9 @@ class BuildOptions:
                 f"sort={self._tuning.sort!r} says how to sort by degree: leave it out, or give "
                 f"degree_sort=True as well."
             )
+        if self.grid is not None:
+            _check_grid(self.grid)
+        flag("keep_rows", self.keep_rows)
 
     @cached_property
     def _tuning(self) -> BuildTuning:
@@ -55,3 +61,12 @@ class BuildOptions:
         if self.degree_sort is None:
             return None if usual == "none" else usual
         return (self._tuning.sort or "radix") if self.degree_sort else None
+
+
+def _check_grid(grid: object) -> None:
+    """Refuse what is not a number of rows and a number of columns."""
+    sides = grid if isinstance(grid, (tuple, list)) else ()
+    if len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):
+        raise TravError(
+            f"grid={written(grid)} is not a grid of workers: give its rows and columns, such as (2, 2)."
+        )

@@ -81,7 +81,8 @@ def test_the_frame_is_left_as_it_was(edges):
     assert to_pandas(edges).equals(to_pandas(before))
 
 
-def test_dask_frames():
+@pytest.mark.filterwarnings("ignore::rapids_trav.TravWarning")
+def test_dask_frames(without_client):
     dask = pytest.importorskip("dask.dataframe")
     edges = pd.DataFrame({"src": ["a", "b", "d", "e"], "dst": ["b", "c", "e", "e"]})
     edges["open"] = [True, True, True, False]
@@ -100,7 +101,8 @@ def test_dask_frames():
 
 
 @pytest.mark.gpu
-def test_dask_frames_of_cudf():
+@pytest.mark.filterwarnings("ignore::rapids_trav.TravWarning")
+def test_dask_frames_of_cudf(without_client):
     dask_cudf = pytest.importorskip("dask_cudf")
     import cudf
 

@@ -24,6 +24,7 @@ def test_every_example_is_run_here():
         "dependency_graph",
         "coming_from_cugraph",
         "vertex_program",
+        "dask_cluster",  # in test_dask_page.py
     }
 
 

@@ -391,7 +391,8 @@ def test_khop_of_a_saved_graph_has_the_weights(tmp_path):
             assert rows(found) == wanted
 
 
-def test_dask_frames(tmp_path):
+@pytest.mark.filterwarnings("ignore::rapids_trav.TravWarning")
+def test_dask_frames(tmp_path, without_client):
     dask = pytest.importorskip("dask.dataframe")
     edges = random_edges()
     graph = edges.trav.graph(directed=True)

@@ -1,0 +1,109 @@
+"""The questions that a graph answers, wherever its parts are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from typing import Protocol
+
+from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.algorithms.options import (
+    ComponentsOptions,
+    Direction,
+    PagerankOptions,
+    ProgramOptions,
+    SearchOptions,
+    SsspOptions,
+)
+from rapids_trav.engines.interface import Engine
+from rapids_trav.frames.columns import Frame
+from rapids_trav.memory.budget import Budget
+from rapids_trav.programs.definition import Program
+
+
+class Questions(Protocol):
+    """What `Graph` hands its questions to; it documents them.
+
+    Attributes
+    ----------
+    directed : bool
+    weight : hashable or None
+    n_edges : int
+    build_times : dict of str to float
+    """
+
+    directed: bool
+    weight: Hashable | None
+    n_edges: int
+    build_times: dict[str, float]
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+
+    @property
+    def ends(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+        """Columns of the sources and of the destinations."""
+
+    @property
+    def edge_columns(self) -> list[Hashable]:
+        """Columns of the edge list."""
+
+    @property
+    def frame_library(self) -> str:
+        """Library of the frames that come and go."""
+
+    @property
+    def engine(self) -> Engine:
+        """Where searches run."""
+
+    @property
+    def budget(self) -> Budget | None:
+        """The memory limit, or None."""
+
+    @property
+    def location(self) -> str:
+        """Engine and place of the graph, in words."""
+
+    def bfs(self, sources: object, options: SearchOptions) -> Answer:
+        """Answer `Graph.bfs`."""
+
+    def paths(self, sources: object, options: SearchOptions) -> Frame:
+        """Answer `Graph.paths`, whose targets are among the options."""
+
+    def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
+        """Answer `Graph.khop`."""
+
+    def levels(self, sources: object, options: SearchOptions) -> Frame:
+        """Answer `Graph.levels`."""
+
+    def degrees(self, direction: Direction) -> Frame:
+        """Answer `Graph.degrees`."""
+
+    def memory(self) -> Frame:
+        """Answer `Graph.memory`."""
+
+    def n_self_loops(self) -> int:
+        """Count the rows whose two ends are the same vertex."""
+
+    def n_duplicate_edges(self) -> int:
+        """Count the rows that repeat an edge of an earlier row."""
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the graph to a folder."""
+
+    def run(self, program: Program, initial: object, options: ProgramOptions) -> Answer:
+        """Answer `Graph.run`."""
+
+    def components(self, options: ComponentsOptions) -> Answer:
+        """Answer `Graph.components`."""
+
+    def sssp(self, sources: object, options: SsspOptions) -> Answer:
+        """Answer `Graph.sssp`."""
+
+    def pagerank(self, options: PagerankOptions) -> Answer:
+        """Answer `Graph.pagerank`."""
+
+    def close(self) -> None:
+        """Give back what the graph holds elsewhere."""

@@ -1,0 +1,190 @@
+"""Whether a graph is spread over the workers of a Dask cluster, and how it comes there."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rapids_trav.distributed import dask_frames
+from rapids_trav.distributed.questions import DistributedQuestions
+from rapids_trav.edges.sources import DaskEdges, edge_columns
+from rapids_trav.errors import TravError, TravWarning, type_name, written
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.libraries import library_of
+from rapids_trav.storage.build_options import BuildOptions
+from rapids_trav.utilities.checks import one_of
+from rapids_trav.utilities.locations import location
+
+PACKAGE = str(Path(__file__).parents[1])
+ENGINES = ("auto", "cpu", "cuda")
+# Options that say where a graph in one process goes, or that are for questions which workers do not answer.
+OF_ONE_PROCESS = ("weight", "degree_sort", "memory_limit", "spill", "tuning")
+OF_WORKERS = ("client", "grid", "keep_rows")
+
+
+def cluster_for(edges: Any, options: BuildOptions) -> Any:
+    """Return the client of the cluster that is to hold the graph of these edges; None for this process.
+
+    Raises
+    ------
+    TravError
+        If an option has no meaning where the graph goes.
+    """
+    if library_of(edges) != "dask":
+        _refuse(options, OF_WORKERS, "is for Dask frames, and edges is not one")
+        return None
+    if (client := options.client) is not None:
+        check_client(client)
+    elif (client := current_client()) is None:
+        _refuse(options, OF_WORKERS, "is for graphs on the workers of a cluster, and there is no client")
+        _warn(
+            "The Dask frame is computed into this process, since there is no distributed.Client: make one, "
+            "or give client=, and its workers hold the graph."
+        )
+        return None
+    _refuse(options, OF_ONE_PROCESS, "has no meaning for a graph on the workers of a cluster")
+    return client
+
+
+def current_client() -> Any:
+    """Return the current client of `distributed`, or None; a program that has one has imported it."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.get_client()
+    except ValueError:
+        return None
+
+
+def check_client(client: Any) -> None:
+    """Refuse what is not a client of `distributed`, or one that is closed."""
+    kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(client).__mro__}
+    if "distributed.Client" not in kinds:
+        raise TravError(
+            f"client is an object of type {type_name(client)}: give a distributed.Client, such as "
+            f"distributed.Client(address)."
+        )
+    if client.asynchronous:
+        raise TravError(
+            "client is asynchronous, and questions wait for answers: give one without asynchronous=."
+        )
+    if client.status != "running":
+        raise TravError(f"client is {client.status}: give one that is connected to its cluster.")
+
+
+def build(edges: Frame, options: BuildOptions, client: Any) -> DistributedQuestions:
+    """Spread the graph of a Dask frame over the workers of a cluster."""
+    from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
+    from rapids_trav.distributed.ranks.service import build as build_ranks
+
+    engine = _engine(edges, options.engine)
+    sides = edge_columns(DaskEdges(edges), options.src, options.dst)
+    columns = list(edges.columns) if options.keep_rows else list(dict.fromkeys([*sides[0], *sides[1]]))
+    for_ranks = RankBuildOptions(
+        src=sides[0],
+        dst=sides[1],
+        directed=bool(options.directed),
+        vertices=dask_frames.portable(options.vertices),
+        grid=None if options.grid is None else tuple(options.grid),
+        keep_rows=bool(options.keep_rows),
+        engine=engine,
+    )
+    gang = open_gang(client, engine)
+    try:
+        check_grid(options.grid, gang.workers)
+        chosen = edges if options.keep_rows else edges[columns]
+        gang.hand_over(dask_frames.partitions(chosen, client, gang.workers))
+        summary = gang.call(build_ranks, for_ranks)[0]
+    except BaseException:
+        gang.close()
+        raise
+    known = {
+        "directed": for_ranks.directed,
+        "src": sides[0],
+        "dst": sides[1],
+        "columns": columns,
+        "engine": engine,
+        "edge_divisions": edges.divisions if edges.known_divisions else None,
+    }
+    return DistributedQuestions(client, gang, summary | known)
+
+
+def open_saved(folder: object, engine: object, client: Any) -> DistributedQuestions:
+    """Open a graph that was saved from several workers on those of a cluster, each its part."""
+    from rapids_trav.distributed.ranks.service import open_saved as open_ranks
+
+    path = location("folder", folder)
+    check_client(client)
+    one_of("engine", engine, ENGINES)
+    gang = open_gang(client, None if engine == "auto" else str(engine))
+    try:
+        summary = gang.call(open_ranks, str(path.absolute()), {})[0]
+    except BaseException:
+        gang.close()
+        raise
+    return DistributedQuestions(client, gang, summary)
+
+
+def refuse_local(**given: object) -> None:
+    """Refuse options of `Graph.open` that are for a graph in this process."""
+    for name, value in given.items():
+        if value is not None:
+            raise TravError(
+                f"{name}={written(value)} has no meaning for a graph on the workers of a cluster: leave it "
+                f"out."
+            )
+
+
+def open_gang(client: Any, device: str | None) -> Any:
+    """Bring a rank to each worker."""
+    from rapids_trav.distributed.session.gang import Gang
+
+    return Gang.open(client, device=device)
+
+
+def check_grid(grid: tuple[int, int] | None, workers: tuple[str, ...]) -> None:
+    """Refuse a grid that has not a place for each worker."""
+    if grid is not None and grid[0] * grid[1] != len(workers):
+        raise TravError(
+            f"grid={tuple(grid)} has {grid[0] * grid[1]} places, and the cluster has {len(workers)} workers: "
+            f"give rows and columns whose product is {len(workers)}."
+        )
+
+
+def _engine(edges: Frame, engine: object) -> str:
+    """Return the engine of the workers, which is that of the frames that they hold."""
+    one_of("engine", engine, ENGINES, " for a graph on the workers of a cluster")
+    own = "cuda" if dask_frames.is_cudf(edges) else "cpu"
+    if engine not in ("auto", own):
+        other = "pandas" if own == "cuda" else "cudf"
+        raise TravError(
+            f"engine={engine!r} does not take partitions of {library_of(edges._meta)} on workers: convert "
+            f"them with edges.to_backend({other!r})."
+        )
+    return own
+
+
+def _refuse(options: BuildOptions, names: tuple[str, ...], why: str) -> None:
+    defaults = {field.name: field.default for field in fields(options)}
+    for name in names:
+        value = getattr(options, name)
+        if value is not defaults[name]:
+            shown = f"{name}=" if name == "client" else f"{name}={written(value)}"
+            raise TravError(f"{shown} {why}: leave it out{_instead(name)}.")
+
+
+def _instead(name: str) -> str:
+    """Return what else helps a caller whose option is refused."""
+    if name in OF_WORKERS:
+        return ", or give a Dask frame and a client"
+    return ", or build the graph of edges.compute() in this process"
+
+
+def _warn(message: str) -> None:
+    """Warn at the caller's line, outside this package."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    warnings.warn(message, TravWarning, stacklevel=level)

@@ -1,0 +1,58 @@
+"""Dask's side of a distributed graph: partitions in, frames of kept futures out."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rapids_trav.frames import proxies
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.libraries import library_of
+
+Futures = list[Any]  # of `distributed`, each of one frame
+
+
+def partitions(frame: Frame, client: Any, workers: Sequence[str]) -> Futures:
+    """Start to compute the partitions of a Dask frame on these workers; return a future of each, in order."""
+    return client.compute(frame.to_delayed(), workers=list(workers), allow_other_workers=False)
+
+
+def portable(value: Any) -> Any:
+    """Return vertices that a caller names as something that can be sent to the workers."""
+    if hasattr(value, "__dask_graph__"):
+        value = value.compute()
+    if isinstance(value, Iterator):
+        return list(value)
+    return proxies.opened(value, on_gpu=False)
+
+
+def is_cudf(frame: Frame) -> bool:
+    """Return whether the partitions of a Dask frame are frames of cuDF."""
+    return library_of(frame._meta) == "cudf"
+
+
+def assembled(futures: Futures, lengths: Sequence[int], meta: Frame, name: str) -> Frame:
+    """Return the Dask frame of successive futures, whose index counts the rows through all of them.
+
+    Partitions without rows are left out, so that divisions ascend; of an empty frame one stays.
+    """
+    kept = [i for i, rows in enumerate(lengths) if rows] or [0]
+    firsts = [sum(lengths[:i]) for i in kept]
+    last = max(sum(lengths) - 1, 0)
+    return joined([futures[i] for i in kept], meta, name, (*firsts, last))
+
+
+def joined(futures: Futures, meta: Frame, name: str, divisions: tuple | None = None) -> Frame:
+    """Return the Dask frame whose partitions these futures are; it keeps them alive."""
+    import dask.dataframe
+
+    key = f"trav-{name}-{uuid.uuid4().hex}"
+    layer = {(key, i): future for i, future in enumerate(futures)}
+    divisions = (None,) * (len(futures) + 1) if divisions is None else divisions
+    return dask.dataframe.from_graph(layer, meta, divisions, list(layer), f"trav-{name}")
+
+
+def without_rows(frame: Frame) -> Frame:
+    """Return the columns of a frame; runs where the frame is."""
+    return frame.iloc[:0]

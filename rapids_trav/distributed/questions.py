@@ -1,0 +1,187 @@
+"""Questions of a graph that is spread over the workers of a Dask cluster: the client's side.
+
+Each is one request that all ranks answer together.  What they find stays on their workers, and is handed out
+as a Dask frame of it.  A rank tells `about` an answer, of each of its frames, how many rows the rank's
+partitions have (``about["lengths"][name]``), and of the edges of a neighbourhood which partitions of the edge
+list they come from (``about["partitions"]``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+from rapids_trav.algorithms.bfs import Answer, Traced
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.algorithms.options import (
+    ComponentsOptions,
+    Direction,
+    PagerankOptions,
+    ProgramOptions,
+    SearchOptions,
+    SsspOptions,
+)
+from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
+from rapids_trav.memory.budget import Budget
+from rapids_trav.programs.definition import Program
+from rapids_trav.utilities.locations import location
+
+
+@dataclass(frozen=True)
+class WorkersEngine:
+    """The engine that the workers search with, by its name; `engines.interface` has the ones in a process."""
+
+    name: str
+    variants: tuple[str, ...] = ("auto",)
+
+
+class DistributedQuestions:
+    """An `algorithms.questions.Questions` whose answers are Dask frames on the workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    gang : session.gang.Gang
+        The ranks, which have built the graph.
+    summary : mapping
+        What they tell of it.
+    """
+
+    weight: Hashable | None = None
+    budget: Budget | None = None
+
+    def __init__(self, client: Any, gang: Any, summary: Mapping[str, Any]) -> None:
+        self.directed: bool = summary["directed"]
+        self.n_vertices: int = summary["n_vertices"]
+        self.n_edges: int = summary["n_edges"]
+        self.build_times: dict[str, float] = summary["build_times"]
+        self.edge_columns: list[Hashable] = list(summary["columns"])
+        self.ends: tuple[Sequence[Hashable], Sequence[Hashable]] = (summary["src"], summary["dst"])
+        self.grid: tuple[int, int] = tuple(summary["grid"])
+        self.engine: Any = WorkersEngine(summary["engine"], tuple(summary.get("variants", ("auto",))))
+        self.frame_library: str = "cudf" if self.engine.name == "cuda" else "pandas"
+        self._edge_divisions: tuple | None = summary.get("edge_divisions")
+        self._client, self._gang = client, gang
+        self._metas: dict[tuple, Frame] = {}  # by what decides the columns of an answer
+
+    @property
+    def location(self) -> str:
+        rows, columns = self.grid
+        workers = len(self._gang.workers)
+        return (
+            f"{self.engine.name} engine on {workers} worker{'s' if workers > 1 else ''} ({rows} x {columns})"
+        )
+
+    def bfs(self, sources: object, options: SearchOptions) -> Answer:
+        kept = self._ask("bfs", portable(sources), **_named(options))
+        kind = ("bfs", options.mode, options.predecessors)
+        result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
+        return Traced(result, self._small(kept, "trace")) if options.trace else result
+
+    def paths(self, sources: object, options: SearchOptions) -> Frame:
+        named = _named(options)
+        kept = self._ask("paths", portable(sources), named.pop("targets", None), **named)
+        return self._frame(kept, "result", ("paths", options.mode))
+
+    def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
+        kept = self._ask("khop", portable(seeds), k, **_named(options))
+        return Neighborhood(self._frame(kept, "vertices", ("khop",)), self._edges(kept))
+
+    def levels(self, sources: object, options: SearchOptions) -> Frame:
+        named = _named(options)
+        named.pop("predecessors", None)  # levels are of distances
+        return self._frame(
+            self._ask("levels", portable(sources), **named), "result", ("levels", options.mode)
+        )
+
+    def degrees(self, direction: Direction) -> Frame:
+        return self._frame(self._ask("degrees", direction), "result", ("degrees",))
+
+    def memory(self) -> Frame:
+        return self._small(self._ask("memory"), "result")
+
+    def n_self_loops(self) -> int:
+        return int(self._ask("n_self_loops")[0])
+
+    def n_duplicate_edges(self) -> int:
+        return int(self._ask("n_duplicate_edges")[0])
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        self._ask("save", str(location("folder", folder).absolute()))
+
+    def run(self, program: Program, initial: object, options: ProgramOptions) -> NoReturn:
+        self._refuse("run")
+
+    def components(self, options: ComponentsOptions) -> NoReturn:
+        self._refuse("components")
+
+    def sssp(self, sources: object, options: SsspOptions) -> NoReturn:
+        self._refuse("sssp")
+
+    def pagerank(self, options: PagerankOptions) -> NoReturn:
+        self._refuse("pagerank")
+
+    def close(self) -> None:
+        self._gang.close()
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError(
+            "A graph on the workers of a cluster cannot be pickled: save it, and open the folder with the "
+            "client of the cluster where it is needed."
+        )
+
+    def _ask(self, name: str, *arguments: object, **options: object) -> Any:
+        from rapids_trav.distributed.ranks.service import ask
+
+        return self._gang.call(ask, name, arguments, options)
+
+    def _refuse(self, question: str) -> NoReturn:
+        raise TravError(
+            f"{question} is not answered by a graph on the workers of a cluster: build the graph in this "
+            f"process, with edges.compute().trav.graph(...), and ask it."
+        )
+
+    def _frame(self, kept: Any, name: str, kind: tuple, in_turns: bool = False) -> Frame:
+        """Return the frame of an answer: ranks follow each other, or take turns."""
+        futures, lengths = kept.futures(name), [about["lengths"][name] for about in kept.about]
+        if in_turns:
+            futures, lengths = (_flat(zip(*of, strict=True)) for of in (futures, lengths))
+        else:
+            futures, lengths = _flat(futures), _flat(lengths)
+        return assembled(futures, lengths, self._meta(futures[0], (name, *kind)), name)
+
+    def _edges(self, kept: Any) -> Frame:
+        """Return the edges of a neighbourhood in the order of the partitions that they come from."""
+        numbers = _flat(about["partitions"] for about in kept.about)
+        by_number = dict(zip(numbers, _flat(kept.futures("edges")), strict=True))
+        futures = [by_number[number] for number in sorted(by_number)]
+        divisions = self._edge_divisions
+        if divisions is not None and len(divisions) != len(futures) + 1:
+            divisions = None
+        return joined(futures, self._meta(futures[0], ("edges",)), "edges", divisions)
+
+    def _small(self, kept: Any, name: str) -> Frame:
+        """Return a small frame, which one rank has the whole of, in this process."""
+        (future,) = _flat(kept.futures(name))
+        return future.result()
+
+    def _meta(self, future: Any, kind: tuple) -> Frame:
+        """Return the columns of an answer of one kind, which are always the same: asked for once."""
+        if kind not in self._metas:
+            self._metas[kind] = self._client.submit(without_rows, future, pure=False).result()
+        return self._metas[kind]
+
+
+def _named(options: SearchOptions) -> dict[str, Any]:
+    """Return the options that are not at their defaults, ready to be sent."""
+    given = {part.name: getattr(options, part.name) for part in fields(options)}
+    defaults = {part.name: part.default for part in fields(options)}
+    return {name: portable(value) for name, value in given.items() if value is not defaults[name]}
+
+
+def _flat(parts: Any) -> Futures:
+    return [item for part in parts for item in part]

@@ -1,0 +1,129 @@
+"""Questions of a graph whose parts are in this process."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, paths, run, sssp
+from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.guard import question
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.algorithms.options import (
+    ComponentsOptions,
+    Direction,
+    PagerankOptions,
+    ProgramOptions,
+    SearchOptions,
+    SsspOptions,
+)
+from rapids_trav.csr import statistics
+from rapids_trav.frames.columns import Frame
+from rapids_trav.graph.contents import GraphContents
+from rapids_trav.memory.model.build import COUNTED_BYTES
+from rapids_trav.programs.definition import Program
+from rapids_trav.saved import graphs
+from rapids_trav.saved.rows import SavedRows
+from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.paged import Paged
+from rapids_trav.storage.parts import GraphParts
+from rapids_trav.utilities.progress import shown
+from rapids_trav.utilities.sizes import readable
+
+
+class LocalQuestions(GraphContents):
+    """An `algorithms.questions.Questions`: each is a call of its algorithm, within the memory limit."""
+
+    @question
+    def bfs(self, sources: object, options: SearchOptions) -> Answer:
+        return bfs.bfs(self, sources, options)
+
+    @question
+    def paths(self, sources: object, options: SearchOptions) -> Frame:
+        return paths.paths(self, sources, options)
+
+    @question
+    def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
+        return khop.khop(self, seeds, k, options)
+
+    @question
+    def levels(self, sources: object, options: SearchOptions) -> Frame:
+        return levels.levels(self, sources, options)
+
+    @question
+    def degrees(self, direction: Direction) -> Frame:
+        return levels.degrees(self, direction)
+
+    @question
+    def run(self, program: Program, initial: object, options: ProgramOptions) -> Answer:
+        with shown("run", options.progress) as on_page:
+            return run.run(self, program, initial, options, on_page)
+
+    @question
+    def components(self, options: ComponentsOptions) -> Answer:
+        with shown("components", options.progress) as on_page:
+            return components.components(self, options, on_page)
+
+    @question
+    def sssp(self, sources: object, options: SsspOptions) -> Answer:
+        with shown("sssp", options.progress) as on_page:
+            return sssp.sssp(self, sources, options, on_page)
+
+    @question
+    def pagerank(self, options: PagerankOptions) -> Answer:
+        with shown("pagerank", options.progress) as on_page:
+            return pagerank.pagerank(self, options, on_page)
+
+    @question
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        parts = GraphParts(
+            self.rows, self.ids, self.storage, self.n_edges, self.directed, self.weight, self.build_times
+        )
+        graphs.save(parts, folder)
+
+    @question
+    def n_self_loops(self) -> int:
+        stored = self.storage.view().stored
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
+            return statistics.self_loops(stored, self.engine.xp, block)
+
+    @question
+    def n_duplicate_edges(self) -> int:
+        stored = self.storage.view().stored
+        with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
+            return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
+
+    def memory(self) -> Frame:
+        place = self.engine.place
+        held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
+        library = self.rows.source.library
+        return self.hand_out(
+            {
+                "structure": library.column([name for name, _, _ in held], dtype="str"),
+                "bytes": np.asarray([size for _, size, _ in held], dtype=np.int64),
+                "place": library.column([place for _, _, place in held], dtype="str"),
+            }
+        )
+
+    @property
+    def location(self) -> str:
+        return f"{self.engine.name} engine" + (
+            f", within {readable(self.budget.limit)}" if self.budget else ""
+        )
+
+    def close(self) -> None:
+        """There is nothing elsewhere: what is here goes with its last reference."""
+
+    def __getstate__(self) -> dict[str, object]:
+        if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
+            raise TypeError(
+                "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
+                "needed."
+            )
+        if (self.engine.place, self.frame_library) != ("host", "pandas"):
+            raise TypeError(
+                f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
+                f"pickle the edges and build it where it is needed."
+            )
+        return self.__dict__

@@ -1,0 +1,91 @@
+"""Attributes of `Graph`: what its questions tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from rapids_trav.algorithms.questions import Questions
+from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.engines.interface import Engine
+from rapids_trav.errors import TravError
+from rapids_trav.graph.contents import GraphContents
+from rapids_trav.ids.maps import IdMap
+from rapids_trav.memory.budget import Budget
+from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.in_memory import InMemory
+
+
+class GraphProperties:
+    """A graph that hands everything on to its `questions`."""
+
+    def __init__(self, questions: Questions) -> None:
+        self.questions = questions
+
+    @property
+    def n_vertices(self) -> int:
+        return self.questions.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        return self.questions.n_edges
+
+    @property
+    def directed(self) -> bool:
+        return self.questions.directed
+
+    @property
+    def weight(self) -> Hashable | None:
+        return self.questions.weight
+
+    @property
+    def build_times(self) -> dict[str, float]:
+        return self.questions.build_times
+
+    @property
+    def engine(self) -> Engine:
+        return self.questions.engine
+
+    @property
+    def budget(self) -> Budget | None:
+        """The memory limit, what is in use and the most that was; None without a limit."""
+        return self.questions.budget
+
+    @property
+    def frame_library(self) -> str:
+        """The library of the frames that come and go: "pandas" or "cudf"."""
+        return self.questions.frame_library
+
+    @property
+    def edge_columns(self) -> list[Hashable]:
+        """Columns of the edge list, each addressable by its name (`where`, `weight`, the edges of `khop`)."""
+        return self.questions.edge_columns
+
+    @property
+    def contents(self) -> GraphContents:
+        """Ids and edges of a graph in this process, as the algorithms see them."""
+        if not isinstance(self.questions, GraphContents):
+            raise TravError(
+                f"The graph's ids and edges are not in this process ({self.questions.location}): ask its "
+                f"questions, or compute the edges into this process and build the graph of them."
+            )
+        return self.questions
+
+    @property
+    def rows(self) -> RowReader:
+        """The way back to the edges."""
+        return self.contents.rows
+
+    @property
+    def ids(self) -> IdMap:
+        """The caller's ids and the internal ones."""
+        return self.contents.ids
+
+    @property
+    def storage(self) -> InMemory:
+        """Where the adjacencies are."""
+        return self.contents.storage
+
+    @property
+    def values(self) -> LocalValues:
+        """Work on the values of all vertices."""
+        return self.contents.values

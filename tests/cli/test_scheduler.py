@@ -1,0 +1,122 @@
+"""Questions of the command line to the workers of a Dask cluster."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from rapids_trav.cli import run
+
+distributed = pytest.importorskip("distributed")
+
+sys.path.append(str(Path(__file__).parents[1] / "distributed"))
+from distributed_cases import edges_of  # noqa: E402
+from fake_gang import install  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    """The address of a cluster whose only worker is in this process."""
+    with distributed.LocalCluster(
+        processes=False, protocol="tcp", n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def gangs(monkeypatch):
+    return install(monkeypatch)
+
+
+@pytest.fixture(params=["edges.parquet", "edges.csv", "edges.csv.gz", "edges.tsv"])
+def path(request, tmp_path):
+    edges = edges_of("str").drop(columns="kind")
+    path = tmp_path / request.param
+    if path.suffix == ".parquet":
+        edges.to_parquet(path)
+    else:
+        edges.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ["bfs", "-s", "v000", "-s", "v007", "--mode", "each", "--deterministic"],
+        ["bfs", "-s", "v000", "--where", "open", "--depth-limit", "3", "--reached-only"],
+        ["paths", "-s", "v000", "-t", "v005", "--deterministic"],
+        ["khop", "-s", "v000", "-k", "2"],
+    ],
+)
+def test_answers_are_those_of_one_process(scheduler, gangs, path, tmp_path, capsys, question):
+    name, *options = question
+    here, there = tmp_path / "here.parquet", tmp_path / "there.parquet"
+    assert run([name, str(path), *options, "--engine", "cpu", "-o", str(here)]) == 0
+    wanted = capsys.readouterr().out
+    assert run([name, str(path), *options, "-o", str(there), "--scheduler", scheduler]) == 0
+    found = capsys.readouterr().out
+    assert_frame_equal(pd.read_parquet(there), pd.read_parquet(here))
+    assert found.splitlines()[1:] == wanted.splitlines()[1:]
+    assert "56 vertices, 90 edges, undirected; cpu engine" in found
+    assert len(gangs) == 1 and gangs[0].closed
+
+
+def test_a_text_of_several_blocks(scheduler, gangs, tmp_path, monkeypatch, capsys):
+    from rapids_trav.cli import clusters
+
+    monkeypatch.setattr(clusters, "BLOCK", 100)
+    path, out = tmp_path / "edges.csv", tmp_path / "out.csv"
+    edges = edges_of("int").drop(columns="kind")
+    path.write_text("# a comment is no header\n" if False else edges.to_csv(index=False))
+    assert (
+        run(["bfs", str(path), "-s", "0", "--deterministic", "-o", str(out), "--scheduler", scheduler]) == 0
+    )
+    assert len(gangs[0].numbered or []) == 0  # closed
+    wanted = edges.trav.bfs(0, deterministic=True)
+    assert_frame_equal(pd.read_csv(out), wanted, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("src,dst\n1,2\n" + "3,4\n" * 40 + "x,5\n", "holds ids of several kinds: add --string-ids"),
+        ("src,dst\n1,2\n" + "3,4\n" * 40 + "3,4,5\n", "is malformed"),
+        ("src,dst\n1,2\n" + "3,4\n" * 40 + "3,\n", "has a row without an id in column 'dst'"),
+    ],
+)
+def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, capsys, text, message):
+    from rapids_trav.cli import clusters
+
+    monkeypatch.setattr(clusters, "BLOCK", 100)
+    monkeypatch.setattr(clusters, "SAMPLE", 20)
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    assert run(["bfs", str(path), "-s", "1", "--scheduler", scheduler]) == 1
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv"], "is not a file or folder of edges"),
+        (["facebook", "--memory-limit", "1GB"], "--memory-limit is for a graph in this process"),
+    ],
+)
+def test_what_a_cluster_does_not_take(scheduler, gangs, capsys, arguments, message):
+    assert run(["bfs", *arguments, "-s", "0", "--scheduler", scheduler]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_shipped_graph(scheduler, gangs, capsys):
+    assert run(["bfs", "facebook", "-s", "0", "--scheduler", scheduler]) == 0
+    assert "1,742" in capsys.readouterr().out
+
+
+def test_a_scheduler_that_does_not_answer(gangs, capsys, monkeypatch):
+    from rapids_trav.cli import clusters
+
+    monkeypatch.setattr(clusters, "WAIT", 0.2)
+    assert run(["bfs", "facebook", "-s", "0", "--scheduler", "tcp://127.0.0.1:9"]) == 1
+    assert "--scheduler tcp://127.0.0.1:9 cannot be reached" in capsys.readouterr().err

@@ -1,0 +1,158 @@
+"""A gang without ranks: a graph in this process answers, and its answers are cut as ranks would hold them.
+
+The frames go to the workers of a client, so that what is made of them are Dask frames like any other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav import Graph
+
+RANKS = 3
+
+
+@dataclass
+class FakeKept:
+    """Answer of all ranks: the futures of their frames, and what each tells of them."""
+
+    about: list[dict]
+    parts: dict[str, list[list]]
+
+    def futures(self, name: str) -> list[list]:
+        return self.parts[name]
+
+
+@dataclass
+class RankBuildOptions:
+    """Options as the ranks take them."""
+
+    src: list
+    dst: list
+    directed: bool
+    vertices: object
+    grid: tuple[int, int] | None
+    keep_rows: bool
+    engine: str
+
+
+class FakeGang:
+    """Three ranks, of which the second holds no vertices."""
+
+    opened: list[FakeGang]  # by the class of each test
+
+    def __init__(self, client, device):
+        self.client, self.device, self.workers = client, device, RANKS * tuple(client.nthreads())
+        self.closed, self.calls, self.numbered = False, [], []
+        self.opened.append(self)
+
+    @classmethod
+    def open(cls, client, workers=None, *, device=None, deadline=60.0):
+        return cls(client, device)
+
+    def hand_over(self, partitions):
+        self.numbered = list(enumerate(self.client.gather(partitions)))
+        self.n_partitions = len(self.numbered)
+
+    def call(self, function: Callable, *arguments, **options):
+        self.calls.append((function.__name__, arguments))
+        return getattr(self, f"_{function.__name__}")(*arguments, **options)
+
+    def close(self):
+        self.closed = True
+        self.graph = self.numbered = None
+
+    def _build(self, options):
+        edges = pd.concat([frame for _, frame in self.numbered])
+        self.graph = Graph.from_edges(
+            edges, options.src, options.dst, directed=options.directed, vertices=options.vertices
+        )
+        return [self._summary(options.grid) for _ in range(RANKS)]
+
+    def _open_saved(self, folder, options):
+        self.graph = Graph.open(folder, engine="cpu")
+        src, dst = self.graph.rows.src, self.graph.rows.dst
+        more = {"directed": self.graph.directed, "src": src, "dst": dst, "engine": "cpu"}
+        return [{**self._summary(None), **more, "columns": [*src, *dst]} for _ in range(RANKS)]
+
+    def _summary(self, grid):
+        return {
+            "n_vertices": self.graph.n_vertices,
+            "n_edges": self.graph.n_edges,
+            "columns": self.graph.edge_columns,
+            "build_times": {"renumber": 0.0},
+            "grid": grid or (1, RANKS),
+        }
+
+    def _ask(self, name, arguments, options):
+        if name.startswith("n_"):
+            return [getattr(self.graph, name)] * RANKS
+        answer = getattr(self.graph, name)(*arguments, **options)
+        if answer is None:
+            return [None] * RANKS
+        if name == "khop":
+            return self._kept(vertices=self._cut(answer.vertices), edges=self._edges(answer.edges))
+        if options.get("trace"):
+            return self._kept(result=self._cut(answer.result), trace=[[answer.trace], [], []])
+        if options.get("mode") == "each" and name == "bfs":
+            search = np.cumsum((answer["source"] != answer["source"].shift()).to_numpy(bool))
+            cut = [self._cut(rows) for _, rows in answer.groupby(search)]
+            return self._kept(result=[[of[rank][0] for of in cut] for rank in range(RANKS)])
+        if name in ("bfs", "degrees"):
+            return self._kept(result=self._cut(answer))
+        return self._kept(result=[[answer], [], []])
+
+    def _cut(self, frame):
+        """The rows of each rank: the second has none."""
+        half = len(frame) // 2
+        return [[frame.iloc[:half]], [frame.iloc[half:half]], [frame.iloc[half:]]]
+
+    def _edges(self, rows):
+        """The rows by the partition that they come from; partition k is on rank k % RANKS."""
+        parts, first = [], 0
+        for number, frame in self.numbered:
+            inside = sum(frame.index.isin(rows.index))  # an index is in one partition alone
+            parts.append((number, rows.iloc[first : first + inside]))
+            first += inside
+        self.numbers = [[number for number, _ in parts if number % RANKS == rank] for rank in range(RANKS)]
+        return [[part for number, part in parts if number % RANKS == rank] for rank in range(RANKS)]
+
+    def _kept(self, **frames):
+        parts = {
+            name: [[self.client.submit(lambda kept: kept, part, pure=False) for part in of] for of in ranks]
+            for name, ranks in frames.items()
+        }
+        about = [
+            {"lengths": {name: [len(part) for part in ranks[rank]] for name, ranks in frames.items()}}
+            for rank in range(RANKS)
+        ]
+        for rank, numbers in enumerate(getattr(self, "numbers", [[], [], []])):
+            about[rank]["partitions"] = numbers
+        return FakeKept(about, parts)
+
+
+def install(monkeypatch) -> list[FakeGang]:
+    """Let graphs be built by fake gangs; return those that are opened."""
+
+    class Gang(FakeGang):
+        opened: list[FakeGang] = []  # noqa: RUF012 -- of one test
+
+    def ask(state, name, arguments, options): ...
+    def build(state, options): ...
+    def open_saved(state, folder, options): ...
+
+    session, service, rank_graph = (ModuleType(name) for name in ("gang", "service", "rank_graph"))
+    session.Gang = Gang
+    service.ask, service.build, service.open_saved = ask, build, open_saved
+    rank_graph.RankBuildOptions = RankBuildOptions
+    room = "rapids_trav.distributed"
+    monkeypatch.setitem(sys.modules, f"{room}.session.gang", session)
+    monkeypatch.setitem(sys.modules, f"{room}.ranks.service", service)
+    monkeypatch.setitem(sys.modules, f"{room}.ranks.rank_graph", rank_graph)
+    return Gang.opened

@@ -1,0 +1,171 @@
+"""Which graphs are spread over workers, and which options have a meaning where."""
+
+import warnings
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from rapids_trav import Graph, TravError, TravWarning
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask.dataframe")
+
+from distributed_cases import edges_of  # noqa: E402
+from fake_gang import install  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def here():
+    """A client whose worker is in this process; it is not the current one."""
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def gangs(monkeypatch):
+    return install(monkeypatch)
+
+
+@pytest.fixture
+def edges():
+    return edges_of("int").drop(columns="kind")
+
+
+@pytest.fixture
+def frame(edges):
+    return dask.from_pandas(edges, npartitions=4)
+
+
+def test_the_current_client_is_used(here, gangs, frame, edges):
+    with here.as_current():
+        graph = frame.trav.graph()
+        assert_frame_equal(graph.degrees().compute(), edges.trav.graph().degrees())
+    assert gangs[0].client is here and gangs[0].device == "cpu"
+
+
+def test_without_a_client_it_is_computed_into_this_process_with_a_warning(
+    without_client, gangs, frame, edges
+):
+    with pytest.warns(TravWarning, match=r"^The Dask frame is computed into this process, .*client=") as told:
+        graph = frame.trav.graph()
+    assert told[0].filename == __file__ and len(told) == 1
+    assert gangs == [] and graph.storage is not None
+    assert_frame_equal(graph.degrees().compute(scheduler="sync"), edges.trav.graph().degrees())
+    with pytest.warns(TravWarning):
+        assert frame.trav.levels(0, memory_limit="1MB").compute(scheduler="sync")["vertices"].sum() > 0
+
+
+def test_other_frames_are_not_warned_about(edges):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        edges.trav.graph()
+
+
+@pytest.mark.parametrize("option", [{"client": 1}, {"grid": (1, 4)}, {"keep_rows": False}])
+def test_options_of_workers_have_no_meaning_for_other_frames(edges, option):
+    (name,) = option
+    with pytest.raises(
+        TravError, match=rf"^{name}=.* is for Dask frames, and edges is not one: leave it out"
+    ):
+        edges.trav.graph(**option)
+
+
+@pytest.mark.parametrize("option", [{"grid": (1, 4)}, {"keep_rows": False}])
+def test_options_of_workers_have_no_meaning_without_a_client(without_client, frame, option):
+    (name,) = option
+    with pytest.raises(TravError, match=rf"^{name}=.*there is no client: leave it out, or give .* a client"):
+        frame.trav.graph(**option)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"weight": "open"},
+        {"degree_sort": True},
+        {"memory_limit": "1GB"},
+        {"spill": "/"},
+        {"tuning": {}},
+    ],
+)
+def test_options_of_one_process_have_no_meaning_on_workers(here, gangs, frame, option):
+    (name,) = option
+    with pytest.raises(
+        TravError, match=rf"^{name}=.* has no meaning for a graph on the workers.*edges\.compute"
+    ):
+        frame.trav.graph(client=here, **option)
+    assert gangs == []
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"client": "tcp://1.2.3.4:8786"}, "^client is an object of type str: give a distributed.Client"),
+        ({"grid": 4}, "^grid=4 is not a grid of workers: give its rows and columns, such as"),
+        ({"grid": (2, 0)}, "^grid=.* is not a grid"),
+        ({"grid": (True, 3)}, "^grid=.* is not a grid"),
+        ({"keep_rows": "no"}, "^keep_rows='no' is neither True nor False"),
+        ({"engine": "gpu"}, "^engine='gpu' is not known: choose one of 'auto', 'cpu', 'cuda' for a graph on"),
+        ({"engine": "cuda"}, r"^engine='cuda' does not take partitions of pandas .*to_backend\('cudf'\)"),
+        ({"src": "no"}, "'no' is not in the edges|Only one end of the edges is named"),
+        ({"src": "from", "dst": "dst"}, "^Column 'from' is not in the edges"),
+    ],
+)
+def test_options_that_are_refused(here, gangs, frame, option, message):
+    with pytest.raises(TravError, match=message):
+        frame.trav.graph(**{"client": here, **option})
+    assert gangs == []
+
+
+def test_a_grid_has_a_place_for_each_worker(here, gangs, frame):
+    message = r"^grid=\(2, 2\) has 4 places, and the cluster has 3 workers: give .* whose product is 3\.$"
+    with pytest.raises(TravError, match=message):
+        frame.trav.graph(client=here, grid=(2, 2))
+    assert gangs[0].closed
+    assert "on 3 workers (3 x 1)" in repr(frame.trav.graph(client=here, grid=(3, 1)))
+
+
+def test_a_client_that_is_closed_is_refused(gangs, frame):
+    client = distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
+    )
+    client.close()
+    with pytest.raises(TravError, match=r"^client is closed: give one that is connected to its cluster.$"):
+        frame.trav.graph(client=client)
+    assert gangs == []
+
+
+def test_rows_that_are_not_kept_are_not_handed_over(here, gangs, frame):
+    graph = frame.trav.graph(client=here, keep_rows=False)
+    assert {tuple(part.columns) for _, part in gangs[0].numbered} == {("src", "dst")}
+    assert graph.edge_columns == ["src", "dst"]
+    frame.trav.graph(client=here)
+    assert [list(part.columns) for _, part in gangs[1].numbered] == [["src", "dst", "open"]] * 4
+
+
+def test_partitions_are_handed_over_in_their_order(here, gangs, frame, edges):
+    frame.trav.graph(client=here)
+    assert [number for number, _ in gangs[0].numbered] == [0, 1, 2, 3]
+    assert_frame_equal(pd.concat([part for _, part in gangs[0].numbered]), edges)
+    frame.assign(more=1).partitions[1:].trav.graph(client=here)
+    first = frame.divisions[1]
+    assert_frame_equal(pd.concat([part for _, part in gangs[1].numbered]), edges.assign(more=1).loc[first:])
+
+
+def test_vertices_may_be_a_dask_series(here, gangs, frame):
+    more = dask.from_pandas(pd.Series([1000, 1001]), npartitions=2)
+    n = frame.trav.graph(client=here).n_vertices
+    with here.as_current():
+        assert frame.trav.graph(client=here, vertices=more).n_vertices == n + 2
+
+
+def test_the_gang_is_closed_where_building_fails(here, gangs, frame, monkeypatch):
+    def fails(self, options):
+        raise TravError("no")
+
+    monkeypatch.setattr("fake_gang.FakeGang._build", fails)
+    with pytest.raises(TravError, match=r"^no$"):
+        Graph.from_edges(frame, client=here)
+    assert gangs[0].closed
