@@ -215,7 +215,7 @@ def shared(client):
     [
         (lambda edges: edges.assign(src=edges["src"].where(edges["src"] != 7)), "null"),
         (lambda edges: edges.assign(src=edges["src"] > 3), "bool"),
-        (lambda edges: edges.assign(src=edges["src"] + 0.5), "0.5"),
+        (lambda edges: edges.assign(src=edges["src"] + 0.5), "not a whole number"),
     ],
 )
 def test_edges_that_are_refused(client, change, message):
