@@ -27,6 +27,10 @@ class VertexValues(Protocol):
     """
 
     @property
+    def spread(self) -> bool:
+        """Whether the values are on several ranks."""
+
+    @property
     def n(self) -> int:
         """Number of vertices."""
 

@@ -6,6 +6,7 @@ vertex, since that is the rank at the row of its destination and the column of i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
@@ -85,7 +86,7 @@ def _rows(part: Part, begin: int, end: int) -> Iterator[tuple[Array, Array]]:
     wanted = np.arange(first, last, CHUNK)[1:]
     cuts = xp.searchsorted(offsets, xp.asarray(wanted, dtype=offsets.dtype), side="right") - 1
     bounds = sorted({0, *cuts.tolist(), end - begin})
-    for top, bottom in zip(bounds[:-1], bounds[1:], strict=True):
+    for top, bottom in itertools.pairwise(bounds):
         of_rows = offsets[top : bottom + 1]
         at = xp.arange(int(of_rows[0]), int(of_rows[-1]), dtype=np.int64)
         if len(at):

@@ -4,8 +4,8 @@
 2. Vertices dealt out by degree (`numbering`), and both ends of the edges in internal ids.
 3. Edges to their places in the grid (`engines.multigpu.partition`).
 
-Steps that look numbers up at other ranks do so for some edges at a time, `round_edges` over all ranks, so that
-what is under way stays small beside the edges.
+Steps that look numbers up at other ranks do so for some edges at a time, `round_edges` over all ranks, so
+that what is under way stays small beside the edges.
 """
 
 from __future__ import annotations
