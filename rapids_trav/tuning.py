@@ -12,10 +12,12 @@ from dataclasses import dataclass, fields
 from typing import Literal, TypeVar, get_args
 
 from rapids_trav.errors import TravError, listed, written
-from rapids_trav.utilities.checks import one_of
+from rapids_trav.utilities.checks import flag, one_of
 
 SortBackEnd = Literal["radix", "merge"]
 Policy = Literal["gap", "beamer"]
+Exchange = Literal["auto", "list", "bitmap"]
+Claim = Literal["atomics", "sort"]
 Gather = Literal["rows", "replicas"]
 Replication = Literal["auto", "formula", 1, 2, 4, 8, 16, 32]
 
@@ -47,13 +49,33 @@ class SearchTuning:
     policy : {"gap", "beamer"}, optional
         When the variant "direction" turns from top-down to bottom-up and back, and only with it; by default
         as the GAP Benchmark Suite does.
+    exchange : {"auto", "list", "bitmap"}, optional
+        Of a graph on many workers: form in which vertices travel; by default the shorter, message by message.
+    claim : {"atomics", "sort"}, optional
+        Likewise: how a worker finds out what is new to it, by a bitmap, the default, or by sorting.
+    bottom_up : bool, optional
+        Likewise: whether workers may also look from vertices that are not found yet for edges to them, which
+        needs the edges by both ends; by default not.
     """
 
     policy: Policy | None = None
+    exchange: Exchange | None = None
+    claim: Claim | None = None
+    bottom_up: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.policy is not None:
-            one_of("policy", self.policy, get_args(Policy))
+        known = (("policy", Policy), ("exchange", Exchange), ("claim", Claim))
+        for name, kind in known:
+            if (value := getattr(self, name)) is not None:
+                one_of(name, value, get_args(kind))
+        if self.bottom_up is not None:
+            flag("bottom_up", self.bottom_up)
+
+    @property
+    def of_ranks(self) -> dict[str, object]:
+        """Return those that are given of the settings for graphs on many workers."""
+        given = {name: getattr(self, name) for name in ("exchange", "claim", "bottom_up")}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Protocol, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import Engine
+from rapids_trav.engines.interface import DType, Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
@@ -27,6 +26,10 @@ class VertexValues(Protocol):
     """
 
     @property
+    def spread(self) -> bool:
+        """Whether the values are on several ranks."""
+
+    @property
     def n(self) -> int:
         """Number of vertices."""
 
@@ -35,7 +38,7 @@ class VertexValues(Protocol):
         """Number of vertices whose values are here in the caller's order."""
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> DType:
         """Type of internal ids."""
 
     def filled(self, value: float, dtype: npt.DTypeLike) -> Array:

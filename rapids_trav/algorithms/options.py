@@ -68,6 +68,11 @@ class SearchOptions:
         """When the variant "direction" turns."""
         return self._settings.policy or "gap"
 
+    @property
+    def of_ranks(self) -> dict[str, object]:
+        """Settings for graphs on many workers, by name."""
+        return self._settings.of_ranks
+
     @cached_property
     def _settings(self) -> SearchTuning:
         return tuned(SearchTuning, self.tuning)

@@ -10,6 +10,7 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.storage.interface import SearchView
@@ -50,6 +51,11 @@ def ask(
     does not wait twice; other faults are then told first.
     """
     one_of("variant", asked.variant, graph.engine.variants, f" of the {graph.engine.name} engine")
+    if asked.of_ranks and not graph.values.spread:
+        raise TravError(
+            f"tuning names {written(next(iter(asked.of_ranks)))}, which is for graphs on the workers of a "
+            f"cluster: leave it out."
+        )
     graph.rows.check_where(asked.where)
     joint, own = asked.mode == "joint", graph.engine.answers
     lenient = joint and not checked and own is not None and asked.variant in own.lenient
@@ -63,6 +69,7 @@ def ask(
         targets=targets,
         predecessors=asked.predecessors,
         trace=asked.trace,
+        of_ranks=asked.of_ranks,
     )
     return SearchRequest(
         view=graph.storage.view(asked.direction, asked.where),

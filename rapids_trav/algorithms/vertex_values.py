@@ -23,6 +23,7 @@ class LocalValues:
 
     engine: Engine
     ids: IdMap
+    spread = False
 
     @property
     def n(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 
@@ -45,6 +46,7 @@ class BfsOptions:
     targets: Array | None = None
     predecessors: bool = True
     trace: bool = False
+    of_ranks: Mapping[str, Any] = field(default_factory=dict)  # settings of a search over many workers
 
 
 @dataclass(frozen=True)

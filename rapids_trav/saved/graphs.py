@@ -36,17 +36,17 @@ def save(graph: GraphParts, folder: object) -> None:
         "n_vertices": graph.ids.n,
         "n_edges": graph.n_edges,
         "columns": {
-            "src": [_name(name) for name in graph.rows.src],
-            "dst": [_name(name) for name in graph.rows.dst],
-            "weight": None if graph.weight is None else _name(graph.weight),
+            "src": [name_in_head(name) for name in graph.rows.src],
+            "dst": [name_in_head(name) for name in graph.rows.dst],
+            "weight": None if graph.weight is None else name_in_head(graph.weight),
         },
         "ids": entry,
     }
     write_graph(folder, head, arrays, tables)
 
 
-def _name(column: Hashable) -> str | int:
-    """A column's name as JSON can hold it: a label that is neither text nor an integer becomes text."""
+def name_in_head(column: Hashable) -> str | int:
+    """Return a column's name as JSON can hold it: a label that is not text or an integer becomes text."""
     name = column if isinstance(column, (str, int)) else str(column)
     if not is_name(name):
         raise TravError(

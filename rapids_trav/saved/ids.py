@@ -72,7 +72,7 @@ def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: 
     table = folder.table("ids", [f"vertex_{i}" for i in range(width)], n)
     categories = {i: folder.table(f"categories_{i}", ["category"]) for i in entry.ordered}
     try:
-        columns = _columns(table, categories, entry)
+        columns = columns_of(table, categories, entry)
         named = [(f"vertex_{i}", library.column(column)) for i, column in enumerate(columns)]
         ids, codes = renumber([named], width, library, xp)
         place = move(codes(0), xp)
@@ -88,7 +88,8 @@ def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: 
     return ids
 
 
-def _columns(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry) -> list[pd.Series]:
+def columns_of(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry) -> list[pd.Series]:
+    """Return the ids of a table as columns of their types."""
     columns = []
     for i, dtype in enumerate(entry.dtypes):
         if i in categories:

@@ -57,7 +57,7 @@ def write_graph(
     TravError
         If the folder is there already or cannot be written, for example for lack of room.
     """
-    target = _target(folder)
+    target = free_target(folder)
     n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())
     made = False
     try:
@@ -83,8 +83,8 @@ def write_graph(
         ) from error
 
 
-def _target(folder: Any) -> Path:
-    """The folder to be made, which a link leads to if it is named by one."""
+def free_target(folder: Any) -> Path:
+    """Return the folder to be made, which a link leads to if it is named by one."""
     try:
         target = location("folder", folder).resolve()
         there = target.exists()

@@ -148,8 +148,8 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
     ("kind", "given", "message"),
     [
         (BuildTuning, {"policy": 1}, "^tuning names 'policy', which is not known here: choose from 'sort'.$"),
-        (SearchTuning, {1: 2}, "^tuning names 1, which is not known here: choose from 'policy'.$"),
-        (SearchTuning, "gap", "^tuning='gap' is not a mapping: give a dict with any of 'policy'.$"),
+        (SearchTuning, {1: 2}, "^tuning names 1, which is not known here: choose from 'policy'"),
+        (SearchTuning, "gap", "^tuning='gap' is not a mapping: give a dict with any of 'policy'"),
         (RunTuning, {"gather": "all"}, "^gather='all' is not known: choose one of 'rows', 'replicas'.$"),
         (RunTuning, {"replication": 3}, "^replication=3 is not known"),
         (RunTuning, {"replication": 4}, "^replication=4 is how many copies replicas have"),

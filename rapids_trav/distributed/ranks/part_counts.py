@@ -6,6 +6,7 @@ vertex, since that is the rank at the row of its destination and the column of i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import add
@@ -50,7 +51,7 @@ def self_loops(part: Part) -> Array:
     row, column = part.grid.place(part.rank)
     found = xp.zeros(block, np.int64)
     begin, end = row * block, (row + 1) * block  # the rows of the own block
-    for source, target in _rows(part, begin, end):
+    for source, target in rows_of(part, begin, end):
         own, count = xp.unique(source[source - begin == target - column * block], return_counts=True)
         found[own - begin] += count
     return found
@@ -66,7 +67,7 @@ def count_duplicates(communicator: Communicator, part: Part) -> int:
     xp = part.work.xp
     row, column = part.grid.place(part.rank)
     loops = others = 0
-    for source, target in _rows(part, 0, part.grid.local_columns):
+    for source, target in rows_of(part, 0, part.grid.local_columns):
         keys = xp.sort(source.astype(np.int64) << SHIFT | target)
         again = keys[1:][keys[1:] == keys[:-1]]
         local_source, local_target = again >> SHIFT, again & (2**SHIFT - 1)
@@ -77,15 +78,15 @@ def count_duplicates(communicator: Communicator, part: Part) -> int:
     return loops + (others if part.directed else others // 2)
 
 
-def _rows(part: Part, begin: int, end: int) -> Iterator[tuple[Array, Array]]:
-    """Yield the edges of some rows, whole rows at a time: local sources and destinations."""
+def rows_of(part: Part, begin: int, end: int) -> Iterator[tuple[Array, Array]]:
+    """Yield a rank's edges of some rows, whole rows at a time: local sources and destinations."""
     xp, edges = part.work.xp, part.by_source
     offsets = edges.offsets[begin : end + 1]
     first, last = int(offsets[0]), int(offsets[-1])
     wanted = np.arange(first, last, CHUNK)[1:]
     cuts = xp.searchsorted(offsets, xp.asarray(wanted, dtype=offsets.dtype), side="right") - 1
     bounds = sorted({0, *cuts.tolist(), end - begin})
-    for top, bottom in zip(bounds[:-1], bounds[1:], strict=True):
+    for top, bottom in itertools.pairwise(bounds):
         of_rows = offsets[top : bottom + 1]
         at = xp.arange(int(of_rows[0]), int(of_rows[-1]), dtype=np.int64)
         if len(at):

@@ -69,6 +69,7 @@ class RankEngine:
             targets=options.targets,
             predecessors=options.predecessors,
             trace=options.trace,
+            **options.of_ranks,
         )
         found = search(numbering.rank.communicator, view.part, sources, asked)
         own = slice(numbering.n_owned)
@@ -84,7 +85,7 @@ class RankEngine:
         return Search(distance, predecessor, [level for one in found for level in one.trace])
 
     def smallest_predecessors(self, into: RankView, distance: Array, order: None = None) -> Array:
-        """Return each vertex's neighbour one level up that is first in the caller's order; -1 where none is."""
+        """Return each vertex's neighbour one level up that is first in the caller's order; -1 if none is."""
         numbering, xp = self.numbering, self.xp
         block = numbering.grid.block
         communicator = numbering.rank.communicator

@@ -4,13 +4,13 @@
 2. Vertices dealt out by degree (`numbering`), and both ends of the edges in internal ids.
 3. Edges to their places in the grid (`engines.multigpu.partition`).
 
-Steps that look numbers up at other ranks do so for some edges at a time, `round_edges` over all ranks, so that
-what is under way stays small beside the edges.
+Steps that look numbers up at other ranks do so for some edges at a time, `round_edges` over all ranks, so
+that what is under way stays small beside the edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -19,7 +19,7 @@ import numpy as np
 
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.dictionary import build_ids
-from rapids_trav.distributed.ranks.numbered_ids import NumberedIds
+from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
 from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
 from rapids_trav.distributed.ranks.rank_answers import RankAnswers
@@ -170,10 +170,27 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
     n_sides = len(sides)
     sides += _isolated(rank, options.vertices, [dtypes[name] for name in src])
     n_edges = rank.communicator.sum([sum(len(frame) for _, frame in partitions)])[0]
-    times = PhaseTimes(RankEngineClock(rank).synchronize)
+    times = PhaseTimes(Clock(rank).synchronize)
     with times.phase("renumber"):
         ids, places = build_ids(rank, sides)
         del sides, places[n_sides:]
+
+    def rows(numbering: Numbering, ends: list[Ends]) -> RankRows:
+        return RankRows(source, src, dst, partitions, ends if options.keep_rows else None, numbering)
+
+    return assemble(rank, ids, places, n_edges, rows, options, times)
+
+
+def assemble(
+    rank: Rank,
+    ids: SpreadMap,
+    places: list[Array],
+    n_edges: int,
+    rows_of_ends: Callable[[Numbering, list[Ends]], RankRows],
+    options: RankBuildOptions,
+    times: PhaseTimes,
+) -> RankGraph:
+    """Make the graph of edges whose ends are places: source and destination of each list in turn."""
     chunk = max(1, options.round_edges // rank.size)
     with times.phase("degree sort"):
         degree = _degrees(rank, ids.firsts, places, chunk)
@@ -189,7 +206,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
             directed=options.directed,
             round_edges=options.round_edges,
         )
-    rows = RankRows(source, src, dst, partitions, ends if options.keep_rows else None, numbering)
+    rows = rows_of_ends(numbering, ends)
     return RankGraph(
         rank=rank,
         numbering=numbering,
@@ -203,7 +220,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
 
 
 @dataclass(frozen=True)
-class RankEngineClock:
+class Clock:
     """Waits for the device of a rank, so that each phase pays for its own work."""
 
     rank: Rank
@@ -244,7 +261,7 @@ def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[lis
     return found
 
 
-def _rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[int, slice]]:
+def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[int, slice]]:
     """Cut arrays into pieces; yield as many on all ranks, empty ones of no array (-1) to make them so."""
     mine = [
         (number, slice(begin, begin + length))
@@ -262,7 +279,7 @@ def _degrees(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: in
     xp = rank.xp
     degree = xp.zeros(int(firsts[rank.rank + 1] - firsts[rank.rank]), np.int64)
     none = xp.empty(0, np.int64)
-    for number, piece in _rounds(rank, places, length):
+    for number, piece in rounds(rank, places, length):
         some = places[number][piece] if number >= 0 else none
         wanted, count = xp.unique(some, return_counts=True) if len(some) else (none, none)
         cuts = xp.searchsorted(wanted, xp.asarray(firsts)).tolist()
@@ -283,7 +300,7 @@ def _in_internal(numbering: Numbering, places: list[Array], length: int) -> list
     dtype = numbering.grid.vertex_dtype
     found = [rank.xp.empty(len(of), dtype) for of in places]
     none = rank.xp.empty(0, np.int64)
-    for number, piece in _rounds(rank, places, length):
+    for number, piece in rounds(rank, places, length):
         internal = numbering.internal(places[number][piece] if number >= 0 else none)
         if number >= 0:
             found[number][piece] = internal

@@ -100,11 +100,11 @@ class RankRows:
         """
         assert self.ends is not None
         xp = self.numbering.rank.xp
-        words = self._chosen_everywhere(chosen)
+        words = self.chosen_everywhere(chosen)
         masks = [None] * len(self.ends) if where is None else self._kept(where)
         found = []
         for (number, frame), (u, v), kept in zip(self.partitions, self.ends, masks, strict=True):
-            both = _has(words, u) & _has(words, v)
+            both = has(words, u) & has(words, v)
             rows = xp.flatnonzero(both if kept is None else both & kept)
             found.append((number, frame.take(move(rows, self.source.library.xp))))
         return found
@@ -121,7 +121,7 @@ class RankRows:
         raise_together(self.numbering.rank, error)
         return masks
 
-    def _chosen_everywhere(self, chosen: Array) -> Array:
+    def chosen_everywhere(self, chosen: Array) -> Array:
         """Return the bitmap of the vertices that any rank has chosen.
 
         A bit for each vertex of the graph is less than the ends of the own edges take, up to some thousand
@@ -134,6 +134,6 @@ class RankRows:
         return xp.concatenate([of if of.dtype == BITMAP else work.to_words(of, block // 32) for of in told])
 
 
-def _has(words: Array, vertices: Array) -> Array:
+def has(words: Array, vertices: Array) -> Array:
     """Return whether each vertex has its bit set."""
     return (words[vertices >> 5] >> (vertices & 31).astype(np.uint32)) & np.uint32(1) != 0

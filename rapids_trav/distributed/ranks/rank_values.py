@@ -24,6 +24,7 @@ class RankValues:
     """
 
     numbering: Numbering
+    spread = True
 
     @property
     def n(self) -> int:

@@ -6,7 +6,7 @@ else ends the communicator, so that no rank waits for one that has failed, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from rapids_trav.algorithms import bfs, khop, levels, paths
 from rapids_trav.algorithms.options import SearchOptions, whole_number
+from rapids_trav.distributed.ranks import saved_parts
 from rapids_trav.distributed.ranks.part_counts import count_duplicates, count_self_loops
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, build_graph
@@ -34,6 +35,14 @@ def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
     with together(state.communicator, "building the graph"):
         rank = rank_of(state)
         graph = build_graph(rank, state.partitions, options)
+        state.items[GRAPH] = graph
+        return summary(graph)
+
+
+def open_saved(state: RankState, folder: str, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Open a graph that `save` wrote, each rank some of its parts; return what the client is to know."""
+    with together(state.communicator, "opening the graph"):
+        graph = saved_parts.open_parts(rank_of(state), folder, RankBuildOptions(**(options or {})))
         state.items[GRAPH] = graph
         return summary(graph)
 
@@ -179,4 +188,5 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "memory": _memory,
     "n_self_loops": _n_self_loops,
     "n_duplicate_edges": _n_duplicate_edges,
+    "save": saved_parts.save,
 }

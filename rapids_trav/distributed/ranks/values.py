@@ -159,7 +159,8 @@ class Labels:
     def hashes(self, values: Values) -> Array:
         if self.rank.library.name == "cudf":
             return values.hash_values().to_cupy()
-        return pd.util.hash_pandas_object(values, index=False, categorize=False).to_numpy()
+        hashes = pd.util.hash_pandas_object(values, index=False, categorize=False)
+        return move(hashes.to_numpy(), self.rank.xp)
 
     def union(self, pieces: Sequence[Values]) -> Values:
         filled = [piece for piece in pieces if len(piece)]  # the others have no say in the dtype

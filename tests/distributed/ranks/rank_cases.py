@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +73,7 @@ def spread(edges, shape, partitions=None, sources=None, **options):
     size = shape[0] * shape[1]
     n = size + 1 if partitions is None else partitions
     cuts = np.linspace(0, len(edges), n + 1).astype(int)
-    parts = [edges.iloc[begin:end] for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    parts = [edges.iloc[begin:end] for begin, end in itertools.pairwise(cuts)]
     local = {name: value for name, value in options.items() if name in ("src", "dst", "directed", "vertices")}
     states = [RankState(None, "cpu") for _ in range(size)]
     for number, part in enumerate(parts):

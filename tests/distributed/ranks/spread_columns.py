@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -64,7 +65,7 @@ def parts(
     if bounds is None:
         bounds = np.sort(np.random.default_rng(seed).integers(0, len(column) + 1, size - 1)).tolist()
     edges = [0, *bounds, len(column)]
-    return [column.iloc[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    return [column.iloc[begin:end] for begin, end in pairwise(edges)]
 
 
 def spread(sides: Sequence[Side], size: int, seed: int = 0) -> list[list[Side]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +20,7 @@ def edges_of(kind):
         pairs = [(7, leaf) for leaf in range(300) if leaf != 7]
     elif kind == "path":
         order = rng.permutation(200) * 3
-        pairs = list(zip(order[:-1], order[1:], strict=True))
+        pairs = list(itertools.pairwise(order))
     elif kind == "one vertex":
         pairs = [(3, 3), (3, 3)]
     elif kind == "loops":

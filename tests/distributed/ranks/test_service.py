@@ -94,6 +94,24 @@ def test_an_engine_without_the_variant(graph):
         graph.ask("bfs", 9, variant="push")
 
 
+@pytest.mark.parametrize(
+    "tuning",
+    [{"exchange": "list"}, {"exchange": "bitmap"}, {"claim": "sort"}, {"bottom_up": True}],
+    ids=str,
+)
+def test_settings_give_the_same_answer(tuning):
+    edges = generators.rmat(7, 6)[["src", "dst"]]
+    graph = spread(edges, (2, 2), directed=True)
+    source = int(edges["src"].iloc[0])
+    for direction in ("out", "in"):
+        asked = {"direction": direction, "deterministic": True}
+        same(graph.frame("bfs", source, **asked, tuning=tuning), graph.local.bfs(source, **asked))
+    (trace,) = [f for of in graph.ask("bfs", source, trace=True, tuning=tuning) for f in of.frames["trace"]]
+    assert (set(trace["direction"]) == {"push"}) == ("bottom_up" not in tuning)
+    with pytest.raises(TravError, match=f"tuning names {next(iter(tuning))!r}, which is for graphs on the"):
+        graph.local.bfs(source, tuning=tuning)
+
+
 def test_rows_that_were_not_kept():
     graph = spread(EDGES, (2, 2), keep_rows=False)
     wanted = graph.local.bfs(9, deterministic=True)

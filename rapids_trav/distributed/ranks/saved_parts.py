@@ -1,0 +1,281 @@
+"""A graph on many ranks as a folder, into which each writes its part and from which any number read.
+
+- `parts.json`: format version, number of the parts, vertices and edges, names of the columns.
+- `part_<i>`: the ids that rank i held, as `saved.ids` has them, and its edges, `src.npy` and `dst.npy`, by
+  the places of their ends, of an undirected one the smaller first; beside them `graph.json` with the size and
+  CRC-32 of each file.
+
+All ranks have to see the folder.  As in `saved.write` it is there whole or not at all.  Places do not depend
+on the ranks, so that a graph may be opened by more or fewer than have saved it.  What is spared is to look up
+the ids of all edges.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
+from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.distributed.ranks.part_counts import rows_of
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
+from rapids_trav.distributed.ranks.rank_answers import RankAnswers
+from rapids_trav.distributed.ranks.rank_graph import Clock, RankBuildOptions, RankGraph, assemble, rounds
+from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has
+from rapids_trav.errors import TravError, first_line
+from rapids_trav.frames.columns import Frame, move
+from rapids_trav.ids.maps import Column, vertex_dtype
+from rapids_trav.saved.graphs import name_in_head
+from rapids_trav.saved.head import TableEntry, damaged
+from rapids_trav.saved.ids import columns_of, describe
+from rapids_trav.saved.write import HEAD, free_target, head_bytes, write_graph
+from rapids_trav.storage.edge_rows import check_name
+from rapids_trav.storage.mapped_arrays import open_array
+from rapids_trav.utilities.atomic_files import (
+    file_checksum,
+    folder_in_the_making,
+    open_plain,
+    plain_size,
+    sync_folder,
+)
+from rapids_trav.utilities.locations import location
+from rapids_trav.utilities.phase_times import PhaseTimes
+
+PARTS, FORMAT, VERSION = "parts.json", "rapids_trav graph in parts", 1
+
+
+def save(graph: RankGraph, folder: str) -> None:
+    """Write the folder; every rank calls it.
+
+    Raises
+    ------
+    TravError
+        On all ranks, if any of them cannot write; nothing is left then.
+    """
+    rank = graph.rank
+    source, destination = _edges(graph)
+    with ExitStack() as stack:
+        partial: Any = None
+        target: Path | None = None
+        error: TravError | None = None
+        if rank.rank == 0:
+            try:
+                target = free_target(location("folder", folder))
+                partial = stack.enter_context(folder_in_the_making(target))
+                partial.chmod(0o755)
+            except OSError as refused:
+                error = TravError(f"{folder} cannot be made: {refused.strerror or refused}.")
+            except TravError as refused:
+                error = refused
+        raise_together(rank, error)
+        partial = all_gather_objects(rank, partial)[0]
+        try:
+            entry, tables, arrays = describe(graph.ids.base, rank.library)
+            arrays |= {"src": source, "dst": destination}
+            write_graph(partial / f"part_{rank.rank}", {"ids": entry}, arrays, tables)
+        except TravError as refused:
+            error = refused
+        raise_together(rank, error)
+        if target is not None:
+            try:
+                (partial / PARTS).write_bytes(head_bytes(_head(graph)))
+                sync_folder(partial)
+                partial.rename(target)
+                sync_folder(target.parent)
+            except OSError as refused:
+                error = TravError(f"{folder} cannot be written: {refused.strerror or refused}.")
+        raise_together(rank, error)
+
+
+def _head(graph: RankGraph) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "parts": graph.rank.size,
+        "n_vertices": graph.n_vertices,
+        "n_edges": graph.n_edges,
+        "directed": graph.directed,
+        "src": [name_in_head(name) for name in graph.rows.src],
+        "dst": [name_in_head(name) for name in graph.rows.dst],
+    }
+
+
+def _edges(graph: RankGraph) -> Ends:
+    """Return the places of both ends of this rank's edges, of an undirected edge once on all ranks."""
+    rank, numbering, part = graph.rank, graph.numbering, graph.parts.part
+    xp, grid = rank.xp, part.grid
+    row, column = grid.place(part.rank)
+    own = xp.full(grid.block, -1, numbering.place_of_owned.dtype)
+    own[: numbering.n_owned] = numbering.place_of_owned
+    from_place, to_place = (
+        xp.concatenate(rank.communicator.all_gather(group, own))
+        for group in (grid.ranks_of_column(column), grid.ranks_of_row(row))
+    )
+    found = [(own[:0], own[:0])]
+    for source, target in rows_of(part, 0, grid.local_columns):
+        u, v = from_place[source], to_place[target]
+        kept = slice(None) if part.directed else u <= v
+        found.append((u[kept], v[kept]))
+    source, destination = (xp.concatenate(list(ends)) for ends in zip(*found, strict=True))
+    return source, destination
+
+
+def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
+    """Open a folder that `save` wrote; every rank calls it and reads some of the parts.
+
+    Raises
+    ------
+    TravError
+        On all ranks, if the folder is not there for any of them, or not what was saved.
+    """
+    path = Path(folder)
+    error: TravError | None = None
+    head: dict[str, Any] = {}
+    sides: list[list[Column]] = []
+    ends: list[Ends] = []
+    times = PhaseTimes(Clock(rank).synchronize)
+    with times.phase("ids"):
+        try:
+            head = _read_head(path / PARTS, FORMAT)
+            for number in range(rank.rank, head["parts"], rank.size):
+                columns, edges = _read_part(rank, path / f"part_{number}", head)
+                sides.append(columns)
+                ends.append(edges)
+        except TravError as refused:
+            error = refused
+        except (KeyError, TypeError, ValueError) as wrong:  # a head that somebody else made
+            error = damaged(path, f"does not hold a graph in parts ({first_line(wrong)})")
+        raise_together(rank, error)
+        ids, _ = build_ids(rank, sides)
+    if ids.n != head["n_vertices"]:
+        raise damaged(path, f"holds {ids.n:,} vertex ids, and should hold {head['n_vertices']:,}")
+    n_edges = rank.communicator.sum([sum(len(source) for source, _ in ends)])[0]
+    if n_edges != head["n_edges"]:
+        raise damaged(path, f"holds {n_edges:,} edges, and should hold {head['n_edges']:,}")
+    places = _by_holder(rank, ids.firsts, ends, max(1, options.round_edges // rank.size))
+    names = [*head["src"], *head["dst"]]
+
+    def rows(numbering: Numbering, ends: list[Ends]) -> RankRows:
+        source = RankSource(names, rank.library)
+        return SavedRankRows(source, head["src"], head["dst"], [], ends, numbering, ids=ids)
+
+    asked = RankBuildOptions(
+        directed=head["directed"], grid=options.grid, round_edges=options.round_edges, engine=options.engine
+    )
+    return assemble(rank, ids, places, n_edges, rows, asked, times)
+
+
+def _read_head(path: Path, form: str) -> dict[str, Any]:
+    try:
+        with open_plain(path) as file:
+            content = file.read()
+    except OSError as error:
+        raise TravError(
+            f"{path.parent} holds no graph that was saved from workers ({error.strerror or error}): give a "
+            f"folder that all of them see."
+        ) from error
+    try:
+        head = json.loads(content)
+        whole = isinstance(head, dict) and head.pop("crc32", None) and head_bytes(head) == content
+    except (ValueError, RecursionError):
+        whole = False
+    if not whole or head.get("format") != form or head.get("version") != VERSION:
+        raise damaged(path, "is no longer what was saved")
+    return head
+
+
+def _read_part(rank: Rank, path: Path, head: dict[str, Any]) -> tuple[list[Column], Ends]:
+    """Return the ids of a part as columns, and both ends of its edges."""
+    part = _read_head(path / HEAD, "rapids_trav graph")
+    entry = TableEntry(
+        tuple(part["ids"]["dtypes"]), {int(i): bool(of) for i, of in part["ids"]["ordered"].items()}
+    )
+    tables = ["ids", *(f"categories_{i}" for i in sorted(entry.ordered))]
+    for file in ("src.npy", "dst.npy", *(f"{name}.parquet" for name in tables)):
+        _check_file(path / file, part["files"][file])
+    found = [_read_table(path / f"{name}.parquet") for name in tables]
+    categories = dict(zip(sorted(entry.ordered), found[1:], strict=True))
+    columns = [rank.library.column(column) for column in columns_of(found[0], categories, entry)]
+    ends = []
+    for end in ("src", "dst"):
+        array = open_array(path / f"{end}.npy")
+        if array.dtype != vertex_dtype(head["n_vertices"]) or (
+            len(array) and not 0 <= array.min() <= array.max() < head["n_vertices"]
+        ):
+            raise damaged(path / f"{end}.npy", "holds ends of edges that are not vertices")
+        ends.append(move(array, rank.xp))
+    return columns, (ends[0], ends[1])
+
+
+def _check_file(path: Path, saved: dict[str, Any]) -> None:
+    try:
+        if plain_size(path) != saved["bytes"] or f"{file_checksum(path):08x}" != saved["crc32"]:
+            raise damaged(path, "is not what was saved")
+    except OSError as error:
+        raise damaged(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def _read_table(path: Path) -> Any:
+    import pyarrow.parquet
+
+    with open_plain(path) as file:
+        return pyarrow.parquet.ParquetFile(file).read()
+
+
+def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int) -> list[Array]:
+    """Return both ends of the edges whose source is held here, ascending; int64."""
+    xp, exchange = rank.xp, rank.communicator.exchange
+    none = xp.empty(0, np.int64)
+    found: list[tuple[Array, Array]] = [(none, none)]
+    for number, piece in rounds(rank, [source for source, _ in ends], length):
+        u, v = (end[piece].astype(np.int64) for end in ends[number]) if number >= 0 else (none, none)
+        order = xp.argsort(u, kind="stable")
+        u, v = u[order], v[order]
+        cuts = xp.searchsorted(u, xp.asarray(firsts)).tolist()
+        told = [exchange(rank.everyone, [end[b:e] for b, e in pairwise(cuts)]) for end in (u, v)]
+        found.append((xp.concatenate(told[0]), xp.concatenate(told[1])))
+    source, destination = (xp.concatenate(list(of)) for of in zip(*found, strict=True))
+    order = xp.lexsort(xp.stack([destination, source]))
+    return [source[order], destination[order]]
+
+
+@dataclass
+class SavedRankRows(RankRows):
+    """The edges of a graph that was opened: both ends alone, ascending from rank to rank."""
+
+    ids: SpreadMap = field(kw_only=True)
+
+    def check_where(self, where: object) -> None:
+        """Refuse every filter: there are no columns to filter by."""
+        if where is None:
+            return
+        check_name(where)
+        raise TravError(
+            f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
+            f"build the graph from its edges."
+        )
+
+    def inside(
+        self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None
+    ) -> list[tuple[int, Frame]]:
+        """Return this rank's edges whose both ends are chosen; every rank calls it."""
+        assert self.ends is not None
+        words = self.chosen_everywhere(chosen)
+        ((u, v),) = self.ends
+        kept = has(words, u) & has(words, v)
+        ids = NumberedIds(self.ids, self.numbering)
+        columns: dict[Any, Column] = {}
+        for names, ends in ((self.src, u), (self.dst, v)):
+            columns |= dict(zip(names, ids.decode(ends[kept]), strict=True))
+        answers = RankAnswers(self.numbering.rank)
+        answers.add(columns, int(kept.sum()))
+        return [(self.numbering.rank.rank, frame) for frame in answers.frame()]

@@ -1,0 +1,45 @@
+"""What a rank is made of, and objects from rank to rank."""
+
+import numpy as np
+import pytest
+from spread_columns import on_ranks
+
+from rapids_trav import TravError
+from rapids_trav.distributed.ranks.rank import (
+    all_gather_objects,
+    exchange_objects,
+    raise_together,
+    to_bytes,
+    to_words,
+)
+
+
+def test_objects_come_in_the_order_of_the_ranks():
+    values = [{"rank": 0}, None, [1.5, "x" * 1001], (2**70, b"")]
+    assert on_ranks(4, lambda rank: all_gather_objects(rank, values[rank.rank])) == [values] * 4
+
+
+def test_each_rank_gets_its_own():
+    answers = on_ranks(3, lambda rank: exchange_objects(rank, [(rank.rank, k) for k in range(3)]))
+    assert answers == [[(k, receiver) for k in range(3)] for receiver in range(3)]
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 4, 5, 8, 1001])
+def test_bytes_as_words(length):
+    data = bytes(k % 251 for k in range(length))
+    words = to_words(data, np)
+    assert words.dtype == np.uint32
+    assert bytes(to_bytes(words)) == data
+
+
+def test_the_first_error_is_raised_by_all():
+    def work(rank):
+        raise_together(rank, TravError(f"of rank {rank.rank}") if rank.rank else None)
+
+    assert [str(error) for error in on_ranks(3, work)] == ["of rank 1"] * 3
+    assert on_ranks(2, lambda rank: raise_together(rank, None)) == [None, None]
+
+
+def test_a_rank():
+    found = on_ranks(3, lambda rank: (rank.rank, rank.size, rank.everyone, rank.xp, rank.library.name))
+    assert found == [(k, 3, (0, 1, 2), np, "pandas") for k in range(3)]

@@ -1,0 +1,110 @@
+"""Vertices as a caller names them, looked up by all ranks at once: answers and errors of a local graph."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from spread_columns import KINDS, PANDAS, column, on_ranks, parts
+
+from rapids_trav import TravError
+from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.ids.lookup import lookup
+from rapids_trav.ids.renumber import renumber
+
+SIZES = (1, 3, 4)
+NUMBERS = [5, 3, 9, 3, 12, 30, 7, 1]
+
+
+def told(function):
+    """Return an answer as a list, or the error as its type and words."""
+    try:
+        return function().tolist()
+    except TravError as error:
+        return type(error), str(error)
+
+
+def compare(columns, vertices, size):
+    """Look vertices up in ids of these columns, spread and in one place."""
+    ids, _ = renumber([[(one.name, one) for one in columns]], len(columns), PANDAS, np)
+    wanted = [told(lambda v=v: lookup("sources", v, ids, PANDAS)) for v in vertices]
+    pieces = [parts(one, size, 3) for one in columns]
+
+    def work(rank):
+        spread, _ = build_ids(rank, [[piece[rank.rank] for piece in pieces]])
+        assert (spread.rank, spread.order, spread.table) == (None, None, None)
+        assert spread.ascending is spread
+        return [told(lambda v=v: lookup("sources", v, spread, PANDAS)) for v in vertices]
+
+    for found in on_ranks(size, work):
+        assert found == wanted
+    return wanted
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind(kind, size):
+    make, _ = KINDS[kind]
+    known, unknown = make(9), make(33)
+    vertices = [
+        known,
+        [known, make(1), known],
+        [unknown],
+        [known, unknown, make(1)],
+        column(kind, [3, 1]),
+        column(kind, [3, 4, 1, 4, 2, 8]),
+        "no such word",
+        [known, "no such word"],
+        1.5,
+        [],
+        [known] * 70 + [unknown],
+        pd.Series([known, known]),
+    ]
+    found = compare([column(kind, NUMBERS)], vertices, size)
+    assert kind == "tuples" or isinstance(found[0], list)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pairs(size):
+    columns = [pd.Series(list("abcab"), name="a"), pd.Series([1, 2, 3, 2, 1], name="n")]
+    vertices = [("a", 1), [("a", 2), ("c", 3)], ("a", 3), ("z", 1), [("a", 1), ("b", "x")], "a", [("a",)]]
+    found = compare(columns, vertices, size)
+    assert found[:2] == [[0], [1, 4]]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_objects_of_several_kinds_among_words(size):
+    """Those that cannot be compared with the ids are unknown, the others are found."""
+    words = pd.Series(["d", "b", "a", "c"], dtype=object, name="a")
+    vertices = [["a", 7, "d"], [7, "b"] * 40, ["d", ("a", 1), None], [b"a"], [["a"]]]
+    compare([words], vertices, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_graph_without_vertices(size):
+    compare([pd.Series([], dtype="int64", name="a")], [1, []], size)
+    compare([pd.Series([], dtype="str", name="a")], ["a"], size)
+
+
+def test_ranks_may_ask_for_different_vertices():
+    words = pd.Series([f"w{k:03}" for k in range(100)], name="a")
+
+    def work(rank):
+        ids, _ = build_ids(rank, [[part] for part in [parts(words, 3)[rank.rank]]])
+        encode = ids.encoder()
+        asked = words.iloc[rank.rank * 30 : rank.rank * 30 + 10 * rank.rank]
+        places = encode([asked])
+        return places, asked, ids.decode(places)[0]
+
+    for places, asked, decoded in on_ranks(3, work):
+        assert places.tolist() == asked.index.tolist()
+        assert decoded.tolist() == asked.tolist()
+
+
+def test_what_was_handed_out_may_be_written_to():
+    def work(rank):
+        ids, _ = build_ids(rank, [[pd.Series([5, 900_000, 7], name="a"), pd.Series(list("abc"), name="b")]])
+        for _ in range(2):
+            for one in ids.decode(None):
+                one[:] = one.iloc[0] if hasattr(one, "iloc") else one[0]
+        return [list(one) for one in ids.decode(None)]
+
+    assert on_ranks(1, work) == [[[5, 7, 900_000], ["a", "c", "b"]]]
