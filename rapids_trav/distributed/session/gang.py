@@ -80,7 +80,13 @@ class Gang:
             raise TravError(f"There is no worker {listed(sorted(unknown))}: take some of {listed(there)}.")
         if len(set(chosen)) < len(chosen):
             raise TravError("A worker is named twice: each has one rank of a graph.")
-        client.register_plugin(Conductor())
+        try:
+            client.register_plugin(Conductor())
+        except ImportError as error:
+            raise TravError(
+                f"The scheduler cannot load rapids_trav ({first_line(error)}): install it there as well as on "
+                "the workers."
+            ) from error
         asked = {"client": client.id, "workers": chosen, "deadline": deadline, "device": device}
         answer = _ask(client, "open", **asked)
         name = answer["gang"]

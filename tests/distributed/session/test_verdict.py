@@ -26,6 +26,15 @@ def test_a_failure_that_names_a_rank_is_believed_and_its_worker_named():
     assert failure_of([failed("enough", None)], WORKERS) == ("enough", None)
 
 
+def test_a_late_rank_is_at_fault_if_nobody_says_why():
+    late = {"status": "late", "seconds": 10.0}
+    assert failure_of([{"status": "ok"}, late, late], WORKERS) == (
+        "worker tcp://b:2 did not answer within 10 s",
+        1,
+    )
+    assert failure_of([late, failed("rank 2 did not come", 2)], WORKERS * 2)[1] == 2
+
+
 def test_results_and_errors_that_all_raised_are_no_failure():
     assert failure_of([{"status": "ok"}, {"status": "error"}], WORKERS) is None
     assert agreed([None, None]) is None
