@@ -23,7 +23,6 @@ from distributed.scheduler import Scheduler, WorkerState
 
 from rapids_trav.distributed.session.tickets import Tickets
 from rapids_trav.distributed.session.verdict import FAILED, LATE, LOST, Failure, failure_of, lost_worker
-from rapids_trav.distributed.session.worker_ranks import NAME as RANK
 from rapids_trav.distributed.session.worker_ranks import install
 from rapids_trav.errors import first_line
 
@@ -122,7 +121,9 @@ class Conductor(SchedulerPlugin):
         for gang in [gang for gang in self._gangs.values() if gang.client == client]:
             self._later(self.end(gang.name))
 
-    def valid_workers_downscaling(self, scheduler: Scheduler, workers: list[WorkerState]) -> list[WorkerState]:
+    def valid_workers_downscaling(
+        self, scheduler: Scheduler, workers: list[WorkerState]
+    ) -> list[WorkerState]:
         """Keep the workers of gangs, which look idle to Dask, when a cluster shrinks by itself."""
         held = {worker for gang in self._gangs.values() if gang.failure is None for worker in gang.workers}
         return [worker for worker in workers if worker.address not in held]
@@ -134,9 +135,7 @@ class Conductor(SchedulerPlugin):
         tasks = [asyncio.ensure_future(each) for each in asked]
         waiting, seconds = set(tasks), patience
         while waiting:
-            done, waiting = await asyncio.wait(
-                waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, waiting = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 break
             if any(task.result()["status"] in (FAILED, LOST) for task in done):
@@ -186,7 +185,9 @@ class Conductor(SchedulerPlugin):
 
     async def _tell(self, gang: _Gang, **message: Any) -> None:
         """Tell all workers of a gang that are still there, and do not wait long for one that is stuck."""
-        asked = [asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers]
+        asked = [
+            asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers
+        ]
         _, stuck = await asyncio.wait(asked, timeout=GRACE)
         for task in stuck:
             task.cancel()

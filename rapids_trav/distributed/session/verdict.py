@@ -1,4 +1,4 @@
-"""What the answers of all ranks come to: results, an error that all raised alike, or the loss of the graph."""
+"""What the answers of all ranks come to: results, an error of all, or the loss of the graph."""
 
 from __future__ import annotations
 

@@ -12,12 +12,20 @@ def failed(reason, rank):
 
 
 def test_a_lost_worker_explains_all():
-    replies = [failed("the connection with rank 2, tcp://c:3, was lost", 2), {"status": "ok"}, {"status": "lost"}]
+    replies = [
+        failed("the connection with rank 2, tcp://c:3, was lost", 2),
+        {"status": "ok"},
+        {"status": "lost"},
+    ]
     assert failure_of(replies, WORKERS) == ("worker tcp://c:3, which held rank 2, was lost", 2)
 
 
 def test_a_failure_that_names_a_rank_is_believed_and_its_worker_named():
-    replies = [failed("it did not answer", None), failed("rank 1 failed while searching: no", 1), {"status": "ok"}]
+    replies = [
+        failed("it did not answer", None),
+        failed("rank 1 failed while searching: no", 1),
+        {"status": "ok"},
+    ]
     assert failure_of(replies, WORKERS) == (
         "rank 1 failed while searching: no (rank 1 is worker tcp://b:2)",
         1,
