@@ -19,15 +19,15 @@ from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
-from distributed.scheduler import Scheduler
+from distributed.scheduler import Scheduler, WorkerState
 
 from rapids_trav.distributed.session.tickets import Tickets
-from rapids_trav.distributed.session.verdict import FAILED, LOST, Failure, failure_of, lost_worker
-from rapids_trav.distributed.session.worker_ranks import NAME as RANK
+from rapids_trav.distributed.session.verdict import FAILED, LATE, LOST, Failure, failure_of, lost_worker
 from rapids_trav.distributed.session.worker_ranks import install
 from rapids_trav.errors import first_line
 
 GRACE = 10.0  # seconds that other ranks have to answer once one has failed
+STARTING = 60.0  # seconds to start a rank, beside the deadline for meeting the others
 CLOSED: Failure = ("the graph was closed", None)
 
 
@@ -62,15 +62,19 @@ class Conductor(SchedulerPlugin):
         if client not in self._scheduler.clients:
             return _failed(CLOSED)
         self._gangs[gang.name] = gang
-        size = len(gang.workers)
-        starts = [
-            self._start_rank(worker, gang=gang.name, action="start", rank=rank, size=size, deadline=deadline)
-            for rank, worker in enumerate(gang.workers)
-        ]
-        answer = await self._play(gang, starts)
+        size, patience = len(gang.workers), STARTING + deadline
+        message = {"gang": gang.name, "action": "start", "size": size, "deadline": deadline}
+        answer = await self._play(
+            gang,
+            [self._start_rank(worker, **message, rank=rank) for rank, worker in enumerate(gang.workers)],
+            patience,
+        )
         if answer["status"] != FAILED:
-            message = {"gang": gang.name, "action": "meet", "addresses": gang.workers, "device": device}
-            answer = await self._play(gang, [self._ask(worker, **message) for worker in gang.workers])
+            async with self._tickets.turn(gang.workers):  # GPUs meet inside kernels here, too
+                message = {"gang": gang.name, "action": "meet", "addresses": gang.workers, "device": device}
+                answer = await self._play(
+                    gang, [self._ask(worker, **message) for worker in gang.workers], patience
+                )
         if answer["status"] == FAILED:
             await self.end(gang.name)
             await self._close_ranks(gang)  # also if the client's end came first, before the ranks were there
@@ -117,26 +121,29 @@ class Conductor(SchedulerPlugin):
         for gang in [gang for gang in self._gangs.values() if gang.client == client]:
             self._later(self.end(gang.name))
 
-    async def _play(self, gang: _Gang, asked: Sequence[Coroutine[Any, Any, dict]]) -> dict[str, Any]:
+    def valid_workers_downscaling(
+        self, scheduler: Scheduler, workers: list[WorkerState]
+    ) -> list[WorkerState]:
+        """Keep the workers of gangs, which look idle to Dask, when a cluster shrinks by itself."""
+        held = {worker for gang in self._gangs.values() if gang.failure is None for worker in gang.workers}
+        return [worker for worker in workers if worker.address not in held]
+
+    async def _play(
+        self, gang: _Gang, asked: Sequence[Coroutine[Any, Any, dict]], patience: float | None = None
+    ) -> dict[str, Any]:
         """Wait for the answers of all ranks, though not for long once one has failed."""
         tasks = [asyncio.ensure_future(each) for each in asked]
-        waiting = set(tasks)
-        failed = False
+        waiting, seconds = set(tasks), patience
         while waiting:
-            done, waiting = await asyncio.wait(
-                waiting, timeout=GRACE if failed else None, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, waiting = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 break
-            failed = failed or any(task.result()["status"] in (FAILED, LOST) for task in done)
+            if any(task.result()["status"] in (FAILED, LOST) for task in done):
+                seconds = GRACE
         for task in waiting:
             task.cancel()
-        replies = [
-            _failed(("it did not answer after another one had failed", None))
-            if task in waiting
-            else task.result()
-            for task in tasks
-        ]
+        late = {"status": LATE, "seconds": seconds}
+        replies = [late if task in waiting else task.result() for task in tasks]
         if (failure := failure_of(replies, gang.workers)) is not None:
             self._give_up(gang, failure)
         return _failed(gang.failure) if gang.failure else {"status": "ok", "replies": replies}
@@ -177,8 +184,13 @@ class Conductor(SchedulerPlugin):
         await self._tell(gang, action="close")
 
     async def _tell(self, gang: _Gang, **message: Any) -> None:
-        """Tell all workers of a gang that are still there."""
-        await asyncio.gather(*(self._ask(worker, gang=gang.name, **message) for worker in gang.workers))
+        """Tell all workers of a gang that are still there, and do not wait long for one that is stuck."""
+        asked = [
+            asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers
+        ]
+        _, stuck = await asyncio.wait(asked, timeout=GRACE)
+        for task in stuck:
+            task.cancel()
 
     def _later(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.ensure_future(work)

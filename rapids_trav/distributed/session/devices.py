@@ -59,4 +59,4 @@ def _connect_gpus(control: TcpCommunicator) -> Any:
 
     mine = dumps(nccl.get_unique_id()) if control.rank == 0 else b""
     first = control.all_gather(range(control.size), np.frombuffer(mine, np.uint8))[0]
-    return GuardedNccl(loads(first.tobytes()), control)
+    return GuardedNccl(loads(np.asarray(first).tobytes()), control)

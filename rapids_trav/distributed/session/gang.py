@@ -24,8 +24,8 @@ from rapids_trav.errors import TravError, first_line, listed
 class Gang:
     """Ranks on the workers of a cluster, which call functions together.
 
-    Make it with `open`.  It may be used from several threads, beside other gangs and other clients: calls that
-    share a worker are served one after another.
+    Make it with `open`.  It may be used from several threads, beside other gangs and other clients:
+    calls that share a worker are served one after another.
 
     Attributes
     ----------
@@ -80,7 +80,13 @@ class Gang:
             raise TravError(f"There is no worker {listed(sorted(unknown))}: take some of {listed(there)}.")
         if len(set(chosen)) < len(chosen):
             raise TravError("A worker is named twice: each has one rank of a graph.")
-        client.register_plugin(Conductor())
+        try:
+            client.register_plugin(Conductor())
+        except ImportError as error:
+            raise TravError(
+                f"The scheduler cannot load rapids_trav ({first_line(error)}): install it there and on the "
+                "workers."
+            ) from error
         asked = {"client": client.id, "workers": chosen, "deadline": deadline, "device": device}
         answer = _ask(client, "open", **asked)
         name = answer["gang"]
@@ -110,7 +116,9 @@ class Gang:
         for partition in partitions:
             if (error := partition.exception()) is not None:  # which waits for it, at the client that has it
                 raise error
-        rank_of = place([self.client.who_has(partitions).get(part.key, ()) for part in partitions], self.workers)
+        rank_of = place(
+            [self.client.who_has(partitions).get(part.key, ()) for part in partitions], self.workers
+        )
         puts = [
             self._submit(put_partition, rank, number, partition)
             for number, (partition, rank) in enumerate(zip(partitions, rank_of, strict=True))
@@ -172,7 +180,7 @@ class Gang:
         if self.closed:
             raise TravError("The graph is closed: build it again.")
         if self._error is not None:
-            raise RankError(*self._error.args, self._error.rank)
+            raise RankError(str(self._error), self._error.rank)
         _check(self.client)
 
     def _submit(self, function: Callable, rank: int, *args: Any) -> Future:
@@ -247,5 +255,5 @@ def _send_unseen(client: Client, operation: str, /, **message: Any) -> None:
         except OSError:  # the scheduler is gone, and all with it
             return
 
-    if client.status == "running":
+    if client.status == "running" and client.loop is not None:
         client.loop.add_callback(send)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from distributed.protocol import to_serialize
 from distributed.utils import sync
 from distributed.worker import Worker, get_worker
 
@@ -24,8 +25,6 @@ def put_partition(gang: str, address: str, number: int, frame: Frame) -> None:
     if worker.address == address:
         _ranks(worker).rank(gang).put(number, frame)
     else:
-        from distributed.protocol import to_serialize
-
         _ask(worker, address, gang, action="put", number=number, frame=to_serialize(frame))
 
 

@@ -1,11 +1,11 @@
-"""What the answers of all ranks come to: results, an error that all raised alike, or the loss of the graph."""
+"""What the answers of all ranks come to: results, an error of all, or the loss of the graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-OK, ERROR, FAILED, LOST = "ok", "error", "failed", "lost"  # how a rank can answer
+OK, ERROR, FAILED, LOST, LATE = "ok", "error", "failed", "lost", "late"  # how a rank can answer
 Failure = tuple[str, int | None]  # a reason, and the rank at fault
 
 
@@ -18,13 +18,17 @@ def failure_of(replies: Sequence[dict[str, Any]], workers: Sequence[str]) -> Fai
     """Return why the ranks cannot go on, or None if they can.
 
     A lost worker explains what the others say; among those the first that knows a rank at fault is believed.
+    One that does not answer is at fault itself if nobody else says why.
     """
     for rank, reply in enumerate(replies):
         if reply["status"] == LOST:
             return lost_worker(workers[rank], rank)
     failed = [reply for reply in replies if reply["status"] == FAILED]
     if not failed:
-        return None
+        late = [rank for rank, reply in enumerate(replies) if reply["status"] == LATE]
+        if not late:
+            return None
+        return f"worker {workers[late[0]]} did not answer within {replies[late[0]]['seconds']:g} s", late[0]
     reply = next((each for each in failed if each["rank"] is not None), failed[0])
     reason, rank = reply["reason"], reply["rank"]
     if rank is not None and workers[rank] not in reason:

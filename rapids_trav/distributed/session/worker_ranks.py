@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from distributed.protocol import to_serialize
 from distributed.worker import Worker
 
 from rapids_trav.distributed.session.rank_actor import RankActor
@@ -23,7 +24,8 @@ class WorkerRanks:
         """Return the rank of a gang."""
         if gang not in self._ranks:
             raise TravError(
-                f"Worker {self._worker.address} has no part of this graph, which was closed or lost: build it again."
+                f"Worker {self._worker.address} has no part of this graph, which was closed or lost: build "
+                "it again."
             )
         return self._ranks[gang]
 
@@ -45,8 +47,6 @@ class WorkerRanks:
         return {"status": "ok"}
 
     def _handed_out(self, gang: str, **arguments: Any) -> dict[str, Any]:
-        from distributed.protocol import to_serialize
-
         return {"status": "ok", "frame": to_serialize(self.rank(gang).take(**arguments))}
 
     async def close(self) -> None:

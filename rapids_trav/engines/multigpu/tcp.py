@@ -1,8 +1,7 @@
 """Ranks in processes of their own, through the worker-to-worker connections of `distributed`.
 
-Each pair of ranks shares one connection, made through the port that the worker has anyway, with its security
-settings.  Arrays travel as raw bytes, large ones without another copy.  Reading and writing is done on the worker's event loop; a rank calls
-from a thread of its own and waits there.
+Arrays travel as raw bytes, large ones as a frame of their own.  Reading and writing is done on the worker's
+event loop; a rank calls from a thread of its own and waits there.
 
 Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
 the oldest message of a rank is the one that the call under way needs.  A label on each message tells a rank
@@ -11,7 +10,6 @@ that makes another call, which ends them all at once instead of at the deadline.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from distributed.comm import Comm, connect
-from distributed.core import Server, Status
+from distributed.core import Server
 from distributed.protocol import to_serialize
 
 from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, sent
 from rapids_trav.engines.multigpu.errors import RankError
-from rapids_trav.errors import first_line
+from rapids_trav.engines.multigpu.tcp_links import Links
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
 SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
@@ -59,39 +56,25 @@ class TcpCommunicator:
     one joins.  Call it from one other thread.
     """
 
-    def __init__(self, name: str, server: Server, rank: int, size: int, *, deadline: float = DEADLINE) -> None:
+    def __init__(
+        self, name: str, server: Server, rank: int, size: int, *, deadline: float = DEADLINE
+    ) -> None:
         self.rank = rank
         self.size = size
         self.traffic = Traffic()
         self.failure: tuple[str, int | None] | None = None
-        self._operation = f"rapids-trav-ranks-{name}"
-        self._server = server
-        self._by_reference = server.address.startswith("inproc:")  # workers in one process
-        self._loop = asyncio.get_running_loop()
         self.deadline = deadline
-        self._addresses: Sequence[str] = [""] * size
+        self._links = Links(name, server, rank, size, self._receive, self.fail)
         self._changed = threading.Condition()
-        self._inbox: dict[int, deque[_Message]] = {k: deque() for k in range(size) if k != rank}
+        self._inbox: dict[int, deque[_Message]] = {k: deque() for k in self._links.others}
         self._left: set[int] = set()  # ranks that have closed
         self._outcome: Any = None  # how the last request ended here
         self._waits = False  # in a call that has not got all it needs
         self._held_up: dict[int, bool] = {}  # what late ranks said of themselves
-        self._outbox: dict[int, asyncio.Queue[dict | None]] = {k: asyncio.Queue() for k in self._inbox}
-        self._comms: dict[int, Comm] = {}
-        self._tasks: set[asyncio.Task] = set()
-        self._all_here = asyncio.Event()
-        server.handlers[self._operation] = self._accept
 
     async def join(self, addresses: Sequence[str]) -> None:
         """Connect with the ranks at these addresses, in the order of the ranks; return when all are."""
-        self._addresses = addresses
-        for k in range(self.rank):
-            comm = await connect(addresses[k], self.deadline, **self._server.connection_args)
-            await comm.write({"op": self._operation, "rank": self.rank, "reply": False})
-            self._adopt(k, comm)
-            self._start(self._read(k, comm))
-        if self.size > 1:
-            await asyncio.wait_for(self._all_here.wait(), self.deadline)
+        await self._links.join(addresses, self.deadline)
 
     def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
         return self.exchange(group, [array] * len(group))
@@ -102,7 +85,7 @@ class TcpCommunicator:
         packed: dict[int, Any] = {}  # by array, of which one may go to many
         for k, array in zip(group, arrays, strict=True):
             if k != self.rank:
-                if id(array) not in packed or self._by_reference:
+                if id(array) not in packed or self._links.by_reference:
                     packed[id(array)] = _packed(array)
                 outgoing[k] = packed[id(array)]
         received = self._meet(("exchange", *group), outgoing)
@@ -143,6 +126,8 @@ class TcpCommunicator:
             if self.failure is not None:
                 return
             self.failure = (reason, rank)
+            for messages in self._inbox.values():
+                messages.clear()
             self._changed.notify_all()
         if tell:
             self._post({k: {"abort": reason, "rank": rank} for k in self._inbox})
@@ -153,19 +138,8 @@ class TcpCommunicator:
 
     async def close(self) -> None:
         """Close the connections, on the event loop; the others see that this rank has left."""
-        self._server.handlers.pop(self._operation, None)
-        if self._comms:
-            for queue in self._outbox.values():
-                queue.put_nowait({"bye": True})
-                queue.put_nowait(None)
-            writers = [task for task in self._tasks if task.get_name() == "write"]
-            if writers:
-                await asyncio.wait(writers, timeout=ASK)
+        await self._links.close()
         self.fail("the ranks were closed", self.rank, tell=False)
-        for comm in self._comms.values():
-            comm.abort()
-        for task in list(self._tasks):
-            task.cancel()
 
     def _meet(self, label: tuple, outgoing: Mapping[int, Any]) -> dict[int, Any]:
         """Send to some ranks; return what each of them sent for the same call."""
@@ -227,77 +201,31 @@ class TcpCommunicator:
         )
 
     def _post(self, messages: Mapping[int, dict]) -> None:
-        """Queue messages for other ranks, from any thread."""
-        try:
-            self._loop.call_soon_threadsafe(self._queue, messages)
-        except RuntimeError:  # the event loop has ended, and the worker with it
+        if not self._links.post(messages):
             self.fail(f"the worker of rank {self.rank} is closing", self.rank, tell=False)
 
-    def _queue(self, messages: Mapping[int, dict]) -> None:
-        for k, message in messages.items():
-            self._outbox[k].put_nowait(message)
-
-    async def _accept(self, comm: Comm, rank: int) -> Any:
-        """Take over a connection that another rank opened."""
-        self._adopt(rank, comm)
-        await self._read(rank, comm)
-        return Status.dont_reply
-
-    def _adopt(self, k: int, comm: Comm) -> None:
-        comm.name = f"rank {self.rank} with rank {k}"
-        self._comms[k] = comm
-        self._start(self._write(k, comm), "write")
-        if len(self._comms) == self.size - 1:
-            self._all_here.set()
-
-    def _start(self, coroutine: Any, name: str | None = None) -> None:
-        task = asyncio.create_task(coroutine, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _write(self, k: int, comm: Comm) -> None:
-        try:
-            while (message := await self._outbox[k].get()) is not None:
-                await comm.write(message)
-                del message  # which may hold large arrays
-        except OSError:
-            self._lose(k)
-        except Exception as error:
-            self.fail(f"rank {self.rank} could not send to rank {k}: {first_line(error)}", self.rank)
-
-    async def _read(self, k: int, comm: Comm) -> None:
-        try:
-            while k not in self._left:
-                self._receive(k, await comm.read())
-        except OSError:
-            self._lose(k)
-        except Exception as error:
-            self.fail(f"rank {self.rank} could not receive from rank {k}: {first_line(error)}", self.rank)
-
-    def _lose(self, k: int) -> None:
-        if k not in self._left:
-            self.fail(f"the connection with rank {k}, {self._addresses[k]}, was lost", k)
-
-    def _receive(self, k: int, message: dict) -> None:
-        if "abort" in message:
+    def _receive(self, k: int, message: dict | None) -> None:
+        """Take in what rank k sent, on the event loop."""
+        if message is not None and "abort" in message:
             self.fail(message["abort"], message["rank"], tell=False)
-        elif "where" in message:
-            self._outbox[k].put_nowait({"held_up": self._waits})
-        else:
-            with self._changed:
-                if "label" in message:
-                    self._inbox[k].append(_Message(tuple(message["label"]), message["content"]))
-                elif "held_up" in message:
-                    self._held_up[k] = message["held_up"]
-                else:
-                    self._left.add(k)
-                self._changed.notify_all()
+            return
+        if message is not None and "where" in message:
+            self._post({k: {"held_up": self._waits}})
+            return
+        with self._changed:
+            if message is None:
+                self._left.add(k)
+            elif "label" in message and self.failure is None:
+                self._inbox[k].append(_Message(tuple(message["label"]), message["content"]))
+            elif "held_up" in message:
+                self._held_up[k] = message["held_up"]
+            self._changed.notify_all()
 
 
 def _packed(array: Array) -> Any:
     """Return what travels of an array: a copy, because the caller may change its own before it has left."""
     if array.nbytes <= SMALL and array.dtype.kind in "biufmM":
-        return {"dtype": array.dtype.str, "bytes": array.tobytes()}
+        return {"dtype": array.dtype.str, "bytes": np.asarray(array).tobytes()}
     return to_serialize(np.array(array))
 
 

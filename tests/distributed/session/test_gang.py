@@ -73,7 +73,9 @@ def test_partitions_go_where_they_lie(client, gang):
 
 
 def test_partitions_from_elsewhere_are_spread(client):
-    inside, outside = (lambda there: (there[:3], there[3]))(list(client.scheduler_info(n_workers=-1)["workers"]))
+    inside, outside = (lambda there: (there[:3], there[3]))(
+        list(client.scheduler_info(n_workers=-1)["workers"])
+    )
     frame = pd.DataFrame({"src": [5]})
     futures = [
         client.submit(lambda frame, k: frame, frame, k, workers=[outside], pure=False) for k in range(6)
@@ -91,16 +93,16 @@ def test_a_partition_that_failed_raises_its_error(client, gang):
 
 def test_an_error_of_all_ranks_leaves_the_gang_alive(gang):
     gang.call(ranks.remember, "x", 1)
-    with pytest.raises(UnknownVertexError, match="The graph has no vertex 7: take one"):
+    with pytest.raises(UnknownVertexError, match=r"The graph has no vertex 7: take one"):
         gang.call(ranks.all_raise)
     assert gang.call(ranks.remembered, "x") == [1] * 4
     assert gang.error is None
 
 
 def test_what_cannot_travel(gang):
-    with pytest.raises(TypeError, match="pickle"):
+    with pytest.raises(TypeError, match=r"pickle"):
         gang.call(ranks.unpicklable)
-    with pytest.raises(TypeError, match="argument"):
+    with pytest.raises(TypeError, match=r"argument"):
         gang.call(ranks.add, no_such_option=1)
     assert gang.call(ranks.add, 1) == [[4]] * 4
 
@@ -111,9 +113,9 @@ def test_closing(client):
     gang.close()
     gang.close()
     assert gang.closed
-    with pytest.raises(TravError, match="graph is closed: build it again"):
+    with pytest.raises(TravError, match=r"graph is closed: build it again"):
         gang.call(ranks.add, 1)
-    with pytest.raises(TravError, match="graph is closed"):
+    with pytest.raises(TravError, match=r"graph is closed"):
         gang.hand_over([])
 
 
@@ -144,12 +146,12 @@ def test_a_gang_that_is_dropped_is_closed(client):
 
 
 def test_wrong_workers(client):
-    with pytest.raises(TravError, match="no worker 'tcp://10.0.0.9:1': take some of 'tcp"):
+    with pytest.raises(TravError, match=r"no worker 'tcp://10.0.0.9:1': take some of 'tcp"):
         Gang.open(client, ["tcp://10.0.0.9:1"])
     worker = next(iter(client.scheduler_info(n_workers=-1)["workers"]))
-    with pytest.raises(TravError, match="named twice"):
+    with pytest.raises(TravError, match=r"named twice"):
         Gang.open(client, [worker, worker])
-    with pytest.raises(TravError, match="0 of 4 workers have a GPU"):
+    with pytest.raises(TravError, match=r"0 of 4 workers have a GPU"):
         Gang.open(client, device="cuda")
     assert set(extensions(client).values()) == {(0, 0)}
 
@@ -158,17 +160,19 @@ def test_a_client_that_was_closed(cluster):
     other = Client(cluster, set_as_default=False)
     gang = Gang.open(other)
     other.close()
-    with pytest.raises(TravError, match="client is closed, and its graphs went with it: make another client"):
+    with pytest.raises(
+        TravError, match=r"client is closed, and its graphs went with it: make another client"
+    ):
         gang.call(ranks.add, 1)
     gang.close()
-    with pytest.raises(TravError, match="client is closed"):
+    with pytest.raises(TravError, match=r"client is closed"):
         Gang.open(other)
 
 
 def test_a_gang_does_not_travel(gang, client):
     import pickle
 
-    with pytest.raises(TravError, match="cannot travel"):
+    with pytest.raises(TravError, match=r"cannot travel"):
         pickle.dumps(gang)
 
 

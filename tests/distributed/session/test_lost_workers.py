@@ -53,7 +53,7 @@ def lose_one(client, function, after):
             gang.call(function)
         assert time.monotonic() - begin < after + SOON
         assert_named(caught.value, gang)
-        with pytest.raises(RankError, match="was lost"):
+        with pytest.raises(RankError, match=r"was lost"):
             gang.call(ranks.add, 1)
         assert_next_works(client, gang.workers[VICTIM])
 
@@ -87,12 +87,14 @@ def gather_with_a_kill(client, before_the_fetch):
         for rank, frames in enumerate(futures):
             for frame in frames:
                 if rank == VICTIM:
-                    with pytest.raises(TravError, match=f"{gang.workers[VICTIM]}.* was lost.*build it again"):
+                    with pytest.raises(
+                        TravError, match=rf"{gang.workers[VICTIM]}.* was lost.*build it again"
+                    ):
                         frame.result(timeout=SOON)
                 elif not before_the_fetch:
                     assert frame.result(timeout=SOON)["rank"].tolist() == [rank] * 3
         total = client.submit(lambda frames: len(frames), futures[VICTIM], pure=False)
-        with pytest.raises(TravError, match="was lost"):
+        with pytest.raises(TravError, match=r"was lost"):
             total.result(timeout=SOON)
         assert_next_works(client, gang.workers[VICTIM])
 
@@ -110,7 +112,7 @@ def test_killed_while_partitions_are_handed_over(doomed):
         ]
         wait(frames)
         kill(gang).join()
-        with pytest.raises(RankError, match=f"{gang.workers[VICTIM]}, .*was lost"):
+        with pytest.raises(RankError, match=rf"{gang.workers[VICTIM]}, .*was lost"):
             for _ in range(1000):
                 gang.hand_over(frames)
         assert_next_works(doomed, gang.workers[VICTIM])
@@ -131,7 +133,9 @@ def test_killed_while_opening(doomed):
                 assert f"no worker '{gang.workers[VICTIM]}'" in str(error)
             else:
                 pytest.fail("no error after a worker was killed")
-        wait_until(lambda there=there: len(doomed.scheduler_info(n_workers=-1)["workers"]) == len(there), True)
+        wait_until(
+            lambda there=there: len(doomed.scheduler_info(n_workers=-1)["workers"]) == len(there), True
+        )
 
 
 @pytest.mark.parametrize(
@@ -187,7 +191,7 @@ def test_a_worker_that_joins_later_is_ignored(doomed):
 def test_workers_that_restart_are_others(doomed):
     with Gang.open(doomed) as gang:
         doomed.restart()
-        with pytest.raises(RankError, match="was lost"):
+        with pytest.raises(RankError, match=r"was lost"):
             gang.call(ranks.add, 1)
         with Gang.open(doomed) as other:
             assert not set(other.workers) & set(gang.workers)

@@ -12,18 +12,35 @@ def failed(reason, rank):
 
 
 def test_a_lost_worker_explains_all():
-    replies = [failed("the connection with rank 2, tcp://c:3, was lost", 2), {"status": "ok"}, {"status": "lost"}]
+    replies = [
+        failed("the connection with rank 2, tcp://c:3, was lost", 2),
+        {"status": "ok"},
+        {"status": "lost"},
+    ]
     assert failure_of(replies, WORKERS) == ("worker tcp://c:3, which held rank 2, was lost", 2)
 
 
 def test_a_failure_that_names_a_rank_is_believed_and_its_worker_named():
-    replies = [failed("it did not answer", None), failed("rank 1 failed while searching: no", 1), {"status": "ok"}]
+    replies = [
+        failed("it did not answer", None),
+        failed("rank 1 failed while searching: no", 1),
+        {"status": "ok"},
+    ]
     assert failure_of(replies, WORKERS) == (
         "rank 1 failed while searching: no (rank 1 is worker tcp://b:2)",
         1,
     )
     assert failure_of([failed("worker tcp://a:1 would not", 0)], WORKERS)[0] == "worker tcp://a:1 would not"
     assert failure_of([failed("enough", None)], WORKERS) == ("enough", None)
+
+
+def test_a_late_rank_is_at_fault_if_nobody_says_why():
+    late = {"status": "late", "seconds": 10.0}
+    assert failure_of([{"status": "ok"}, late, late], WORKERS) == (
+        "worker tcp://b:2 did not answer within 10 s",
+        1,
+    )
+    assert failure_of([late, failed("rank 2 did not come", 2)], WORKERS * 2)[1] == 2
 
 
 def test_results_and_errors_that_all_raised_are_no_failure():

@@ -23,7 +23,6 @@ def communicators(size, deadline=DEADLINE):
     async def start():
         servers = [Server({}, connection_args={}) for _ in range(size)]
         for server in servers:
-            server.connection_args = {}
             await server.listen("tcp://127.0.0.1:0")
         name = uuid.uuid4().hex
         ranks = [
@@ -70,3 +69,9 @@ def run_ranks(size, function, *, deadline=DEADLINE):
         if failed:
             raise failed[0].error() from errors.get(failed[0].failure[1])
     return results
+
+
+def close_connections(communicator):
+    """Do what the kernel does for a process that is killed; on the event loop."""
+    for comm in communicator._links._comms.values():
+        comm.abort()

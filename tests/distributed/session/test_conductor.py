@@ -1,0 +1,77 @@
+"""The scheduler's part: stuck workers, clusters that shrink, gangs that are closed at work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+import rank_functions as ranks
+from distributed import Client
+from test_gang import extensions
+
+from rapids_trav.distributed.session import conductor
+from rapids_trav.distributed.session.conductor import Conductor
+from rapids_trav.distributed.session.gang import Gang
+from rapids_trav.engines.multigpu.errors import RankError
+
+
+def test_a_second_registration_changes_nothing(client, cluster):
+    def which(dask_scheduler):
+        return id(dask_scheduler.plugins[Conductor.name])
+
+    with Gang.open(client) as gang:
+        first = client.run_on_scheduler(which)
+        with Client(cluster, set_as_default=False) as other, Gang.open(other) as beside:
+            assert client.run_on_scheduler(which) == first
+            assert beside.call(ranks.add, 1) == gang.call(ranks.add, 1) == [[4]] * 4
+
+
+def test_workers_of_a_gang_are_not_the_first_to_go(client):
+    def to_close(dask_scheduler):
+        return dask_scheduler.workers_to_close(n=4)
+
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    with Gang.open(client, workers[:3]):
+        assert set(client.run_on_scheduler(to_close)) <= {workers[3]}
+    assert len(client.run_on_scheduler(to_close)) > 1
+
+
+def test_closing_while_at_work_ends_the_work(client):
+    gang = Gang.open(client)
+    errors = []
+
+    def ask():
+        try:
+            gang.call(ranks.endless)
+        except RankError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(0.5)
+    gang.close()
+    thread.join(30)
+    assert not thread.is_alive() and "he graph was closed" in errors[0]
+    assert set(extensions(client).values()) == {(0, 0)}
+
+
+def test_a_worker_that_is_stopped_is_named(doomed, monkeypatch):
+    """It is there, and does not answer: the others say so at the deadline, and closing does not wait."""
+    monkeypatch.setattr(conductor, "GRACE", 2.0)  # the scheduler is in this process
+    with Gang.open(doomed, deadline=2.0) as gang:
+        pid = gang.call(ranks.identity)[1][2]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            with pytest.raises(RankError, match=r"Rank 1 did not come within 2 s") as caught:
+                gang.call(ranks.add, 1)
+            assert gang.workers[1] in str(caught.value)
+            gang.close()
+            assert time.monotonic() - begin < 60
+            with Gang.open(doomed, [gang.workers[0], gang.workers[2]]) as others:
+                assert others.call(ranks.add, 1) == [[2]] * 2
+        finally:
+            os.kill(pid, signal.SIGKILL)
