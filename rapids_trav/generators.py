@@ -65,7 +65,7 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     """
     scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
     _check_room(n_edges, _rmat_dtype(scale), library, "; rmat_frames makes them a frame at a time")
-    return _rmat_part(scale, 0, n_edges, seed, library)
+    return rmat_part(scale, 0, n_edges, seed, library)
 
 
 def rmat_frames(
@@ -84,7 +84,7 @@ def rmat_frames(
     rows = _whole("rows", rows, 1)
     _check_room(min(rows, n_edges), _rmat_dtype(scale), library, ", or give fewer rows")
     return (
-        _rmat_part(scale, begin, min(begin + rows, n_edges), seed, library)
+        rmat_part(scale, begin, min(begin + rows, n_edges), seed, library)
         for begin in range(0, n_edges, rows)
     )
 
@@ -102,8 +102,8 @@ def _rmat_dtype(scale: int) -> np.dtype:
     return np.dtype(np.int32 if scale < 32 else np.int64)
 
 
-def _rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Frame:
-    """The edges `begin` to `end - 1`."""
+def rmat_part(scale: int, begin: int, end: int, seed: int, library: str) -> Frame:
+    """Return the edges `begin` to `end - 1` of `rmat`, whose arguments were checked."""
     xp, dtype = _arrays(library), _rmat_dtype(scale)
     stream, factor, term = _streams(seed)
     thresholds = [_threshold(share) for share in (A + B, A / (A + B), C / (1 - A - B))]

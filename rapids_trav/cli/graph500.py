@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import (
@@ -54,10 +55,18 @@ from rapids_trav.io import check_writable
     show_default=True,
     help="Where to work; auto takes the GPU where there is one with its packages.",
 )
+@click.option("--scheduler", help="Address of a Dask scheduler, on whose workers to run, each with its part.")
 @click.option("--validate/--no-validate", default=True, show_default=True, help="Check every search.")
 @click.option("--json", "json_file", help="Also write the keys and each search to this file.")
 def graph500(
-    scale: int, edge_factor: int, roots: int, seed: int, engine: str, validate: bool, json_file: str | None
+    scale: int,
+    edge_factor: int,
+    roots: int,
+    seed: int,
+    engine: str,
+    scheduler: str | None,
+    validate: bool,
+    json_file: str | None,
 ) -> int:
     """Run the Graph500 benchmark: generate, construct, search, validate, report.
 
@@ -71,22 +80,35 @@ def graph500(
         with wrong_option():
             check_writable(json_file)
     if engine != "auto":
+        if scheduler is not None:
+            raise click.UsageError(
+                f"--engine {engine} is for this process, and with --scheduler the workers' GPUs decide: "
+                "leave it out."
+            )
         with wrong_option():
             select(engine, "pandas")
     bar = _progress()
     task = bar.add_task("", total=None)
+
+    def notify(step: str, done: int, total: int) -> None:
+        bar.update(task, description=step, completed=done, total=total if total > 1 else None)
+
+    asked: dict[str, Any] = {
+        "edge_factor": edge_factor,
+        "roots": roots,
+        "seed": seed,
+        "validate": validate,
+        "notify": notify,
+    }
     with bar:
-        report = run(
-            scale,
-            edge_factor=edge_factor,
-            roots=roots,
-            seed=seed,
-            engine=engine,
-            validate=validate,
-            notify=lambda step, done, total: bar.update(
-                task, description=step, completed=done, total=total if total > 1 else None
-            ),
-        )
+        if scheduler is None:
+            report = run(scale, engine=engine, **asked)
+        else:
+            from rapids_trav.cli.clusters import connected
+            from rapids_trav.graph500.cluster import run_on_cluster
+
+            with connected(scheduler) as client:
+                report = run_on_cluster(scale, client, **asked)
     click.echo(str(report))
     console().print(_summary(report))
     if json_file:

@@ -27,6 +27,7 @@ from rapids_trav.frames.libraries import library
 from rapids_trav.graph.handle import Graph
 from rapids_trav.graph500 import devices, validation
 from rapids_trav.graph500.report import Report
+from rapids_trav.graph500.roots import choose
 from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 
@@ -77,7 +78,7 @@ def run(
     TravError
         If an argument has no meaning, or the engine is not there.
     """
-    _check(scale, edge_factor, roots, seed)
+    check(scale, edge_factor, roots, seed)
     flag("validate", validate)
     if isinstance(engine, str) and engine == "auto":
         engine = "cuda" if find_driver().gpus and all(map(find_version, GPU_PACKAGES)) else "cpu"
@@ -115,7 +116,8 @@ def run(
     )
 
 
-def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
+def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
+    """Refuse arguments that have no meaning."""
     for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise TravError(f"{name}={written(value)} is not an integer: give one.")
@@ -137,10 +139,7 @@ def _check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
 def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:
     """Labels of unique random roots among the vertices with an edge to another: as many as asked, or all."""
     candidates = np.flatnonzero(has_neighbor)
-    if len(candidates) == 0:
-        raise TravError(f"With seed={seed} no edge joins two different vertices: choose a larger scale.")
-    chosen = np.random.default_rng(seed).choice(len(candidates), min(roots, len(candidates)), replace=False)
-    return candidates[chosen].astype(np.int32)
+    return candidates[choose(len(candidates), roots, seed)].astype(np.int32)
 
 
 class _Bench:

@@ -86,7 +86,8 @@ def test_pagerank_takes_a_dtype_of_numpy():
 
 
 @pytest.mark.parametrize(
-    ("content", "format"), [(gzip.compress(b"1,2\n"), "csv"), (b"garbage, and more of it", "parquet")]
+    ("content", "format"),
+    [(gzip.compress(b"1,2\n", mtime=0), "csv"), (b"garbage, and more of it", "parquet")],
 )
 def test_the_standard_input_has_no_name_that_says_what_it_is(content, format, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))

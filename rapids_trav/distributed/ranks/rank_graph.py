@@ -193,7 +193,7 @@ def assemble(
     """Make the graph of edges whose ends are places: source and destination of each list in turn."""
     chunk = max(1, options.round_edges // rank.size)
     with times.phase("degree sort"):
-        degree = _degrees(rank, ids.firsts, places, chunk)
+        degree = count_ends(rank, ids.firsts, places, chunk)
         numbering = build_numbering(rank, ids.firsts, ids.n, degree, options.grid)
         del degree
         ends = _in_internal(numbering, places, chunk)
@@ -274,8 +274,11 @@ def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[i
         yield -1, slice(0, 0)
 
 
-def _degrees(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: int) -> Array:
-    """Return how many ends of edges each place that is held here has on all ranks, int64."""
+def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: int) -> Array:
+    """Return how often each place that is held here stands among those of all ranks, int64.
+
+    Rank r holds the places from `firsts[r]` to `firsts[r + 1] - 1`; `length` of them are counted at once.
+    """
     xp = rank.xp
     degree = xp.zeros(int(firsts[rank.rank + 1] - firsts[rank.rank]), np.int64)
     none = xp.empty(0, np.int64)

@@ -1,0 +1,80 @@
+"""The benchmark on the workers of a Dask cluster, with the steps and the report of one machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from rapids_trav.distributed.clusters import check_client, check_grid, open_gang
+from rapids_trav.graph500 import ranks
+from rapids_trav.graph500.harness import Notify, check
+from rapids_trav.graph500.report import Report
+from rapids_trav.utilities.checks import flag
+
+
+def run_on_cluster(
+    scale: int,
+    client: Any,
+    *,
+    edge_factor: int = 16,
+    roots: int = 64,
+    seed: int = 1,
+    grid: tuple[int, int] | None = None,
+    validate: bool = True,
+    notify: Notify | None = None,
+) -> Report:
+    """Run the Graph500 benchmark's breadth-first part on the workers of a cluster.
+
+    Parameters
+    ----------
+    scale, edge_factor, roots, seed, validate, notify
+        As in `run`; graph and roots are the same.
+    client : distributed.Client
+    grid : (int, int), optional
+        Rows and columns of the grid of workers; by default the squarest.
+
+    Returns
+    -------
+    Report
+        Seconds are those of the slowest worker, between barriers of all of them; `output_seconds` has the
+        parents brought to the workers that hold the labels, each in the caller's labels.
+
+    Raises
+    ------
+    TravError
+        If an argument has no meaning.
+    RankError
+        If a worker fails or is lost.
+    """
+    check(scale, edge_factor, roots, seed)
+    flag("validate", validate)
+    check_client(client)
+    tell = notify or (lambda step, done, total: None)
+    with open_gang(client, None) as gang:
+        check_grid(grid, gang.workers)
+        tell("Generating the edges", 0, 1)
+        generation = max(gang.call(ranks.generate, scale, edge_factor, seed))
+        tell("Constructing the graph", 0, 1)
+        n_vertices, construction = gang.call(ranks.construct, grid)[0]
+        drawn = gang.call(ranks.draw_roots, roots, seed)[0]
+        tell("Warming up", 0, 1)
+        gang.call(ranks.search, drawn[0], False)
+        tell("Searching", 0, len(drawn))
+        rows = []
+        for done, root in enumerate(drawn, 1):
+            rows.append(gang.call(ranks.search, root, validate)[0])
+            tell("Searching", done, len(drawn))
+        workers = f"{len(gang.workers)} workers" if len(gang.workers) > 1 else "one worker"
+        return Report(
+            scale=scale,
+            edge_factor=edge_factor,
+            seed=seed,
+            engine=gang.device,
+            device=workers,
+            n_vertices=n_vertices,
+            n_edges=edge_factor << scale,
+            generation_seconds=generation,
+            construction_seconds=construction,
+            searches=pd.DataFrame(rows).astype({"device_seconds": "float64", "valid": "boolean"}),
+        )

@@ -1,0 +1,167 @@
+"""Steps of the benchmark on the ranks of a cluster; each is called on all of them at once.
+
+The edges are made where they are used: rank r of P makes the r-th of P equal stretches.  Times are those of
+the slowest rank, from a moment at which all are ready.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rapids_trav import generators
+from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks import service
+from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, count_ends
+from rapids_trav.distributed.ranks.state import RankState
+from rapids_trav.engines.multigpu.validate import parents, validate
+from rapids_trav.engines.searches import BfsOptions, Search
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import move
+from rapids_trav.graph500.roots import choose
+
+Result = TypeVar("Result")
+BENCH = "graph500"  # among the items of a state
+COUNTED = 1 << 22  # edges whose ends are counted at once
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The graph of one rank, and what rows of results are made from.
+
+    Attributes
+    ----------
+    graph : RankGraph
+    ends : int64 array, (owned,)
+        Ends of tuples at each vertex that the rank owns: both of a self-loop.
+    """
+
+    graph: RankGraph
+    ends: Array
+
+
+def generate(state: RankState, scale: int, edge_factor: int, seed: int) -> float:
+    """Make this rank's tuples, in place of partitions that are handed over; return seconds."""
+    with service.together(state.communicator, "generating edges"):
+        rank = service.rank_of(state)
+        n_edges = edge_factor << scale
+        begin, end = (n_edges * k // rank.size for k in (rank.rank, rank.rank + 1))
+        name = rank.library.name
+        frame, seconds = timed(rank, lambda: generators.rmat_part(scale, begin, end, seed, name))
+        state.partitions[:] = [(rank.rank, frame)]
+        return seconds
+
+
+def construct(state: RankState, grid: tuple[int, int] | None = None) -> tuple[int, float]:
+    """Run kernel 1: build the graph of the tuples; return its vertices and seconds."""
+    options = RankBuildOptions(src="src", dst="dst", grid=grid, engine=state.device)
+    rank = service.rank_of(state)
+    summary, seconds = timed(rank, lambda: service.build(state, options))
+    with service.together(state.communicator, "counting edges"):
+        graph: Any = state.items[service.GRAPH]
+        state.items[BENCH] = Bench(graph, _count(graph, loops=True))
+    return summary["n_vertices"], seconds
+
+
+def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
+    """Return the labels of the same roots as on one machine, among the vertices with an edge to another."""
+    with service.together(state.communicator, "drawing roots"):
+        graph = _bench(state).graph
+        rank, numbering = graph.rank, graph.numbering
+        linked = move(numbering.in_order(_count(graph, loops=False)), np) > 0
+        labels = move(graph.ids.decode(None)[0], np)[linked]
+        told = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([len(labels)], np.int64))
+        bounds = np.cumsum([0, *(int(of[0]) for of in told)])
+        chosen = choose(int(bounds[-1]), roots, seed)
+        mine = (chosen >= bounds[rank.rank]) & (chosen < bounds[rank.rank + 1])
+        found = np.zeros(len(chosen), np.int64)
+        found[mine] = labels[chosen[mine] - bounds[rank.rank]]
+        return rank.communicator.sum(found.tolist())
+
+
+def search(state: RankState, root: int, check: bool) -> dict[str, object]:
+    """Run kernel 2 from one root, count its tuples and, with `check`, validate; return the row of results."""
+    with service.together(state.communicator, f"searching from {root}"):
+        bench = _bench(state)
+        graph, rank = bench.graph, bench.graph.rank
+        sources = graph.ids.encoder()([rank.xp.asarray([root])])
+        found, seconds = timed(rank, lambda: graph.engine.bfs(graph.storage.view(), sources, BfsOptions()))
+        _, conversion = timed(rank, lambda: _to_labels(graph, found))
+        reached = found.distance >= 0
+        depth = int(found.distance.max()) if len(found.distance) else -1
+        depths = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([depth], np.int64))
+        ends, vertices = rank.communicator.sum([int(bench.ends[reached].sum()), int(reached.sum())])
+        row: dict[str, object] = {
+            "root": root,
+            "seconds": seconds,
+            "device_seconds": np.nan,
+            "output_seconds": seconds + conversion,
+            "edges": ends // 2,  # both ends of a tuple are in the component or neither
+            "teps": ends // 2 / seconds,
+            "vertices": vertices,
+            "depth": max(int(of[0]) for of in depths),
+            "validation_seconds": np.nan,
+            "valid": None,
+            "faults": None,
+        }
+        if check:
+            verdict, checking = timed(rank, lambda: _validate(graph, found, int(sources[0])))
+            row |= {"validation_seconds": checking, "valid": verdict.valid, "faults": str(verdict)}
+        return row
+
+
+def timed(rank: Rank, work: Callable[[], Result]) -> tuple[Result, float]:
+    """Return the result of `work()`, and the seconds from when all ranks are ready until all are done."""
+    _wait(rank)
+    start = time.perf_counter()
+    result = work()
+    _wait(rank)
+    seconds = rank.xp.asarray([time.perf_counter() - start])
+    told = rank.communicator.all_gather(rank.everyone, seconds)
+    return result, max(float(of[0]) for of in told)
+
+
+def _wait(rank: Rank) -> None:
+    if rank.xp is not np:
+        rank.xp.cuda.get_current_stream().synchronize()
+    rank.communicator.sum([0])
+
+
+def _bench(state: RankState) -> Bench:
+    bench = state.items.get(BENCH)
+    if not isinstance(bench, Bench):
+        raise TravError("There is no benchmark's graph on the workers: construct it first.")
+    return bench
+
+
+def _count(graph: RankGraph, loops: bool) -> Array:
+    """Return how many ends of tuples each owned vertex has, with or without those of self-loops."""
+    numbering = graph.numbering
+    blocks = np.arange(numbering.grid.size + 1, dtype=np.int64) * numbering.grid.block
+    ends = [end if loops else end[u != v] for u, v in graph.rows.ends or () for end in (u, v)]
+    return count_ends(graph.rank, blocks, ends, COUNTED)[: numbering.n_owned]
+
+
+def _to_labels(graph: RankGraph, found: Search) -> Array:
+    """Return the parents of the vertices held here, in the labels of the tuples."""
+    assert found.predecessor is not None
+    return graph.ids.decode(graph.numbering.in_order(found.predecessor), nulls=True)[0]
+
+
+def _validate(graph: RankGraph, found: Search, root: int) -> Any:
+    """Check the five rules, in internal ids; the last ids of a block are of no vertex."""
+    rank, grid = graph.rank, graph.numbering.grid
+    padding = grid.block - graph.numbering.n_owned
+    assert found.predecessor is not None
+    level, predecessor = (
+        rank.xp.concatenate([of, rank.xp.full(padding, -1, of.dtype)])
+        for of in (found.distance, found.predecessor)
+    )
+    parent = parents(grid, rank.rank, predecessor, root)
+    assert graph.rows.ends is not None
+    return validate(rank.communicator, grid, root, parent, graph.rows.ends, xp=rank.xp, level=level)
