@@ -114,8 +114,8 @@ extern "C" __global__ void expand_keys(const edge_t* __restrict__ offsets, const
 extern "C" __global__ void smallest_before(const edge_t* __restrict__ offsets,
                                            const i32* __restrict__ targets, i64 n_offsets, i64 n_edges,
                                            const i32* __restrict__ from_level,
-                                           const i32* __restrict__ to_level,
-                                           const i32* __restrict__ rank, i32* best) {
+                                           const i32* __restrict__ to_level, const i32* __restrict__ rank,
+                                           i32* best) {
     for (i64 at = global_thread(); at < n_edges; at += global_threads()) {
         const i32 from = static_cast<i32>(lower_bound(offsets, n_offsets, static_cast<edge_t>(at + 1)) - 1);
         const i32 to = targets[at];

@@ -176,7 +176,8 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
         del sides, places[n_sides:]
 
     def rows(numbering: Numbering, ends: list[Ends]) -> RankRows:
-        return RankRows(source, src, dst, partitions, ends if options.keep_rows else None, numbering)
+        kept = options.keep_rows
+        return RankRows(source, src, dst, partitions if kept else [], ends if kept else None, numbering)
 
     return assemble(rank, ids, places, n_edges, rows, options, times)
 

@@ -19,9 +19,11 @@ from rapids_trav.distributed.ranks import saved_parts
 from rapids_trav.distributed.ranks.part_counts import count_duplicates, count_self_loops
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, build_graph
+from rapids_trav.distributed.ranks.rank_validation import check_search
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError, TravMemoryError, first_line
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
@@ -36,6 +38,7 @@ def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
         rank = rank_of(state)
         graph = build_graph(rank, state.partitions, options)
         state.items[GRAPH] = graph
+        state.partitions.clear()  # the graph has those that it keeps
         return summary(graph)
 
 
@@ -170,6 +173,10 @@ def _n_duplicate_edges(graph: RankGraph) -> int:
     return count_duplicates(graph.rank.communicator, graph.parts.part)
 
 
+def _validate(graph: RankGraph, source: object, **options: Any) -> Verdict:
+    return check_search(graph, source, _options(options))
+
+
 def _on_first(graph: RankGraph, frame: Frame) -> list[Frame]:
     """Return a frame that all ranks have, on one of them."""
     return [frame] if graph.rank.rank == 0 else []
@@ -189,4 +196,5 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "n_self_loops": _n_self_loops,
     "n_duplicate_edges": _n_duplicate_edges,
     "save": saved_parts.save,
+    "validate": _validate,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from rank_cases import same, spread
 
 from rapids_trav import generators
 from rapids_trav.distributed.ranks import rank_rows, service
+from rapids_trav.distributed.ranks.rank_engine import RankEngine
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.engines.multigpu.errors import RankError
@@ -212,6 +214,42 @@ def test_small_rounds_build_the_same_graph(round_edges):
     assert max(state.items["graph"].parts.part.most_waiting for state in graph.states) <= 2 * max(
         round_edges, 4
     )
+
+
+def test_searches_are_checked_by_the_rules_of_graph500(monkeypatch):
+    edges = generators.rmat(7, 4)[["src", "dst"]]
+    graph = spread(edges, (3, 2))
+    root = int(edges["src"].iloc[0])
+    assert [str(verdict) for verdict in graph.ask("validate", root)] == ["valid"] * 6
+    whole = RankEngine.bfs
+
+    def bfs(engine, *asked):
+        found = whole(engine, *asked)
+        return replace(found, distance=np.where(found.distance == 2, 3, found.distance))
+
+    monkeypatch.setattr(RankEngine, "bfs", bfs)
+    (verdict, *_) = graph.ask("validate", root)
+    assert verdict.levels == (graph.local.bfs(root)["distance"] == 2).sum()
+    assert set(verdict.broken) == {"rule_2", "levels"}
+
+
+@pytest.mark.parametrize(
+    ("directed", "source", "message"),
+    [(True, 9, "for undirected graphs"), (False, 1, "1 unknown vertex"), (False, [9, 4], "names 2 vertices")],
+)
+def test_searches_that_cannot_be_checked(directed, source, message):
+    with pytest.raises(RankError, match=message) as error:
+        spread(EDGES, (2, 2), directed=directed).ask("validate", source)
+    assert isinstance(error.value.__cause__, TravError)
+
+
+def test_partitions_are_let_go_unless_they_are_kept():
+    for keep_rows in (True, False):
+        graph = spread(EDGES, (2, 2), keep_rows=keep_rows)
+        assert all(state.partitions == [] for state in graph.states)
+        rows = [state.items["graph"].rows for state in graph.states]
+        assert sum(len(of.partitions) for of in rows) == (5 if keep_rows else 0)
+        assert sum(of.nbytes for of in rows) == (8 * len(EDGES) if keep_rows else 0)
 
 
 def test_vertices_without_edges():
