@@ -87,7 +87,7 @@ def build(edges: Frame, options: BuildOptions, client: Any) -> DistributedQuesti
         dst=sides[1],
         directed=bool(options.directed),
         vertices=dask_frames.portable(options.vertices),
-        grid=None if options.grid is None else tuple(options.grid),
+        grid=None if options.grid is None else (options.grid[0], options.grid[1]),
         keep_rows=bool(options.keep_rows),
         engine=engine,
     )
