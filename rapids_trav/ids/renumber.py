@@ -252,7 +252,8 @@ def _sorted(
 ) -> tuple[SortedIds, Codes]:
     """The map of ids over a wide range: on the CPU each array is hashed once, on the GPU all are sorted."""
     if xp is not np:
-        found = xp.unique(xp.concatenate([xp.unique(array) for array in arrays])).astype(integer_dtype)
+        distinct = [xp.unique(array) for array in arrays if len(array)]  # CuPy scans no empty array
+        found = xp.unique(xp.concatenate(distinct)).astype(integer_dtype)
         ids = SortedIds(found, False, dtype, library, xp)
         encode = ids.encoder(known=True)
         encoded = [encode([array]) for array in arrays]

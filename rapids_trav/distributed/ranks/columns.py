@@ -22,7 +22,7 @@ WORD = 4  # bytes of the narrowest numbers that a communicator carries
 
 
 class Form(NamedTuple):
-    """How a column travels; `dtype` None where what travels tells it."""
+    """How a column travels, and its dtype, or None where what travels tells it."""
 
     carrier: Literal["array", "dates", "arrow", "pickle"]
     dtype: Dtype = None
@@ -69,7 +69,8 @@ def _pack(rank: Rank, column: Column) -> tuple[Form, Array]:
             return Form("dates", dtype), move(values, rank.xp)
         return Form("array", dtype), sendable(move(rank.library.array(column), rank.xp))
     if gpu:
-        return Form("arrow"), to_words(_stream(column.to_arrow()), rank.xp)
+        told = None if hasattr(dtype, "categories") else dtype
+        return Form("arrow", told), to_words(_stream(column.to_arrow()), rank.xp)
     if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
         return Form("arrow", dtype), to_words(_stream(pa.array(column.array)), rank.xp)
     return Form("pickle"), to_words(pickle.dumps(column.array), rank.xp)
@@ -82,9 +83,10 @@ def _unpack(rank: Rank, form: Form, array: Array) -> Column:
         return pd.Series(values, dtype=values.dtype)
     if form.carrier == "arrow":
         table = pa.ipc.open_stream(pa.py_buffer(to_bytes(array))).read_all()
-        if form.dtype is None:
-            return library.from_arrow(table)["ids"]
-        return pd.Series(form.dtype.__from_arrow__(table["ids"]))
+        if library.name == "pandas":
+            return pd.Series(form.dtype.__from_arrow__(table["ids"]))
+        column = library.from_arrow(table)["ids"]
+        return column if form.dtype in (None, column.dtype) else column.astype(form.dtype)
     values = move(array, library.xp)
     if form.carrier == "dates":
         return library.column(values.view(form.dtype) if library.xp is np else values).astype(form.dtype)

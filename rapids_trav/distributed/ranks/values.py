@@ -102,7 +102,8 @@ class Integers:
         return mixed
 
     def union(self, pieces: Sequence[Values]) -> Values:
-        return self.rank.xp.unique(self.rank.xp.concatenate(pieces))
+        joined = self.rank.xp.concatenate(pieces)
+        return self.rank.xp.unique(joined) if len(joined) else joined  # CuPy scans no empty array
 
     def cut(self, values: Values, splitters: Values) -> list[Values]:
         bounds = self.rank.xp.searchsorted(values, splitters.astype(values.dtype)).tolist()
