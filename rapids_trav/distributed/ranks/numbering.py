@@ -106,9 +106,9 @@ class Numbering:
         holder = _rank_of(xp, self.firsts, self.place_of_owned)
         owner = self.grid.owner(self.internal_of_held)
         ranks = xp.arange(self.rank.size + 1)
-        order = xp.argsort(holder, kind="stable")
+        order = stable_order(xp, holder)
         bounds = xp.searchsorted(holder[order], ranks).tolist()
-        back = xp.argsort(self.internal_of_held, kind="stable")
+        back = stable_order(xp, self.internal_of_held)
         back_bounds = xp.searchsorted(owner[back], ranks).tolist()
         return (order.astype(np.int32), bounds), (back.astype(np.int32), back_bounds)
 
@@ -174,7 +174,7 @@ def build_numbering(
     owner, offset = k % size, k // size
     internal = owner * grid.block + offset
     place = int(firsts[rank.rank]) + xp.arange(len(degree), dtype=np.int64)
-    order = xp.argsort(owner, kind="stable")
+    order = stable_order(xp, owner)
     bounds = xp.searchsorted(owner[order], xp.arange(size + 1)).tolist()
     offset, place = offset[order].astype(np.int32), place[order]
     sent = [[column[begin:end] for begin, end in pairwise(bounds)] for column in (offset, place)]
@@ -199,9 +199,22 @@ def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
 
 def distinct(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
     """Return the numbers ascending, each once, and where each given one stands among them."""
-    if not len(numbers):  # CuPy scans no empty array
+    if not len(numbers):  # CuPy scans and sorts no empty array
         return numbers, numbers
     return xp.unique(numbers, return_inverse=True)
+
+
+def counted(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
+    """Return the numbers ascending, each once, and how often each is there, int64."""
+    if not len(numbers):
+        return numbers, xp.zeros(0, np.int64)
+    found, count = xp.unique(numbers, return_counts=True)
+    return found, count.astype(np.int64, copy=False)
+
+
+def stable_order(xp: ModuleType, keys: Array) -> Array:
+    """Return the positions of keys in ascending order, equal ones as they come."""
+    return xp.argsort(keys, kind="stable") if len(keys) else xp.zeros(0, np.int64)
 
 
 def _rank_of(xp: ModuleType, firsts: np.ndarray, places: Array) -> Array:
@@ -217,9 +230,9 @@ def _degree_ranks(rank: Rank, degree: Array) -> Array:
     """
     xp = rank.xp
     key = -degree.astype(np.int64, copy=False)
-    own, count = xp.unique(key, return_counts=True) if len(key) else (key, key)
+    own, count = counted(xp, key)
     keys = rank.communicator.all_gather(rank.everyone, own)
-    counts = rank.communicator.all_gather(rank.everyone, count.astype(np.int64))
+    counts = rank.communicator.all_gather(rank.everyone, count)
     if not any(map(len, keys)):
         return key
     every = xp.unique(xp.concatenate(keys))
@@ -229,7 +242,7 @@ def _degree_ranks(rank: Rank, degree: Array) -> Array:
     total, here = table.sum(axis=0), table[rank.rank]
     begin = xp.cumsum(total) - total + table[: rank.rank].sum(axis=0)
     mine = xp.searchsorted(every, key)
-    order = xp.argsort(mine, kind="stable")
+    order = stable_order(xp, mine)
     within = xp.arange(len(order), dtype=np.int64) - (xp.cumsum(here) - here)[mine[order]]
     k = xp.empty(len(order), np.int64)
     k[order] = begin[mine[order]] + within

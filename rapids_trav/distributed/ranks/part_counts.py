@@ -14,6 +14,7 @@ from operator import add
 import numpy as np
 
 from rapids_trav.csr.array import Array
+from rapids_trav.distributed.ranks.numbering import counted
 from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import SHIFT
 from rapids_trav.engines.multigpu.partition import Part
@@ -52,7 +53,7 @@ def self_loops(part: Part) -> Array:
     found = xp.zeros(block, np.int64)
     begin, end = row * block, (row + 1) * block  # the rows of the own block
     for source, target in rows_of(part, begin, end):
-        own, count = xp.unique(source[source - begin == target - column * block], return_counts=True)
+        own, count = counted(xp, source[source - begin == target - column * block])
         found[own - begin] += count
     return found
 

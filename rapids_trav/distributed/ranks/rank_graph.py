@@ -20,7 +20,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
-from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
+from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, counted, grid_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
 from rapids_trav.distributed.ranks.rank_answers import RankAnswers
 from rapids_trav.distributed.ranks.rank_engine import RankEngine
@@ -285,13 +285,13 @@ def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: 
     none = xp.empty(0, np.int64)
     for number, piece in rounds(rank, places, length):
         some = places[number][piece] if number >= 0 else none
-        wanted, count = xp.unique(some, return_counts=True) if len(some) else (none, none)
+        wanted, count = counted(xp, some)
         cuts = xp.searchsorted(wanted, xp.asarray(firsts)).tolist()
         offsets = [
             (wanted[begin:end] - int(first)).astype(np.int32)
             for first, (begin, end) in zip(firsts[:-1], pairwise(cuts), strict=True)
         ]
-        counts = [count[begin:end].astype(np.int64) for begin, end in pairwise(cuts)]
+        counts = [count[begin:end] for begin, end in pairwise(cuts)]
         exchange = rank.communicator.exchange
         for at, more in zip(exchange(rank.everyone, offsets), exchange(rank.everyone, counts), strict=True):
             degree[at] += more  # of one rank each place is there once

@@ -105,10 +105,12 @@ class RankValues:
             alive = before >= 0
             entry, vertex, row = entry[alive], before[alive], row[alive]
         lengths = xp.zeros(len(targets), np.int64)
+        if not len(targets):  # CuPy scans no empty array
+            return lengths, targets.astype(self.dtype)
         for entries, _ in steps:
             lengths[entries] += 1
         ends = xp.cumsum(lengths)
-        visited = xp.empty(int(ends[-1]) if len(ends) else 0, self.dtype)
+        visited = xp.empty(int(ends[-1]), self.dtype)
         for step, (entries, vertices) in enumerate(steps):
             visited[ends[entries] - 1 - step] = vertices
         return lengths, visited
@@ -126,7 +128,7 @@ class RankValues:
         told = self._gathered(own(mine, vertices[mine] % self.numbering.grid.block))
         values = xp.empty(len(vertices), told[0].dtype)
         for rank, part in enumerate(told):
-            values[owner == rank] = part
+            values[xp.flatnonzero(owner == rank)] = part
         return values
 
     def _summed(self, counts: Array) -> Array:

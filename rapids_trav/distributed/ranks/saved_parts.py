@@ -25,7 +25,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.dictionary import build_ids
 from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
-from rapids_trav.distributed.ranks.numbering import Numbering
+from rapids_trav.distributed.ranks.numbering import Numbering, stable_order
 from rapids_trav.distributed.ranks.part_counts import rows_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
 from rapids_trav.distributed.ranks.rank_answers import RankAnswers
@@ -238,14 +238,16 @@ def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int
     found: list[tuple[Array, Array]] = [(none, none)]
     for number, piece in rounds(rank, [source for source, _ in ends], length):
         u, v = (end[piece].astype(np.int64) for end in ends[number]) if number >= 0 else (none, none)
-        order = xp.argsort(u, kind="stable")
+        order = stable_order(xp, u)
         u, v = u[order], v[order]
         cuts = xp.searchsorted(u, xp.asarray(firsts)).tolist()
         told = [exchange(rank.everyone, [end[b:e] for b, e in pairwise(cuts)]) for end in (u, v)]
         found.append((xp.concatenate(told[0]), xp.concatenate(told[1])))
     source, destination = (xp.concatenate(list(of)) for of in zip(*found, strict=True))
-    order = xp.lexsort(xp.stack([destination, source]))
-    return [source[order], destination[order]]
+    if len(source):
+        order = xp.lexsort(xp.stack([destination, source]))
+        source, destination = source[order], destination[order]
+    return [source, destination]
 
 
 @dataclass

@@ -14,7 +14,7 @@ from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks
-from rapids_trav.frames.libraries import PandasFrames
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 from rapids_trav.graph import Graph
 
 DEADLINE = 30.0
@@ -65,17 +65,18 @@ def joined(of_ranks):
     """Join frames: of as many turns as each rank has, rank after rank in each."""
     turns = max(map(len, of_ranks))
     assert {len(frames) for frames in of_ranks} <= {turns, 0}
-    return pd.concat([frames[turn] for turn in range(turns) for frames in of_ranks if frames])
+    found = [frames[turn] for turn in range(turns) for frames in of_ranks if frames]
+    return (PandasFrames() if isinstance(found[0], pd.DataFrame) else CudfFrames()).concat(found)
 
 
-def spread(edges, shape, partitions=None, sources=None, **options):
+def spread(edges, shape, partitions=None, device="cpu", **options):
     """Build a graph over a grid of ranks, of a frame that is cut into partitions."""
     size = shape[0] * shape[1]
     n = size + 1 if partitions is None else partitions
     cuts = np.linspace(0, len(edges), n + 1).astype(int)
     parts = [edges.iloc[begin:end] for begin, end in itertools.pairwise(cuts)]
     local = {name: value for name, value in options.items() if name in ("src", "dst", "directed", "vertices")}
-    states = [RankState(None, "cpu") for _ in range(size)]
+    states = [RankState(None, device) for _ in range(size)]
     for number, part in enumerate(parts):
         states[(number * 7 + 1) % size].partitions.append((number, part))
     graph = Spread(size, states, Graph.from_edges(edges, **local))
@@ -84,7 +85,9 @@ def spread(edges, shape, partitions=None, sources=None, **options):
 
 
 def same(found, wanted):
-    """Check that two frames are the same, with their indices."""
+    """Check that two frames are the same, with their indices; those of a GPU as pandas frames."""
+    if not isinstance(found, pd.DataFrame):
+        found, wanted = found.to_pandas(nullable=True), wanted.to_pandas(nullable=True)
     pd.testing.assert_frame_equal(found, wanted)
 
 
