@@ -16,8 +16,9 @@ import numpy as np
 from rapids_trav import generators
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks import service
+from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices
 from rapids_trav.distributed.ranks.rank import Rank
-from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, count_ends
+from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.validate import parents, validate
 from rapids_trav.engines.searches import BfsOptions, Search
@@ -144,7 +145,8 @@ def _count(graph: RankGraph, loops: bool) -> Array:
     numbering = graph.numbering
     blocks = np.arange(numbering.grid.size + 1, dtype=np.int64) * numbering.grid.block
     ends = [end if loops else end[u != v] for u, v in graph.rows.ends or () for end in (u, v)]
-    return count_ends(graph.rank, blocks, ends, COUNTED)[: numbering.n_owned]
+    few = has_few_vertices(graph.rank, numbering.grid.n_vertices, ends)
+    return count_ends(graph.rank, blocks, ends, COUNTED, few)[: numbering.n_owned]
 
 
 def _to_labels(graph: RankGraph, found: Search) -> Array:

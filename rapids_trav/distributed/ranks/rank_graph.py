@@ -10,17 +10,17 @@ that what is under way stays small beside the edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices, in_internal
 from rapids_trav.distributed.ranks.numbered_ids import NumberedIds, SpreadMap
-from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, counted, grid_of
+from rapids_trav.distributed.ranks.numbering import Numbering, build_numbering, grid_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
 from rapids_trav.distributed.ranks.rank_answers import RankAnswers
 from rapids_trav.distributed.ranks.rank_engine import RankEngine
@@ -194,10 +194,11 @@ def assemble(
     """Make the graph of edges whose ends are places: source and destination of each list in turn."""
     chunk = max(1, options.round_edges // rank.size)
     with times.phase("degree sort"):
-        degree = count_ends(rank, ids.firsts, places, chunk)
+        few = has_few_vertices(rank, ids.n, places)
+        degree = count_ends(rank, ids.firsts, places, chunk, few)
         numbering = build_numbering(rank, ids.firsts, ids.n, degree, options.grid)
         del degree
-        ends = _in_internal(numbering, places, chunk)
+        ends = in_internal(numbering, places, chunk, few)
     with times.phase("adjacency"):
         part = build(
             rank.communicator,
@@ -260,53 +261,3 @@ def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[lis
             error = refused
     raise_together(rank, error)
     return found
-
-
-def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[int, slice]]:
-    """Cut arrays into pieces; yield as many on all ranks, empty ones of no array (-1) to make them so."""
-    mine = [
-        (number, slice(begin, begin + length))
-        for number, array in enumerate(arrays)
-        for begin in range(0, len(array), length)
-    ]
-    told = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([len(mine)], dtype=np.int64))
-    yield from mine
-    for _ in range(max(int(of[0]) for of in told) - len(mine)):
-        yield -1, slice(0, 0)
-
-
-def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: int) -> Array:
-    """Return how often each place that is held here stands among those of all ranks, int64.
-
-    Rank r holds the places from `firsts[r]` to `firsts[r + 1] - 1`; `length` of them are counted at once.
-    """
-    xp = rank.xp
-    degree = xp.zeros(int(firsts[rank.rank + 1] - firsts[rank.rank]), np.int64)
-    none = xp.empty(0, np.int64)
-    for number, piece in rounds(rank, places, length):
-        some = places[number][piece] if number >= 0 else none
-        wanted, count = counted(xp, some)
-        cuts = xp.searchsorted(wanted, xp.asarray(firsts)).tolist()
-        offsets = [
-            (wanted[begin:end] - int(first)).astype(np.int32)
-            for first, (begin, end) in zip(firsts[:-1], pairwise(cuts), strict=True)
-        ]
-        counts = [count[begin:end] for begin, end in pairwise(cuts)]
-        exchange = rank.communicator.exchange
-        for at, more in zip(exchange(rank.everyone, offsets), exchange(rank.everyone, counts), strict=True):
-            degree[at] += more  # of one rank each place is there once
-    return degree
-
-
-def _in_internal(numbering: Numbering, places: list[Array], length: int) -> list[Ends]:
-    """Return both ends of each partition's edges in internal ids; their places are let go."""
-    rank = numbering.rank
-    dtype = numbering.grid.vertex_dtype
-    found = [rank.xp.empty(len(of), dtype) for of in places]
-    none = rank.xp.empty(0, np.int64)
-    for number, piece in rounds(rank, places, length):
-        internal = numbering.internal(places[number][piece] if number >= 0 else none)
-        if number >= 0:
-            found[number][piece] = internal
-    places.clear()
-    return list(zip(found[::2], found[1::2], strict=True))
