@@ -117,7 +117,7 @@ def _run(
     arguments = [] if source is None else [opened.ids(source, "--source")]
     start = time.perf_counter()
     with PageProgress(RUNNING, console(stderr=True)) as pages:
-        answer = question(opened.graph, *arguments, request, pages.on_page)
+        answer = question(opened.graph.contents, *arguments, request, pages.on_page)
     took = time.perf_counter() - start
     result, trace = answer if request.trace else (answer, None)
     if not quiet:

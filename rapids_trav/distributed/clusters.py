@@ -19,6 +19,7 @@ from rapids_trav.utilities.checks import one_of
 from rapids_trav.utilities.locations import location
 
 PACKAGE = str(Path(__file__).parents[1])
+PARTS = "parts.json"  # of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
 # Options that say where a graph in one process goes, or that are for questions which workers do not answer.
 OF_ONE_PROCESS = ("weight", "degree_sort", "memory_limit", "spill", "tuning")
@@ -116,7 +117,6 @@ def open_saved(folder: object, engine: object, client: Any) -> DistributedQuesti
     from rapids_trav.distributed.ranks.service import open_saved as open_ranks
 
     path = location("folder", folder)
-    check_client(client)
     one_of("engine", engine, ENGINES)
     gang = open_gang(client, None if engine == "auto" else str(engine))
     try:
@@ -125,6 +125,27 @@ def open_saved(folder: object, engine: object, client: Any) -> DistributedQuesti
         gang.close()
         raise
     return DistributedQuestions(client, gang, summary)
+
+
+def cluster_of_parts(folder: object, client: Any) -> Any:
+    """Return the client of the cluster that is to open a folder; None if it holds a graph of one process.
+
+    Raises
+    ------
+    TravError
+        If the folder holds a graph in parts, and there is no client.
+    """
+    if client is not None:
+        check_client(client)
+        return client
+    if not (location("folder", folder) / PARTS).is_file():
+        return None
+    if (client := current_client()) is None:
+        raise TravError(
+            f"{written(str(folder))} holds a graph in parts, which the workers of a cluster open: give "
+            f"client=."
+        )
+    return client
 
 
 def refuse_local(**given: object) -> None:

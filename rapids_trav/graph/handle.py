@@ -183,8 +183,8 @@ class Graph(SearchMethods, ProgramMethods):
             twentieth of a second for each GB and what the disk takes: a damaged file may then give other
             answers, but bring nothing down.
         client : distributed.Client, optional
-            Of a graph that was saved from several workers: the cluster whose workers read it, each its part.
-            There must be as many as there were, and all must reach the folder.
+            Of a graph that was saved from the workers of a cluster: the client of the one that opens it, by
+            default the current one.  It may have more or fewer workers; all must reach the folder.
 
         Raises
         ------
@@ -203,9 +203,9 @@ class Graph(SearchMethods, ProgramMethods):
         `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
         and the weight, in ascending order.
         """
-        if client is not None:
+        if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
-            return cls(clusters.open_saved(folder, engine, client))
+            return cls(clusters.open_saved(folder, engine, cluster))
         with telling_of_memory("opening the graph", engine):
             parts = graphs.open_saved(folder, engine, memory_limit, spill, verify)
         return cls(LocalQuestions(**vars(parts)))

@@ -14,6 +14,8 @@ dask = pytest.importorskip("dask.dataframe")
 from distributed_cases import edges_of  # noqa: E402
 from fake_gang import install  # noqa: E402
 
+from rapids_trav.distributed import clusters  # noqa: E402
+
 
 @pytest.fixture(scope="module")
 def here():
@@ -169,3 +171,19 @@ def test_the_gang_is_closed_where_building_fails(here, gangs, frame, monkeypatch
     with pytest.raises(TravError, match=r"^no$"):
         Graph.from_edges(frame, client=here)
     assert gangs[0].closed
+
+
+def test_a_folder_of_parts_needs_a_client(here, gangs, tmp_path, request):
+    (tmp_path / "parts.json").write_text("{}")
+    with here.as_current(), pytest.raises(TravError, match=r"^memory_limit='1GB' has no meaning"):
+        Graph.open(tmp_path, memory_limit="1GB")
+    request.getfixturevalue("without_client")
+    with pytest.raises(
+        TravError, match=r"holds a graph in parts, which the workers of a cluster open: give cl"
+    ):
+        Graph.open(tmp_path)
+
+
+def test_the_name_of_the_file_that_lists_the_parts():
+    saved_parts = pytest.importorskip("rapids_trav.distributed.ranks.saved_parts")
+    assert saved_parts.PARTS == clusters.PARTS
