@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distributed import Future
 
@@ -22,7 +22,7 @@ class KeptOnWorkers:
         What each rank tells of its frames.
     """
 
-    def __init__(self, gang: Gang, token: str, results: list[tuple[Any, dict[str, int] | None]]) -> None:
+    def __init__(self, gang: Gang, token: str, results: list[tuple[object, dict[str, int] | None]]) -> None:
         self.about = [about for about, _ in results]
         self._gang = gang
         self._token = token
