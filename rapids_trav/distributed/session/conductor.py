@@ -161,8 +161,11 @@ class Conductor(SchedulerPlugin):
 
     async def _start_rank(self, worker: str, **message: object) -> Reply:
         installed = await self._until_lost(worker, self._scheduler.rpc(worker).run(function=dumps(install)))
-        if installed["status"] not in ("ok", "OK"):
-            return installed if "reason" in installed else _failed((_text(installed, worker), None))
+        if installed["status"] in (FAILED, LOST):
+            return installed
+        if installed["status"] == "error":
+            text = installed.get("exception_text", "no reason given")
+            return _failed((f"worker {worker} could not start a rank: {text}", None))
         return await self._ask(worker, **message)
 
     async def _ask(self, worker: str, **message: object) -> Reply:
@@ -211,7 +214,3 @@ class Conductor(SchedulerPlugin):
 
 def _failed(failure: Failure) -> Reply:
     return {"status": FAILED, "reason": failure[0], "rank": failure[1]}
-
-
-def _text(reply: Reply, worker: str) -> str:
-    return f"worker {worker} could not start a rank: {reply.get('exception_text', 'no reason given')}"

@@ -12,9 +12,9 @@ from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.kept import KeptOnWorkers
+from rapids_trav.distributed.session.kept import KeptOnWorkers, Part
 from rapids_trav.distributed.session.placement import place
-from rapids_trav.distributed.session.tasks import put_partition
+from rapids_trav.distributed.session.tasks import put_partition, take_frame
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.errors import RankError
@@ -91,11 +91,11 @@ class Gang:
         answer = _ask(client, "open", **asked)
         name = answer["gang"]
         try:
-            (found, *_) = _results(answer)
-        except TravError:
+            found = _results(answer)[0][0]
+        except Exception:
             _ask(client, "end", gang=name)
             raise
-        return cls(client, name, chosen, found[0])
+        return cls(client, name, chosen, str(found))
 
     @property
     def closed(self) -> bool:
@@ -151,21 +151,12 @@ class Gang:
             raise
         if all(names is None for _, names in results):
             return [result for result, _ in results]
-        return KeptOnWorkers(self, token, results)
+        return KeptOnWorkers(token, results, self._take, self._drop)
 
     def close(self) -> None:
         """Free the ranks' memory on the workers; a second time does nothing."""
         if self._finalizer.detach() is not None and self.client.status == "running":
             _ask(self.client, "end", gang=self._name)
-
-    def take(self, function: Callable, rank: int, *args: object) -> Future:
-        """Submit a task of `tasks` for the rank."""
-        self._check()
-        return self._submit(function, rank, *args)
-
-    def drop(self, token: str, names: Sequence[str]) -> None:
-        """Forget kept frames, some time soon; from any thread."""
-        _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
 
     def __enter__(self) -> Gang:
         return self
@@ -182,6 +173,15 @@ class Gang:
         if self._error is not None:
             raise RankError(str(self._error), self._error.rank)
         _check(self.client)
+
+    def _take(self, rank: int, token: str, name: str, number: int) -> Future:
+        self._check()
+        return self._submit(take_frame, rank, token, name, number)
+
+    def _drop(self, token: str, names: set[str]) -> None:
+        """Forget kept frames, some time soon; from any thread."""
+        if names and not self.closed:
+            _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
 
     def _submit(self, function: Callable, rank: int, *args: object) -> Future:
         address = self.workers[rank]
@@ -228,7 +228,7 @@ def _ask(client: Client, operation: str, /, **message: object) -> Any:
         raise RankError.because(f"the scheduler cannot be reached: {first_line(error)}") from error
 
 
-def _results(answer: Reply) -> list[tuple[Any, dict[str, int] | None]]:
+def _results(answer: Reply) -> list[Part]:
     """Return the result of each rank with the numbers of frames that it keeps; raise what they raised."""
     if answer["status"] == FAILED:
         raise RankError.because(answer["reason"], answer["rank"])
