@@ -6,11 +6,8 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("distributed")
-
 import dask
+import pytest
 from distributed import Client, LocalCluster
 
 WORKERS = 4

@@ -12,17 +12,24 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
 from distributed.scheduler import Scheduler, WorkerState
 
 from rapids_trav.distributed.session.tickets import Tickets
-from rapids_trav.distributed.session.verdict import FAILED, LATE, LOST, Failure, failure_of, lost_worker
+from rapids_trav.distributed.session.verdict import (
+    FAILED,
+    LATE,
+    LOST,
+    Failure,
+    Reply,
+    failure_of,
+    lost_worker,
+)
 from rapids_trav.distributed.session.worker_ranks import install
 from rapids_trav.errors import first_line
 
@@ -54,9 +61,7 @@ class Conductor(SchedulerPlugin):
         for operation in ("open", "call", "drop", "end", "failure"):
             scheduler.handlers[f"rapids_trav_{operation}"] = getattr(self, operation)
 
-    async def open(
-        self, client: str, workers: Sequence[str], deadline: float, device: str | None
-    ) -> dict[str, Any]:
+    async def open(self, client: str, workers: Sequence[str], deadline: float, device: str | None) -> Reply:
         """Start a rank on each worker and let them meet."""
         gang = _Gang(uuid.uuid4().hex, client, tuple(workers))
         if client not in self._scheduler.clients:
@@ -80,7 +85,7 @@ class Conductor(SchedulerPlugin):
             await self._close_ranks(gang)  # also if the client's end came first, before the ranks were there
         return answer | {"gang": gang.name}
 
-    async def call(self, gang: str, request: Any, token: str) -> dict[str, Any]:
+    async def call(self, gang: str, request: object, token: str) -> Reply:
         """Let all ranks call a function, when it is their turn."""
         found = self._gangs.get(gang)
         if found is None:
@@ -108,7 +113,7 @@ class Conductor(SchedulerPlugin):
         """Return why a gang cannot be asked any longer."""
         return self._gangs[gang].failure if gang in self._gangs else CLOSED
 
-    def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
+    def remove_worker(self, scheduler: Scheduler, worker: str, **_: object) -> None:
         """End the gangs of a lost worker, and every wait for it."""
         if (waited := self._lost.pop(worker, None)) is not None:
             waited.set_result(None)
@@ -129,8 +134,8 @@ class Conductor(SchedulerPlugin):
         return [worker for worker in workers if worker.address not in held]
 
     async def _play(
-        self, gang: _Gang, asked: Sequence[Coroutine[Any, Any, dict]], patience: float | None = None
-    ) -> dict[str, Any]:
+        self, gang: _Gang, asked: Sequence[Coroutine[None, None, Reply]], patience: float | None = None
+    ) -> Reply:
         """Wait for the answers of all ranks, though not for long once one has failed."""
         tasks = [asyncio.ensure_future(each) for each in asked]
         waiting, seconds = set(tasks), patience
@@ -142,7 +147,7 @@ class Conductor(SchedulerPlugin):
                 seconds = GRACE
         for task in waiting:
             task.cancel()
-        late = {"status": LATE, "seconds": seconds}
+        late: Reply = {"status": LATE, "seconds": seconds}
         replies = [late if task in waiting else task.result() for task in tasks]
         if (failure := failure_of(replies, gang.workers)) is not None:
             self._give_up(gang, failure)
@@ -154,19 +159,22 @@ class Conductor(SchedulerPlugin):
             gang.failure = failure
             self._later(self._tell(gang, action="fail", reason=failure[0], rank=failure[1]))
 
-    async def _start_rank(self, worker: str, **message: Any) -> dict[str, Any]:
+    async def _start_rank(self, worker: str, **message: object) -> Reply:
         installed = await self._until_lost(worker, self._scheduler.rpc(worker).run(function=dumps(install)))
-        if installed["status"] not in ("ok", "OK"):
-            return installed if "reason" in installed else _failed((_text(installed, worker), None))
+        if installed["status"] in (FAILED, LOST):
+            return installed
+        if installed["status"] == "error":
+            text = installed.get("exception_text", "no reason given")
+            return _failed((f"worker {worker} could not start a rank: {text}", None))
         return await self._ask(worker, **message)
 
-    async def _ask(self, worker: str, **message: Any) -> dict[str, Any]:
+    async def _ask(self, worker: str, **message: object) -> Reply:
         return await self._until_lost(worker, self._scheduler.rpc(worker).rapids_trav_rank(**message))
 
-    async def _until_lost(self, worker: str, answer: Awaitable[dict]) -> dict[str, Any]:
+    async def _until_lost(self, worker: str, answer: Coroutine[None, None, Reply]) -> Reply:
         """Return the answer of a worker, or that it is lost."""
         if worker not in self._scheduler.workers:
-            answer.close()  # type: ignore[attr-defined]
+            answer.close()
             return {"status": LOST}
         lost = self._lost.setdefault(worker, asyncio.get_running_loop().create_future())
         task = asyncio.ensure_future(answer)
@@ -183,7 +191,7 @@ class Conductor(SchedulerPlugin):
     async def _close_ranks(self, gang: _Gang) -> None:
         await self._tell(gang, action="close")
 
-    async def _tell(self, gang: _Gang, **message: Any) -> None:
+    async def _tell(self, gang: _Gang, **message: object) -> None:
         """Tell all workers of a gang that are still there, and do not wait long for one that is stuck."""
         asked = [
             asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers
@@ -192,7 +200,7 @@ class Conductor(SchedulerPlugin):
         for task in stuck:
             task.cancel()
 
-    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _later(self, work: Coroutine[None, None, object]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -204,9 +212,5 @@ class Conductor(SchedulerPlugin):
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-def _failed(failure: Failure) -> dict[str, Any]:
+def _failed(failure: Failure) -> Reply:
     return {"status": FAILED, "reason": failure[0], "rank": failure[1]}
-
-
-def _text(reply: dict[str, Any], worker: str) -> str:
-    return f"worker {worker} could not start a rank: {reply.get('exception_text', 'no reason given')}"

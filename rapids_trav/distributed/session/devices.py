@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from distributed.protocol.pickle import dumps, loads
@@ -52,7 +52,7 @@ def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Devic
     return "cuda", _connect_gpus(control)
 
 
-def _connect_gpus(control: TcpCommunicator) -> Any:
+def _connect_gpus(control: TcpCommunicator) -> Communicator:
     from cupy.cuda import nccl
 
     from rapids_trav.distributed.session.guarded_nccl import GuardedNccl

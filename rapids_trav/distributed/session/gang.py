@@ -5,17 +5,17 @@ from __future__ import annotations
 import uuid
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from distributed import Client, Future
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.kept import KeptOnWorkers
+from rapids_trav.distributed.session.kept import KeptOnWorkers, Part
 from rapids_trav.distributed.session.placement import place
-from rapids_trav.distributed.session.tasks import put_partition
-from rapids_trav.distributed.session.verdict import ERROR, FAILED
+from rapids_trav.distributed.session.tasks import put_partition, take_frame
+from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line, listed
@@ -91,11 +91,11 @@ class Gang:
         answer = _ask(client, "open", **asked)
         name = answer["gang"]
         try:
-            (found, *_) = _results(answer)
-        except TravError:
+            found = _results(answer)[0][0]
+        except Exception:
             _ask(client, "end", gang=name)
             raise
-        return cls(client, name, chosen, found[0])
+        return cls(client, name, chosen, str(found))
 
     @property
     def closed(self) -> bool:
@@ -125,7 +125,7 @@ class Gang:
         ]
         self._gathered(puts)
 
-    def call(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: Callable, *args: object, **kwargs: object) -> list | KeptOnWorkers:
         """Call `function(state, *args, **kwargs)` on every rank at once, when it is the gang's turn.
 
         Returns
@@ -151,21 +151,12 @@ class Gang:
             raise
         if all(names is None for _, names in results):
             return [result for result, _ in results]
-        return KeptOnWorkers(self, token, results)
+        return KeptOnWorkers(token, results, self._take, self._drop)
 
     def close(self) -> None:
         """Free the ranks' memory on the workers; a second time does nothing."""
         if self._finalizer.detach() is not None and self.client.status == "running":
             _ask(self.client, "end", gang=self._name)
-
-    def take(self, function: Callable, rank: int, *args: Any) -> Future:
-        """Submit a task of `tasks` for the rank."""
-        self._check()
-        return self._submit(function, rank, *args)
-
-    def drop(self, token: str, names: Sequence[str]) -> None:
-        """Forget kept frames, some time soon; from any thread."""
-        _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
 
     def __enter__(self) -> Gang:
         return self
@@ -173,7 +164,7 @@ class Gang:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TravError("Workers of a graph cannot travel to another process: ask them from their client's.")
 
     def _check(self) -> None:
@@ -183,7 +174,16 @@ class Gang:
             raise RankError(str(self._error), self._error.rank)
         _check(self.client)
 
-    def _submit(self, function: Callable, rank: int, *args: Any) -> Future:
+    def _take(self, rank: int, token: str, name: str, number: int) -> Future:
+        self._check()
+        return self._submit(take_frame, rank, token, name, number)
+
+    def _drop(self, token: str, names: set[str]) -> None:
+        """Forget kept frames, some time soon; from any thread."""
+        if names and not self.closed:
+            _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
+
+    def _submit(self, function: Callable, rank: int, *args: object) -> Future:
         address = self.workers[rank]
         return self.client.submit(
             function,
@@ -216,10 +216,10 @@ def _check(client: Client) -> None:
         )
 
 
-def _ask(client: Client, operation: str, /, **message: Any) -> Any:
+def _ask(client: Client, operation: str, /, **message: object) -> Any:
     """Send a message to the conductor and return its answer."""
 
-    async def ask() -> Any:
+    async def ask() -> object:
         return await getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
 
     try:
@@ -228,7 +228,7 @@ def _ask(client: Client, operation: str, /, **message: Any) -> Any:
         raise RankError.because(f"the scheduler cannot be reached: {first_line(error)}") from error
 
 
-def _results(answer: dict[str, Any]) -> list[tuple[Any, dict[str, int] | None]]:
+def _results(answer: Reply) -> list[Part]:
     """Return the result of each rank with the numbers of frames that it keeps; raise what they raised."""
     if answer["status"] == FAILED:
         raise RankError.because(answer["reason"], answer["rank"])
@@ -246,7 +246,7 @@ def _end_unseen(client_of: weakref.ref[Client], name: str) -> None:
         _send_unseen(client, "end", gang=name)
 
 
-def _send_unseen(client: Client, operation: str, /, **message: Any) -> None:
+def _send_unseen(client: Client, operation: str, /, **message: object) -> None:
     """Send a message that nobody waits for, from any thread and from finalizers."""
 
     async def send() -> None:

@@ -6,19 +6,21 @@ its early end make it leave with the reason, and with the rank at fault, which N
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from rapids_trav.engines.multigpu.communicator import Array, Traffic
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 
+Result = TypeVar("Result")
+
 
 class GuardedNccl:
     """The end of one rank; see `communicator.Communicator`."""
 
-    def __init__(self, unique_id: Any, control: TcpCommunicator) -> None:
+    def __init__(self, unique_id: object, control: TcpCommunicator) -> None:
         self.rank = control.rank
         self.size = control.size
         self._control = control
@@ -47,7 +49,7 @@ class GuardedNccl:
         """Free what NCCL holds, without waiting for the others."""
         self._nccl.abort("the ranks were closed")
 
-    def _guarded(self, call: Any, *arguments: Any) -> Any:
+    def _guarded(self, call: Callable[..., Result], *arguments: object) -> Result:
         """Call NCCL; if it fails, all ranks hear of it, and the error names the rank at fault."""
         if self._control.failure is not None:
             raise self._control.error()

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
 
 from distributed import Future
 
-from rapids_trav.distributed.session.tasks import take_frame
-
-if TYPE_CHECKING:
-    from rapids_trav.distributed.session.gang import Gang
+Part = tuple[object, dict[str, int] | None]  # what a rank tells, and how many frames of each name it keeps
 
 
 class KeptOnWorkers:
     """What all ranks keep of one answer.
+
+    Parameters
+    ----------
+    token : str
+        Name of the answer on the workers.
+    parts : sequence of Part
+        Of each rank.
+    take : callable
+        Fetches a frame: called with the rank, the token, the name and the number of the frame.
+    drop : callable
+        Forgets frames that nobody can ask for any longer: called with the token and names.
 
     Attributes
     ----------
@@ -22,14 +30,20 @@ class KeptOnWorkers:
         What each rank tells of its frames.
     """
 
-    def __init__(self, gang: Gang, token: str, results: list[tuple[Any, dict[str, int] | None]]) -> None:
-        self.about = [about for about, _ in results]
-        self._gang = gang
-        self._token = token
-        self._lengths = [lengths or {} for _, lengths in results]
-        self._unasked = {name for lengths in self._lengths for name in lengths}
+    def __init__(
+        self,
+        token: str,
+        parts: Sequence[Part],
+        take: Callable[[int, str, str, int], Future],
+        drop: Callable[[str, set[str]], None],
+    ) -> None:
+        self.about = [about for about, _ in parts]
+        self.token = token
+        self._take = take
+        self._counts = [counts or {} for _, counts in parts]
+        self._unasked = {name for counts in self._counts for name in counts}
         self._futures: dict[str, list[list[Future]]] = {}
-        weakref.finalize(self, _drop, gang, token, self._unasked).atexit = False
+        weakref.finalize(self, drop, token, self._unasked).atexit = False
 
     def futures(self, name: str) -> list[list[Future]]:
         """Return the frames of this name that each rank has, as futures on its worker.
@@ -39,18 +53,10 @@ class KeptOnWorkers:
         if name not in self._futures:
             self._unasked.discard(name)
             self._futures[name] = [
-                [
-                    self._gang.take(take_frame, rank, self._token, name, number)
-                    for number in range(lengths.get(name, 0))
-                ]
-                for rank, lengths in enumerate(self._lengths)
+                [self._take(rank, self.token, name, number) for number in range(counts.get(name, 0))]
+                for rank, counts in enumerate(self._counts)
             ]
             for futures in self._futures[name]:
                 for future in futures:
                     future.exception()  # which waits for it; who uses the frame raises it
         return self._futures[name]
-
-
-def _drop(gang: Gang, token: str, names: set[str]) -> None:
-    if names and not gang.closed:
-        gang.drop(token, list(names))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
@@ -14,7 +13,7 @@ from distributed.worker import Worker
 
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.distributed.session.devices import connect_devices
-from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, agreed
+from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, Reply, agreed
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
@@ -39,7 +38,7 @@ class RankActor:
         self._kept: dict[str, Frames] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
 
-    async def meet(self, addresses: Sequence[str], device: str | None) -> dict[str, Any]:
+    async def meet(self, addresses: Sequence[str], device: str | None) -> Reply:
         """Connect with the other ranks, and their GPUs if they have some."""
         try:
             await self._control.join(addresses)
@@ -52,10 +51,10 @@ class RankActor:
 
         return await self._in_thread(connect, "")
 
-    async def call(self, request: bytes, token: str) -> dict[str, Any]:
+    async def call(self, request: bytes, token: str) -> Reply:
         """Call a function with the state; frames that it keeps are known by `token`."""
 
-        def work() -> Any:
+        def work() -> object:
             function, args, kwargs = loads(request)
             return function(self._state, *args, **kwargs)
 
@@ -107,11 +106,11 @@ class RankActor:
             close()
         gc.collect()
 
-    async def _in_thread(self, work: Callable[[], Any], token: str) -> dict[str, Any]:
+    async def _in_thread(self, work: Callable[[], object], token: str) -> Reply:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._perform, work, token)
 
-    def _perform(self, work: Callable[[], Any], token: str) -> dict[str, Any]:
+    def _perform(self, work: Callable[[], object], token: str) -> Reply:
         """Do the work and meet the others; return what the client is told."""
         control = self._control
         status, answer, error, frames = OK, b"", None, None
@@ -135,7 +134,7 @@ class RankActor:
         return {"status": status, "answer": to_serialize(answer)}
 
 
-def _packed(answer: Any) -> tuple[bytes, Frames | None]:
+def _packed(answer: object) -> tuple[bytes, Frames | None]:
     """Return what travels of an answer, and what stays."""
     if not isinstance(answer, Kept):
         return dumps((answer, None)), None

@@ -7,8 +7,6 @@ worker, and raises if that is lost.
 
 from __future__ import annotations
 
-from typing import Any
-
 from distributed.protocol import to_serialize
 from distributed.utils import sync
 from distributed.worker import Worker, get_worker
@@ -42,8 +40,8 @@ def _ranks(worker: Worker) -> WorkerRanks:
     return worker.extensions[NAME]
 
 
-def _ask(worker: Worker, address: str, gang: str, **message: Any) -> Any:
-    async def ask() -> Any:
+def _ask(worker: Worker, address: str, gang: str, **message: object) -> dict:
+    async def ask() -> dict:
         failure = await worker.scheduler.rapids_trav_failure(gang=gang)
         if failure is not None:
             raise RankError.because(*failure)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 OK, ERROR, FAILED, LOST, LATE = "ok", "error", "failed", "lost", "late"  # how a rank can answer
 Failure = tuple[str, int | None]  # a reason, and the rank at fault
+
+
+class Reply(TypedDict, total=False):
+    """What a rank answers, or all of them: the status, and what belongs to it."""
+
+    status: str
+    answer: object  # of OK and ERROR: the pickled result or error
+    reason: str  # of FAILED, with the rank at fault
+    rank: int | None
+    seconds: float | None  # of LATE
+    replies: list[Reply]  # of all ranks
+    gang: str
 
 
 def lost_worker(worker: str, rank: int) -> Failure:
@@ -14,7 +26,7 @@ def lost_worker(worker: str, rank: int) -> Failure:
     return f"worker {worker}, which held rank {rank}, was lost", rank
 
 
-def failure_of(replies: Sequence[dict[str, Any]], workers: Sequence[str]) -> Failure | None:
+def failure_of(replies: Sequence[Reply], workers: Sequence[str]) -> Failure | None:
     """Return why the ranks cannot go on, or None if they can.
 
     A lost worker explains what the others say; among those the first that knows a rank at fault is believed.
@@ -30,10 +42,10 @@ def failure_of(replies: Sequence[dict[str, Any]], workers: Sequence[str]) -> Fai
             return None
         return f"worker {workers[late[0]]} did not answer within {replies[late[0]]['seconds']:g} s", late[0]
     reply = next((each for each in failed if each["rank"] is not None), failed[0])
-    reason, rank = reply["reason"], reply["rank"]
-    if rank is not None and workers[rank] not in reason:
-        reason = f"{reason} (rank {rank} is worker {workers[rank]})"
-    return reason, rank
+    reason, culprit = reply["reason"], reply["rank"]
+    if culprit is not None and workers[culprit] not in reason:
+        reason = f"{reason} (rank {culprit} is worker {workers[culprit]})"
+    return reason, culprit
 
 
 def agreed(outcomes: Sequence[Sequence[str] | None]) -> Failure | None:

@@ -29,7 +29,7 @@ class WorkerRanks:
             )
         return self._ranks[gang]
 
-    async def serve(self, gang: str, action: str, **arguments: Any) -> Any:
+    async def serve(self, gang: str, action: str, **arguments: Any) -> object:
         """Do what the scheduler or another worker asks of a rank."""
         if action == "start":
             self._ranks[gang] = RankActor(self._worker, gang, **arguments)
@@ -46,7 +46,7 @@ class WorkerRanks:
             return self._handed_out(gang, **arguments)
         return {"status": "ok"}
 
-    def _handed_out(self, gang: str, **arguments: Any) -> dict[str, Any]:
+    def _handed_out(self, gang: str, **arguments: Any) -> dict[str, object]:
         return {"status": "ok", "frame": to_serialize(self.rank(gang).take(**arguments))}
 
     async def close(self) -> None:

@@ -26,6 +26,7 @@ from rapids_trav.engines.multigpu.tcp_links import Links
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
 SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
+Outcome = Sequence[str] | None  # how a request ended: well, or with an error's type and message
 END = "end"  # label of the last message of a request
 
 
@@ -68,7 +69,7 @@ class TcpCommunicator:
         self._changed = threading.Condition()
         self._inbox: dict[int, deque[_Message]] = {k: deque() for k in self._links.others}
         self._left: set[int] = set()  # ranks that have closed
-        self._outcome: Any = None  # how the last request ended here
+        self._outcome: Outcome = None  # how the last request ended here
         self._waits = False  # in a call that has not got all it needs
         self._held_up: dict[int, bool] = {}  # what late ranks said of themselves
 
@@ -81,8 +82,8 @@ class TcpCommunicator:
 
     def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
         place = group.index(self.rank)
-        outgoing: dict[int, Any] = {}
-        packed: dict[int, Any] = {}  # by array, of which one may go to many
+        outgoing: dict[int, object] = {}
+        packed: dict[int, object] = {}  # by array, of which one may go to many
         for k, array in zip(group, arrays, strict=True):
             if k != self.rank:
                 if id(array) not in packed or self._links.by_reference:
@@ -98,7 +99,7 @@ class TcpCommunicator:
         self.traffic += Traffic(sums=1)
         return [sum(column) for column in zip(mine, *received.values(), strict=True)]
 
-    def conclude(self, outcome: Any) -> list[Any]:
+    def conclude(self, outcome: Outcome) -> list[Outcome]:
         """Tell all ranks how a request ended here, None for well; return what each says.
 
         A rank that still waits for this one in another call learns that it has ended, and gives up.
@@ -141,7 +142,7 @@ class TcpCommunicator:
         await self._links.close()
         self.fail("the ranks were closed", self.rank, tell=False)
 
-    def _meet(self, label: tuple, outgoing: Mapping[int, Any]) -> dict[int, Any]:
+    def _meet(self, label: tuple, outgoing: Mapping[int, object]) -> dict[int, Any]:
         """Send to some ranks; return what each of them sent for the same call."""
         if self.failure is not None:
             raise self.error()
@@ -163,10 +164,10 @@ class TcpCommunicator:
     def _wait(self, ready: Callable[[], bool], seconds: float) -> bool:
         return self._changed.wait_for(lambda: self.failure is not None or ready(), seconds)
 
-    def _settled(self, label: tuple, ranks: Mapping[int, Any]) -> bool:
+    def _settled(self, label: tuple, ranks: Mapping[int, object]) -> bool:
         return all(self._inbox[k] for k in ranks) or self._odd(label, ranks) is not None
 
-    def _odd(self, label: tuple, ranks: Mapping[int, Any]) -> int | None:
+    def _odd(self, label: tuple, ranks: Mapping[int, object]) -> int | None:
         """Return a rank that will not send what this call needs."""
         for k in ranks:
             if (self._inbox[k][0].label != label) if self._inbox[k] else (k in self._left):
@@ -184,7 +185,7 @@ class TcpCommunicator:
             return _ended(self.rank, self._outcome), self.rank
         return f"rank {k} calls {other.label[0]}, where rank {self.rank} calls {label[0]}", k
 
-    def _find_late_rank(self, label: tuple, ranks: Mapping[int, Any]) -> None:
+    def _find_late_rank(self, label: tuple, ranks: Mapping[int, object]) -> None:
         """Name a rank that did not come in time; called, and left, with the lock held."""
         late = [k for k in ranks if not self._inbox[k]]
         self._held_up.clear()
@@ -222,7 +223,7 @@ class TcpCommunicator:
             self._changed.notify_all()
 
 
-def _packed(array: Array) -> Any:
+def _packed(array: Array) -> object:
     """Return what travels of an array: a copy, because the caller may change its own before it has left."""
     if array.nbytes <= SMALL and array.dtype.kind in "biufmM":
         return {"dtype": array.dtype.str, "bytes": np.asarray(array).tobytes()}
@@ -235,8 +236,8 @@ def _unpacked(content: Any) -> Array:
     return content
 
 
-def _ended(rank: int, outcome: Any) -> str:
-    """Say how a rank ended that others still wait for; an outcome may have its kind before its message."""
+def _ended(rank: int, outcome: Outcome) -> str:
+    """Say how a rank ended that others still wait for."""
     if outcome is None:
         return f"rank {rank} ended before the others"
-    return f"rank {rank} failed alone: {outcome[-1] if isinstance(outcome, tuple | list) else outcome}"
+    return f"rank {rank} failed alone: {outcome[-1]}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
 
 from distributed.comm import Comm, connect
 from distributed.core import Server, Status
@@ -95,7 +94,7 @@ class Links:
         for k, message in messages.items():
             self._outbox[k].put_nowait(message)
 
-    async def _accept(self, comm: Comm, rank: int) -> Any:
+    async def _accept(self, comm: Comm, rank: int) -> object:
         """Take over a connection that another rank opened."""
         self._adopt(rank, comm)
         await self._read(rank, comm)
@@ -108,7 +107,7 @@ class Links:
         if len(self._comms) == len(self.others):
             self._all_here.set()
 
-    def _start(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task]) -> None:
+    def _start(self, work: Coroutine[None, None, None], tasks: set[asyncio.Task]) -> None:
         task = asyncio.create_task(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)

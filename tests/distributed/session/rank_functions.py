@@ -124,7 +124,9 @@ def changed_after_receiving(state, length):
     communicator = state.communicator
     received = communicator.all_gather(range(communicator.size), np.full(length, communicator.rank))
     seen = [int(array[-1]) for array in received]
-    for array in received:
-        array[:] = -1
     communicator.sum([1])
+    for array in received:
+        array[:] = 100 + communicator.rank
+    communicator.sum([1])
+    assert all((array == 100 + communicator.rank).all() for array in received)
     return seen

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import subprocess
 
 import pytest
 import rank_functions as ranks
@@ -25,12 +27,24 @@ def test_workers_in_one_process():
         assert gang.call(ranks.keep).futures("result")[2][0].result()["rank"].tolist() == [2] * 3
 
 
-def test_encrypted_connections():
-    pytest.importorskip("cryptography")
+@pytest.fixture
+def security(tmp_path):
+    """Encryption with one certificate for all."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    files = {kind: str(tmp_path / f"{kind}.pem") for kind in ("key", "cert")}
+    options = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    made = ["openssl", "req", "-x509", *options, "-keyout", files["key"], "-out", files["cert"]]
+    subprocess.run(made, check=True, capture_output=True)
+    roles = {
+        f"tls_{role}_{kind}": files[kind] for role in ("scheduler", "worker", "client") for kind in files
+    }
+    return Security(require_encryption=True, tls_ca_file=files["cert"], **roles)
+
+
+def test_encrypted_connections(security):
     with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, security=Security.temporary(), dashboard_address=":0"
-        ) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, security=security, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
         Gang.open(client) as gang,
     ):

@@ -26,9 +26,9 @@ def test_on_the_ranks_worker_and_on_another(client, runs_on):
         run(put_partition, 5, frame)
         assert gang.call(ranks.numbers) == [[], [(5, 7)], [], []]
         answer = gang.call(ranks.keep)
-        assert run(take_frame, answer._token, "result", 0)["rank"].tolist() == [1] * 3
+        assert run(take_frame, answer.token, "result", 0)["rank"].tolist() == [1] * 3
         with pytest.raises(TravError, match="no longer on its worker: ask the graph again"):
-            run(take_frame, answer._token, "result", 0)
+            run(take_frame, answer.token, "result", 0)
         gang.close()
         with pytest.raises((TravError, RankError), match="was closed"):
-            run(take_frame, answer._token, "result", 0)
+            run(take_frame, answer.token, "result", 0)
