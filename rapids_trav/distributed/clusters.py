@@ -6,7 +6,7 @@ import sys
 import warnings
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rapids_trav.distributed import dask_frames
 from rapids_trav.distributed.questions import DistributedQuestions
@@ -18,6 +18,11 @@ from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.checks import one_of
 from rapids_trav.utilities.locations import location
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from rapids_trav.distributed.session.gang import Gang
+
 PACKAGE = str(Path(__file__).parents[1])
 PARTS = "parts.json"  # of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
@@ -26,7 +31,7 @@ OF_ONE_PROCESS = ("weight", "degree_sort", "memory_limit", "spill", "tuning")
 OF_WORKERS = ("client", "grid", "keep_rows")
 
 
-def cluster_for(edges: Any, options: BuildOptions) -> Any:
+def cluster_for(edges: object, options: BuildOptions) -> Client | None:
     """Return the client of the cluster that is to hold the graph of these edges; None for this process.
 
     Raises
@@ -37,9 +42,8 @@ def cluster_for(edges: Any, options: BuildOptions) -> Any:
     if library_of(edges) != "dask":
         _refuse(options, OF_WORKERS, "is for Dask frames, and edges is not one")
         return None
-    if (client := options.client) is not None:
-        check_client(client)
-    elif (client := current_client()) is None:
+    client = current_client() if options.client is None else checked_client(options.client)
+    if client is None:
         _refuse(options, OF_WORKERS, "is for graphs on the workers of a cluster, and there is no client")
         _warn(
             "The Dask frame is computed into this process, since there is no distributed.Client: make one, "
@@ -50,17 +54,20 @@ def cluster_for(edges: Any, options: BuildOptions) -> Any:
     return client
 
 
-def current_client() -> Any:
+def current_client() -> Client | None:
     """Return the current client of `distributed`, or None; a program that has one has imported it."""
-    distributed = sys.modules.get("distributed")
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_client
+
     try:
-        return None if distributed is None else distributed.get_client()
+        return get_client()
     except ValueError:
         return None
 
 
-def check_client(client: Any) -> None:
-    """Refuse what is not a client of `distributed`, or one that is closed."""
+def checked_client(client: Any) -> Client:
+    """Return a client of `distributed`; refuse anything else, or one that is closed."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(client).__mro__}
     if "distributed.Client" not in kinds:
         raise TravError(
@@ -73,9 +80,10 @@ def check_client(client: Any) -> None:
         )
     if client.status != "running":
         raise TravError(f"client is {client.status}: give one that is connected to its cluster.")
+    return client
 
 
-def build(edges: Frame, options: BuildOptions, client: Any) -> DistributedQuestions:
+def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQuestions:
     """Spread the graph of a Dask frame over the workers of a cluster."""
     from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
     from rapids_trav.distributed.ranks.service import build as build_ranks
@@ -112,7 +120,7 @@ def build(edges: Frame, options: BuildOptions, client: Any) -> DistributedQuesti
     return DistributedQuestions(client, gang, summary | known)
 
 
-def open_saved(folder: object, engine: object, client: Any) -> DistributedQuestions:
+def open_saved(folder: object, engine: object, client: Client) -> DistributedQuestions:
     """Open a graph that was saved from several workers on those of a cluster, each its part."""
     from rapids_trav.distributed.ranks.service import open_saved as open_ranks
 
@@ -136,8 +144,7 @@ def cluster_of_parts(folder: object, client: Any) -> Any:
         If the folder holds a graph in parts, and there is no client.
     """
     if client is not None:
-        check_client(client)
-        return client
+        return checked_client(client)
     if not (location("folder", folder) / PARTS).is_file():
         return None
     if (client := current_client()) is None:
@@ -158,7 +165,7 @@ def refuse_local(**given: object) -> None:
             )
 
 
-def open_gang(client: Any, device: str | None) -> Any:
+def open_gang(client: Client, device: str | None) -> Gang:
     """Bring a rank to each worker."""
     from rapids_trav.distributed.session.gang import Gang
 

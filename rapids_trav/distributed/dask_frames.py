@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library_of
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 Futures = list[Any]  # of `distributed`, each of one frame
 
 
-def partitions(frame: Frame, client: Any, workers: Sequence[str]) -> Futures:
+def partitions(frame: Frame, client: Client, workers: Sequence[str]) -> Futures:
     """Start to compute the partitions of a Dask frame on these workers; return a future of each, in order."""
     return client.compute(frame.to_delayed(), workers=list(workers), allow_other_workers=False)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rapids_trav.algorithms.bfs import Answer, Traced
 from rapids_trav.algorithms.khop import Neighborhood
@@ -29,6 +29,12 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.utilities.locations import location
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from rapids_trav.distributed.session.gang import Gang
+    from rapids_trav.distributed.session.kept import KeptOnWorkers
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class DistributedQuestions:
     weight: Hashable | None = None
     budget: Budget | None = None
 
-    def __init__(self, client: Any, gang: Any, summary: Mapping[str, Any]) -> None:
+    def __init__(self, client: Client, gang: Gang, summary: Mapping[str, Any]) -> None:
         self.directed: bool = summary["directed"]
         self.n_vertices: int = summary["n_vertices"]
         self.n_edges: int = summary["n_edges"]
@@ -145,16 +151,13 @@ class DistributedQuestions:
             f"process, with edges.compute().trav.graph(...), and ask it."
         )
 
-    def _frame(self, kept: Any, name: str, kind: tuple, in_turns: bool = False) -> Frame:
+    def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:
         """Return the frame of an answer: ranks follow each other, or take turns."""
-        futures, lengths = kept.futures(name), [about["lengths"][name] for about in kept.about]
-        if in_turns:
-            futures, lengths = (_flat(zip(*of, strict=True)) for of in (futures, lengths))
-        else:
-            futures, lengths = _flat(futures), _flat(lengths)
+        of_ranks = kept.futures(name), [about["lengths"][name] for about in kept.about]
+        futures, lengths = (_flat(zip(*of, strict=True) if in_turns else of) for of in of_ranks)
         return assembled(futures, lengths, self._meta(futures[0], (name, *kind)), name)
 
-    def _edges(self, kept: Any) -> Frame:
+    def _edges(self, kept: KeptOnWorkers) -> Frame:
         """Return the edges of a neighbourhood in the order of the partitions that they come from."""
         numbers = _flat(about["partitions"] for about in kept.about)
         by_number = dict(zip(numbers, _flat(kept.futures("edges")), strict=True))
@@ -164,12 +167,12 @@ class DistributedQuestions:
             divisions = None
         return joined(futures, self._meta(futures[0], ("edges",)), "edges", divisions)
 
-    def _small(self, kept: Any, name: str) -> Frame:
+    def _small(self, kept: KeptOnWorkers, name: str) -> Frame:
         """Return a small frame, which one rank has the whole of, in this process."""
         (future,) = _flat(kept.futures(name))
         return future.result()
 
-    def _meta(self, future: Any, kind: tuple) -> Frame:
+    def _meta(self, future: Future, kind: tuple) -> Frame:
         """Return the columns of an answer of one kind, which are always the same: asked for once."""
         if kind not in self._metas:
             self._metas[kind] = self._client.submit(without_rows, future, pure=False).result()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from rapids_trav.distributed.clusters import check_client, check_grid, open_gang
+from rapids_trav.distributed.clusters import check_grid, checked_client, open_gang
 from rapids_trav.graph500 import ranks
 from rapids_trav.graph500.harness import Notify, check
 from rapids_trav.graph500.report import Report
@@ -49,7 +49,7 @@ def run_on_cluster(
     """
     check(scale, edge_factor, roots, seed)
     flag("validate", validate)
-    check_client(client)
+    checked_client(client)
     tell = notify or (lambda step, done, total: None)
     with open_gang(client, None) as gang:
         check_grid(grid, gang.workers)

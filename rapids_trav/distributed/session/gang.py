@@ -125,7 +125,7 @@ class Gang:
         ]
         self._gathered(puts)
 
-    def call(self, function: Callable, *args: object, **kwargs: object) -> list | KeptOnWorkers:
+    def call(self, function: Callable, *args: object, **kwargs: object) -> Any:
         """Call `function(state, *args, **kwargs)` on every rank at once, when it is the gang's turn.
 
         Returns

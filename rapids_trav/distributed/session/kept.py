@@ -37,7 +37,7 @@ class KeptOnWorkers:
         take: Callable[[int, str, str, int], Future],
         drop: Callable[[str, set[str]], None],
     ) -> None:
-        self.about = [about for about, _ in parts]
+        self.about: list = [about for about, _ in parts]
         self.token = token
         self._take = take
         self._counts = [counts or {} for _, counts in parts]
