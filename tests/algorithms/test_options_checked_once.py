@@ -46,7 +46,7 @@ def test_asking_a_graph_checks_nothing_again(kind, ask):
     options = kind(checkpoint_every=every)
     checks = every.asked
     assert checks > 0
-    ask(EDGES.trav.graph(weight="w"), options)
+    ask(EDGES.trav.graph(weight="w").contents, options)
     assert every.asked == checks
 
 
