@@ -1,4 +1,4 @@
-"""A client with a graph in a process of its own, which a test kills: `graph_client_process.py SCHEDULER HOW`."""
+"""A client with a graph, in a process that a test kills: `graph_client_process.py SCHEDULER HOW`."""
 
 from __future__ import annotations
 

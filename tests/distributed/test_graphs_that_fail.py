@@ -120,6 +120,7 @@ def lose_one_between(client, wait, record_property):
         begin = time.time()
         if wait:
             wait_until(lambda: victim in workers_of(client), False)
+            wait_until(lambda: {graphs for graphs, *_ in client.run(held).values()}, {0})  # without a question
         for ask in (lambda: graph.bfs(SOURCE), lambda: graph.degrees(), lambda: graph.n_self_loops):
             with pytest.raises(RankError) as caught:
                 ask()
