@@ -83,6 +83,22 @@ def test_an_array_may_be_changed_after_a_large_send():
     assert all(run_ranks(2, rank))
 
 
+def test_an_array_may_be_changed_while_it_is_sent():
+    """Rank 0 has all that it waits for before it sends, and so goes on at once."""
+
+    def rank(communicator):
+        large = np.zeros(4_000_000 if communicator.rank == 0 else 0)
+        if communicator.rank == 0:
+            with communicator._changed:
+                assert communicator._wait(lambda: communicator._inbox[1], 30)
+        received = communicator.exchange((0, 1), [np.zeros(0), large])
+        large[:] = -1
+        communicator.sum([1])
+        return communicator.rank == 0 or not received[0].any()
+
+    assert run_ranks(2, rank) == [True, True]
+
+
 def test_a_connection_that_closes_ends_all_calls_and_names_the_peer():
     with communicators(3, deadline=60) as ranks:
         errors = []

@@ -1,0 +1,92 @@
+"""What tests break on a worker: it kills its process, or runs out of memory, at a chosen point of a phase."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+PHASES = ("handing over", "building", "searching", "taking")
+
+
+def die(told: str) -> None:
+    """Kill this process, and leave the time."""
+    Path(told).write_text(repr(time.time()))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run_out(told: str) -> None:
+    """Fail as an allocation does."""
+    Path(told).write_text(repr(time.time()))
+    raise MemoryError("Unable to allocate 64.0 GiB for an array")
+
+
+def arm(fault: Callable[[str], None], phase: str, told: str, at: int = 0) -> None:
+    """Let this process fail in a phase: at its start, or before the rank's k-th meeting with the others."""
+    from rapids_trav.distributed.ranks import service
+    from rapids_trav.distributed.session.rank_actor import RankActor
+
+    fail = functools.partial(fault, told)
+    if phase == "handing over":
+        RankActor.put = _failing(RankActor.put, fail)
+    elif phase == "taking":
+        RankActor.take = _failing(RankActor.take, fail)
+    elif phase == "building":
+        service.build_graph = _failing(service.build_graph, fail, at)
+    else:
+        service.QUESTIONS["bfs"] = _failing(service.QUESTIONS["bfs"], fail, at)
+
+
+def _failing(function: Callable, fail: Callable[[], None], at: int = 0) -> Callable:
+    """Return a function that fails, at once or at the k-th meeting inside it; later calls are as before."""
+    from rapids_trav.engines.multigpu.tcp import TcpCommunicator
+
+    done = []
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if done:
+            return function(*args, **kwargs)
+        done.append(True)
+        if not at:
+            fail()
+        meet, left = TcpCommunicator._meet, [at]
+
+        def counted(*call: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0:
+                fail()
+            return meet(*call)
+
+        TcpCommunicator._meet = counted
+        try:
+            return function(*args, **kwargs)
+        finally:
+            TcpCommunicator._meet = meet
+
+    return wrapped
+
+
+def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:
+    """Pass a partition of an answer on; kill the process if it is this one."""
+    if os.getpid() == pid and not Path(told).exists():
+        die(told)
+    return frame
+
+
+def held(dask_worker: Any) -> tuple[int, int, int]:
+    """Return the graphs of the ranks of this process, its ranks, and the answers that they keep."""
+    import gc
+
+    from rapids_trav.distributed.ranks.rank_graph import RankGraph
+    from rapids_trav.distributed.session.worker_ranks import NAME
+
+    gc.collect()
+    ranks = dask_worker.extensions[NAME]._ranks if NAME in dask_worker.extensions else {}
+    graphs = sum(type(found) is RankGraph for found in gc.get_objects())
+    return graphs, len(ranks), sum(len(rank._kept) for rank in ranks.values())

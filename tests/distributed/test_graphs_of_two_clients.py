@@ -1,0 +1,68 @@
+"""Searches of two clients, each in several threads, on workers that both graphs are spread over."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from distributed_cases import edges_of
+
+from rapids_trav.distributed import clusters
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask.dataframe")
+pytest.importorskip("rapids_trav.distributed.session.gang")
+
+THREADS = 4
+
+
+def search(graph, wanted, first, times, wrong):
+    """Search from source after source; keep what is not as it should be."""
+    try:
+        for k in range(first, first + times):
+            source = k % len(wanted)
+            found = graph.levels(source) if k % 5 else graph.bfs(source, predecessors=False)
+            with graph.questions._client.as_current():
+                found = found.compute()
+            if k % 5 == 0:
+                found = found.groupby("distance", dropna=False).size().reset_index(name="vertices")
+            if found["vertices"].tolist() != wanted[source]:
+                wrong.append((source, found))
+    except BaseException as error:
+        wrong.append(error)
+
+
+@pytest.mark.parametrize("searches", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_overlapping_workers(client, cluster, monkeypatch, searches):
+    """Two of the four workers have ranks of both graphs, in another order."""
+    from rapids_trav.distributed.session.gang import Gang
+
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    one, two = edges_of("int", seed=1), edges_of("int", n_edges=70, seed=2)
+    with distributed.Client(cluster, set_as_default=False) as other:
+        chosen = {client.id: workers[:3], other.id: workers[:0:-1]}
+        monkeypatch.setattr(
+            clusters, "open_gang", lambda of, device: Gang.open(of, chosen[of.id], device=device)
+        )
+        wrong = []
+        threads = []
+        with (
+            dask.from_pandas(one, npartitions=4).trav.graph(client=client) as first,
+            dask.from_pandas(two, npartitions=5).trav.graph(client=other, directed=True) as second,
+        ):
+            assert {graph.questions._gang.workers for graph in (first, second)} == {
+                tuple(of) for of in chosen.values()
+            }
+            for graph, edges, directed in ((first, one, False), (second, two, True)):
+                local = edges.trav.graph(directed=directed)
+                wanted = [local.levels(source)["vertices"].tolist() for source in range(10)]
+                for k in range(THREADS // 2):
+                    each = searches // THREADS
+                    arguments = graph, wanted, k * each, each, wrong
+                    threads.append(threading.Thread(target=search, args=arguments, daemon=True))
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(900)
+            assert not any(thread.is_alive() for thread in threads)
+    assert wrong == []

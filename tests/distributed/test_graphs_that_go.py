@@ -1,0 +1,172 @@
+"""Graphs that are closed, dropped or left behind in any way leave the workers as they were."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+from pandas.testing import assert_frame_equal
+
+from rapids_trav import TravError
+from rapids_trav.engines.multigpu.errors import RankError
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask.dataframe")
+
+from graph_faults import held  # noqa: E402
+
+SOON = 30.0
+EDGES = pd.DataFrame(np.random.default_rng(2).integers(0, 500, (2000, 2)), columns=["src", "dst"])
+SOURCE = int(EDGES["src"].iloc[0])
+PROCESS = Path(__file__).with_name("graph_client_process.py")
+
+
+def graph_of(client, edges=EDGES, **options):
+    return dask.from_pandas(edges, npartitions=6, sort=False).trav.graph(client=client, **options)
+
+
+def everything(client):
+    """Graphs, ranks and kept answers on each worker, and requests and gangs on the scheduler."""
+
+    def on_scheduler(dask_scheduler):
+        from rapids_trav.distributed.session.conductor import Conductor
+
+        conductor = dask_scheduler.plugins.get(Conductor.name)
+        if conductor is None:
+            return 0, 0, 0
+        return len(conductor._gangs), len(conductor._tasks), len(conductor._tickets.waiting())
+
+    return set(client.run(held).values()), client.run_on_scheduler(on_scheduler)
+
+
+NOTHING = {(0, 0, 0)}, (0, 0, 0)
+
+
+def assert_freed(client):
+    until = time.monotonic() + SOON
+    while (found := everything(client)) != NOTHING and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found == NOTHING
+
+
+def assert_next_works(client):
+    with client.as_current(), graph_of(client) as graph:
+        found = graph.bfs(SOURCE, deterministic=True).compute()
+    assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))
+
+
+def measured(dask_worker):
+    process = psutil.Process()
+    return process.memory_info().rss, process.num_fds(), process.num_threads()
+
+
+def build_and_close(client, edges, times):
+    for _ in range(times):
+        with client.as_current(), graph_of(client, edges) as graph:
+            graph.bfs(int(edges["src"].iloc[0])).compute()
+
+
+@pytest.mark.slow
+def test_a_hundred_graphs(client):
+    """Each graph is 2 MB and more on each worker, and half as much are its answer and its partitions."""
+    edges = pd.DataFrame(np.random.default_rng(3).integers(0, 100_000, (400_000, 2)), columns=["src", "dst"])
+    build_and_close(client, edges, 15)
+    before = client.run(measured)
+    build_and_close(client, edges, 100)
+    after = client.run(measured)
+    for worker, (memory, files, threads) in before.items():
+        grown = tuple(now - then for now, then in zip(after[worker], before[worker], strict=True))
+        print(f"{worker}: {memory >> 20} MiB before; {grown[0] / 2**20:+.1f} MiB, {grown[1:]} files, threads")
+        assert after[worker][0] < memory + 40_000_000  # one in five that stays would be as much
+        assert after[worker][1] <= files + 10
+        assert after[worker][2] <= threads + 5
+    assert_freed(client)
+
+
+def test_a_few_graphs(client):
+    build_and_close(client, EDGES, 3)
+    assert everything(client) == NOTHING  # when close() has returned
+
+
+def test_a_graph_without_references(client):
+    graph = graph_of(client)
+    answer = graph.bfs(SOURCE, deterministic=True)
+    assert everything(client)[0] == {(1, 1, 0)}
+    del graph
+    gc.collect()
+    assert_freed(client)
+    with client.as_current():
+        assert_frame_equal(answer.compute(), EDGES.trav.bfs(SOURCE, deterministic=True))
+
+
+def test_a_graph_that_is_refused(client):
+    with pytest.raises(TravError, match="null"):
+        graph_of(client, EDGES.assign(src=EDGES["src"].where(EDGES["src"] != SOURCE)))
+    assert_freed(client)
+    assert_next_works(client)
+
+
+def test_a_client_that_closes(client, cluster):
+    other = distributed.Client(cluster, set_as_default=False)
+    graph = graph_of(other)
+    with graph_of(client) as own:
+        other.close()
+        with pytest.raises(TravError, match=r"client is closed, and its graphs went with it"):
+            graph.bfs(SOURCE)
+        graph.close()
+        with client.as_current():
+            found = own.bfs(SOURCE, deterministic=True).compute()
+            assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))
+    assert_freed(client)
+
+
+def test_workers_that_are_restarted(doomed):
+    graph = graph_of(doomed)
+    lost = list(doomed.scheduler_info(n_workers=-1)["workers"])
+    answer = graph.bfs(SOURCE)
+    doomed.restart()
+    with pytest.raises(RankError, match=r"was lost.*build it again") as caught:
+        graph.bfs(SOURCE)
+    assert any(worker in str(caught.value) for worker in lost)
+    with doomed.as_current(), pytest.raises(Exception, match=r"cancelled|lost"):
+        answer.compute()
+    assert_next_works(doomed)
+    graph.close()
+    assert_freed(doomed)
+
+
+@pytest.mark.parametrize("how", ["building", "searching", "idle", "client closes", "ending"])
+def test_a_client_process_that_ends(client, how):
+    with (
+        graph_of(client) as graph,
+        subprocess.Popen(
+            [sys.executable, PROCESS, client.scheduler.address, how],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdout.readline() == "ready\n"
+        if how == "client closes":
+            assert process.stdout.readline() == "closed\n"
+        elif how != "ending":
+            time.sleep(0.3)
+            process.kill()
+        if how != "client closes":
+            process.wait(60)
+        until = time.monotonic() + SOON
+        while (found := everything(client)) != ({(1, 1, 0)}, (1, 0, 0)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert found == ({(1, 1, 0)}, (1, 0, 0))  # of the graph of this process
+        with client.as_current():
+            found = graph.bfs(SOURCE, deterministic=True).compute()
+        assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))
+        process.kill()
+    assert_freed(client)
