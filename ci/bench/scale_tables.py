@@ -199,9 +199,7 @@ def measured(rows: Rows) -> list[str]:
             ]
         )
     if not body:
-        return [
-            "No measured rows yet: `ci/bench_dask.py --json ci/gpu-dask.jsonl` writes them where there are GPUs."
-        ]
+        return ["No measured rows yet: `ci/bench_dask.py --json ci/gpu-dask.jsonl` writes them on GPUs."]
     return table(
         ["graph, GPUs, grid", "ms measured", "ms predicted", "MB a rank", "MB predicted"], sorted(body)
     )
