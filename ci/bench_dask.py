@@ -54,7 +54,7 @@ TABLES = {
     ),
     "whole calls": (*_TIMES, "over_ours", *_VERDICT),
     "claims": (*_RATES, "over_default", *_VERDICT),
-    "exchange": (*_RATES, "over_default", "bytes_over_default", *_VERDICT),
+    "exchange": (*_RATES, "over_default", "bytes_over_default", "lists_over_bitmaps", *_VERDICT),
     "direction": (*_RATES, "over_default", *_VERDICT),
     "phases": (
         *_GRAPH, "name", "level", "way", "frontier", "edges", "edges_most", "candidates", "mb_a_rank",
@@ -76,6 +76,7 @@ FIGURES = (
     ("... cuGraph's", "build", dask_calls.THEIRS, "peak_over_input"),
     ("search between barriers, GTEPS", "claims", dask_searches.DEFAULT, "gteps_harmonic_mean"),
     ("B1: sort-unique over atomics, time", "claims", "sort-unique", "over_default"),
+    ("B2: lists over bitmaps, time", "exchange", "bitmaps", "lists_over_bitmaps"),
     ("B2: lists over auto, time", "exchange", "lists", "over_default"),
     ("B2: lists over auto, bytes", "exchange", "lists", "bytes_over_default"),
     ("B2: bitmaps over auto, time", "exchange", "bitmaps", "over_default"),

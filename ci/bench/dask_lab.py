@@ -168,19 +168,22 @@ class DaskLab:
                 gang.close()
 
     def frame(self, scale: int) -> tuple[Any, int]:
-        """Return a Dask frame of the edges made in one partition on each worker, and its bytes."""
+        """Return a Dask frame of the edges, in two partitions on each worker that made them, and its bytes.
+
+        Two are what cuGraph would cut the partitions into.
+        """
         import dask.dataframe as dd
 
         if not self.cpu:
             import dask_cudf  # noqa: F401  (frames of cuDF have their collection from it)
-        workers, n_edges = self.workers, EDGE_FACTOR << scale
-        bounds = [n_edges * k // len(workers) for k in range(len(workers) + 1)]
+        homes, n_edges = [worker for worker in self.workers for _ in range(2)], EDGE_FACTOR << scale
+        bounds = [n_edges * k // len(homes) for k in range(len(homes) + 1)]
         futures = [
             self.client.submit(
                 generators.rmat_part, scale, bounds[k], bounds[k + 1], self.seed, self.library,
                 workers=[worker], allow_other_workers=False, pure=False,
             )
-            for k, worker in enumerate(workers)
+            for k, worker in enumerate(homes)
         ]  # fmt: skip
         meta = self.fetch([self.client.submit(without_rows, futures[0])])[0]
         n_bytes = sum(self.fetch([self.client.submit(_bytes_of, future) for future in futures]))
