@@ -19,6 +19,7 @@ SUFFIXES = (".py", ".cu", ".cuh")
 COMMIT = "RAPIDS_TRAV_COMMIT"  # names the commit in a copy without .git
 GPU_PACKAGES = ("cudf", "cugraph", "cupy")
 CUDA_SUFFIXES = ("", "-cu13", "-cu12", "-cuda13x", "-cuda12x")  # of distributions
+DASK_PACKAGES = ("dask", "distributed", "dask-cuda")
 CPU_PACKAGES = ("numpy", "numba", "scipy", "igraph", "networkit")
 
 
@@ -73,6 +74,12 @@ def of_cpu() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "versions": {"python": platform.python_version(), **_versions(CPU_PACKAGES)},
     }
+
+
+def of_cluster(cpu: bool) -> dict[str, Any]:
+    """Return what `of_cpu` or `of_gpu` does, with the versions of Dask."""
+    facts = of_cpu() if cpu else of_gpu()
+    return facts | {"versions": facts["versions"] | _versions(DASK_PACKAGES)}
 
 
 def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str | None:

@@ -22,6 +22,7 @@ from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.validate import parents, validate
 from rapids_trav.engines.searches import BfsOptions, Search
+from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.graph500.roots import choose
@@ -72,7 +73,7 @@ def construct(state: RankState, grid: tuple[int, int] | None = None) -> tuple[in
 def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
     """Return the labels of the same roots as on one machine, among the vertices with an edge to another."""
     with service.together(state.communicator, "drawing roots"):
-        graph = _bench(state).graph
+        graph = bench_of(state).graph
         rank, numbering = graph.rank, graph.numbering
         linked = move(numbering.in_order(_count(graph, loops=False)), np) > 0
         labels = move(graph.ids.decode(None)[0], np)[linked]
@@ -88,7 +89,7 @@ def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
 def search(state: RankState, root: int, check: bool) -> dict[str, object]:
     """Run kernel 2 from one root, count its tuples and, with `check`, validate; return the row of results."""
     with service.together(state.communicator, f"searching from {root}"):
-        bench = _bench(state)
+        bench = bench_of(state)
         graph, rank = bench.graph, bench.graph.rank
         sources = graph.ids.encoder()([rank.xp.asarray([root])])
         found, seconds = timed(rank, lambda: graph.engine.bfs(graph.storage.view(), sources, BfsOptions()))
@@ -111,7 +112,7 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
             "faults": None,
         }
         if check:
-            verdict, checking = timed(rank, lambda: _validate(graph, found, int(sources[0])))
+            verdict, checking = timed(rank, lambda: validate_tree(graph, found, int(sources[0])))
             row |= {"validation_seconds": checking, "valid": verdict.valid, "faults": str(verdict)}
         return row
 
@@ -133,7 +134,8 @@ def _wait(rank: Rank) -> None:
     rank.communicator.sum([0])
 
 
-def _bench(state: RankState) -> Bench:
+def bench_of(state: RankState) -> Bench:
+    """Return what `construct` has left."""
     bench = state.items.get(BENCH)
     if not isinstance(bench, Bench):
         raise TravError("There is no benchmark's graph on the workers: construct it first.")
@@ -155,7 +157,7 @@ def _to_labels(graph: RankGraph, found: Search) -> Array:
     return graph.ids.decode(graph.numbering.in_order(found.predecessor), nulls=True)[0]
 
 
-def _validate(graph: RankGraph, found: Search, root: int) -> Any:
+def validate_tree(graph: RankGraph, found: Search, root: int) -> Verdict:
     """Check the five rules, in internal ids; the last ids of a block are of no vertex."""
     rank, grid = graph.rank, graph.numbering.grid
     padding = grid.block - graph.numbering.n_owned

@@ -1,0 +1,191 @@
+"""Whole calls and builds on a Dask frame: ours, and cuGraph's where it is installed.
+
+A whole call is from `graph.bfs(root)` on the client until every partition of the answer lies computed on its
+worker.  cuGraph searches from the same roots on a graph of the same frame, and its answers are compared with
+ours: how many vertices each distance has, and sums over their ids.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from rapids_trav import Graph
+from rapids_trav.distributed.ranks import service
+
+from .dask_lab import PATIENCE, DaskLab, has_cugraph, within
+from .libraries import reason
+from .rows import Row, of_times, ratio, short
+
+OURS, THEIRS = "graph.bfs", "cugraph.dask.bfs"
+WARM_SCALE = 10
+UNREACHED = 2**31 - 1  # and larger, in cuGraph's distances
+
+
+def calls(lab: DaskLab, scale: int) -> Iterator[Row]:
+    """Rows of the builds, then of the calls."""
+    lab.forget()
+    _warm(lab)
+    edges, n_bytes = lab.frame(scale)
+    edges = lab.waited(edges)
+    facts = {"graph": f"rmat{scale}", "workers": len(lab.workers)}
+    lean = _build(lab, lambda: Graph.from_edges(edges, client=lab.client, keep_rows=False), n_bytes)
+    yield {"table": "build", **facts, "name": "trav.graph, keep_rows=False", **lean.row}
+    lean.graph.close()
+    del lean
+    ours = _build(lab, lambda: Graph.from_edges(edges, client=lab.client), n_bytes)
+    yield {"table": "build", **facts, "name": "trav.graph", **ours.row}
+    with ours.graph as graph:
+        facts |= {"grid": "{} x {}".format(*graph.questions.grid)}
+        roots = _roots(lab, graph)
+        times, answers = _timed(lab, graph.bfs, roots)
+        with within(2 * PATIENCE, "validating"):
+            verdicts = [_verdict(graph, root) for root in roots[: lab.n_checked]]
+        faults = [f"root {root}: {said}" for root, said in zip(roots, verdicts, strict=False) if said]
+        yield {
+            "table": "whole calls", **facts, "name": OURS, **times,
+            "checked": len(verdicts), "wrong": len(faults), "note": "; ".join(faults) or None,
+        }  # fmt: skip
+    gc.collect()
+    yield from _theirs(lab, edges, n_bytes, roots, facts, {"build": ours.row, "call": times}, answers)
+
+
+class _Built:
+    def __init__(self, graph: Any, row: Row) -> None:
+        self.graph, self.row = graph, row
+
+
+def _build(lab: DaskLab, build: Callable[[], Any], n_bytes: int) -> _Built:
+    """Build once, and measure what it takes of each worker beside its share of the input."""
+    with within(2 * PATIENCE, "building"):
+        graph, seconds, peaks = lab.peaks(build)
+    told = [peak for peak in peaks if peak is not None]
+    share = n_bytes / len(peaks)
+    memory: Row = {}
+    if told:
+        memory = {"peak_over_input": short(max(told) / share), "peak_bytes": max(told), "peaks": told}
+    phases = getattr(graph, "build_times", None) or {}
+    row = {
+        "median_ms": short(1e3 * seconds),
+        "input_bytes": int(share),
+        **memory,
+        **{f"{name.replace(' ', '_')}_ms": short(1e3 * value) for name, value in phases.items()},
+    }
+    return _Built(graph, row)
+
+
+def _roots(lab: DaskLab, graph: Any) -> list[int]:
+    """Return ids with an edge; the seed draws them among the vertices of the first partition."""
+    degrees = graph.degrees().get_partition(0)
+    ids = lab.fetch([lab.client.compute(degrees["vertex"])])[0]
+    ids = np.asarray(ids.to_numpy())
+    chosen = np.random.default_rng(lab.seed).choice(len(ids), min(lab.n_roots, len(ids)), replace=False)
+    return [int(ids[i]) for i in chosen]
+
+
+def _timed(lab: DaskLab, search: Callable[[int], Any], roots: list[int]) -> tuple[Row, list[dict]]:
+    """Return the row of the times and, of each root, what its answer says of each distance."""
+    lab.waited(search(roots[0]))
+    ms, found = [], []
+    for root in roots:
+        with within(PATIENCE, f"a search from {root}"):
+            start = time.perf_counter()
+            answer = lab.waited(search(root))
+            ms.append(1e3 * (time.perf_counter() - start))
+            if len(found) < lab.n_checked:
+                found.append(_summary(lab, answer))
+        del answer
+    return of_times(ms), found
+
+
+def _summary(lab: DaskLab, answer: Any) -> dict[int, tuple[int, int, int]]:
+    """Return count, sum and another sum of the ids at each distance."""
+    parts = lab.client.compute(answer.to_delayed())
+    total: dict[int, np.ndarray] = {}
+    for told in lab.fetch([lab.client.submit(_by_distance, part, pure=False) for part in parts]):
+        for distance, *sums in told:
+            total[distance] = total.get(distance, 0) + np.array(sums, np.int64)
+    return {distance: tuple(sums.tolist()) for distance, sums in sorted(total.items())}
+
+
+def _by_distance(frame: Any) -> list[tuple[int, int, int, int]]:
+    distance = frame["distance"].fillna(UNREACHED).astype("int64").to_numpy()
+    vertex = frame["vertex"].astype("int64").to_numpy()
+    distance = np.where(distance >= UNREACHED, -1, distance)
+    found = []
+    for level in np.unique(distance):
+        ids = vertex[distance == level]
+        found.append((int(level), len(ids), int(ids.sum()), int((ids * ids % 1_000_003).sum())))
+    return found
+
+
+def _verdict(graph: Any, root: int) -> str:
+    """Return what is wrong with a search from the root by the five rules; nothing if it is valid."""
+    verdict = graph.questions._gang.call(service.ask, "validate", (root,), {})[0]
+    return "" if verdict.valid else str(verdict)
+
+
+def _warm(lab: DaskLab) -> None:
+    """Build and search a small graph, to load, to compile and to connect."""
+    edges = lab.waited(lab.frame(WARM_SCALE)[0])
+    with within(2 * PATIENCE, "warming up"), Graph.from_edges(edges, client=lab.client) as graph:
+        lab.waited(graph.bfs(_roots(lab, graph)[0]))
+
+
+def _theirs(
+    lab: DaskLab, edges: Any, n_bytes: int, roots: list[int], facts: Row, ours: dict[str, Row],
+    answers: list[dict],
+) -> Iterator[Row]:  # fmt: skip
+    if lab.cpu or not has_cugraph():
+        why = "needs GPUs" if lab.cpu else "is not installed"
+        for table in ("build", "whole calls"):
+            yield {"table": table, **facts, "name": THEIRS, "note": f"not measured: cuGraph {why}"}
+        return
+    try:
+        with _comms():
+            import cugraph.dask
+
+            _cugraph(lab.waited(lab.frame(WARM_SCALE)[0]))
+            built = _build(lab, lambda: _cugraph(edges), n_bytes)
+            row = built.row | {"over_ours": ratio(built.row["median_ms"], ours["build"]["median_ms"])}
+            yield {"table": "build", **facts, "name": THEIRS, **row}
+            times, theirs = _timed(lab, lambda root: cugraph.dask.bfs(built.graph, root), roots)
+            faults = [
+                f"root {root}: other distances than {OURS}"
+                for root, one, other in zip(roots, answers, theirs, strict=False)
+                if one != other
+            ]
+            lead = ratio(times["median_ms"], ours["call"]["median_ms"])
+            yield {
+                "table": "whole calls", **facts, "name": THEIRS, **times, "over_ours": lead,
+                "compared": len(theirs), "wrong": len(faults), "note": "; ".join(faults) or None,
+            }  # fmt: skip
+    except Exception as error:
+        yield {
+            "table": "whole calls", **facts, "name": THEIRS, "note": f"not measured, {reason(error)}",
+        }  # fmt: skip
+
+
+@contextmanager
+def _comms() -> Iterator[None]:
+    from cugraph.dask.comms import comms
+
+    with within(PATIENCE, "Comms.initialize"):
+        comms.initialize(p2p=True)
+    try:
+        yield
+    finally:
+        comms.destroy()
+
+
+def _cugraph(edges: Any) -> Any:
+    import cugraph
+
+    graph = cugraph.Graph(directed=False)
+    graph.from_dask_cudf_edgelist(edges, source="src", destination="dst")
+    return graph

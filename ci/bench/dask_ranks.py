@@ -1,0 +1,165 @@
+"""What ci/bench_dask.py calls on all ranks at once, beside the steps of `rapids_trav.graph500.ranks`.
+
+Workers import this module by its name, as they have the search path of the process that started them.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.distributed.ranks import service
+from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.state import RankState
+from rapids_trav.engines.multigpu.communicator import Communicator, Traffic
+from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
+from rapids_trav.engines.multigpu.search2d import search
+from rapids_trav.engines.searches import Search
+from rapids_trav.frames.columns import move
+from rapids_trav.graph500 import ranks
+
+Row = dict[str, Any]
+Settings = Mapping[str, Any]  # of `SearchOptions`
+
+
+class Synchronous:
+    """A communicator whose calls return when the device has finished them, so that a phase pays for its own.
+
+    Without it a message that is on its way is waited for in the next phase.
+    """
+
+    def __init__(self, rank: Rank) -> None:
+        self._inner: Communicator = rank.communicator
+        self._xp = rank.xp
+        self.rank, self.size = self._inner.rank, self._inner.size
+        self.abort = self._inner.abort
+
+    @property
+    def traffic(self) -> Traffic:
+        return self._inner.traffic
+
+    def all_gather(self, group: Sequence[int], array: Any) -> list[Any]:
+        return self._finished(self._inner.all_gather(group, array))
+
+    def exchange(self, group: Sequence[int], arrays: Sequence[Any]) -> list[Any]:
+        return self._finished(self._inner.exchange(group, arrays))
+
+    def sum(self, values: Sequence[int]) -> list[int]:
+        return self._inner.sum(values)
+
+    def _finished(self, result: Any) -> Any:
+        if self._xp is not np:
+            self._xp.cuda.get_current_stream().synchronize()
+        return result
+
+
+def construct(state: RankState, grid: tuple[int, int] | None = None) -> Row:
+    """Build the graph of the tuples; return its size, grid, and the seconds of the build and its phases."""
+    n_vertices, seconds = ranks.construct(state, grid)
+    graph = ranks.bench_of(state).graph
+    shape = graph.numbering.grid
+    return {
+        "vertices": n_vertices,
+        "edges": graph.n_edges,
+        "shape": (shape.n_rows, shape.n_columns),
+        "seconds": seconds,
+        "build_times": graph.build_times,
+        "rank_edges": graph.storage.view().part.n_edges,
+    }
+
+
+def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_checked: int) -> list[Row]:
+    """Search from each root, each timed between barriers; one untimed search goes before.
+
+    Returns
+    -------
+    list of dict
+        Of each root: `seconds`, of the slowest rank; `edges`, input edges of its component; `bytes` and
+        `messages` that this rank sent; `digest` of the distances that it holds; `faults` of the five rules,
+        None where they were not checked, as only those of the first `n_checked` roots are.
+    """
+    with service.together(state.communicator, "searching"):
+        bench = ranks.bench_of(state)
+        graph, rank = bench.graph, bench.graph.rank
+        sources = graph.ids.encoder()([rank.xp.asarray(list(roots))])
+        options = SearchOptions(**settings)
+        part = graph.storage.view().part
+        search(rank.communicator, part, sources[:1], options)
+        rows = []
+        for i in range(len(sources)):
+            source = sources[i : i + 1]
+            found, seconds = ranks.timed(
+                rank, lambda source=source: search(rank.communicator, part, source, options)
+            )
+            own = _own(found, graph.numbering.n_owned)
+            ends = int(bench.ends[own.distance >= 0].sum())
+            row = {
+                "seconds": seconds,
+                "edges": rank.communicator.sum([ends])[0] // 2,
+                "bytes": found.traffic.bytes,
+                "messages": found.traffic.messages,
+                "digest": _digest(own.distance),
+                "faults": None,
+            }
+            if i < n_checked:
+                verdict = ranks.validate_tree(graph, own, int(source[0]))
+                row["faults"] = "" if verdict.valid else str(verdict)
+            rows.append(row)
+            del found, own
+        return rows
+
+
+def levels_of(state: RankState, root: int, settings: Settings, deterministic: bool = False) -> Row:
+    """Search once, with each phase of each level finished before the next begins.
+
+    Returns
+    -------
+    dict
+        `source`, the internal id of the root; `levels`, a `LevelRow` of each level as a dict; `resolution`
+        and `total`, bytes sent for predecessors and in all; `digest` of the distances and `predecessors`, of
+        those, if they are determined.
+    """
+    with service.together(state.communicator, "searching"):
+        graph = ranks.bench_of(state).graph
+        rank = graph.rank
+        source = graph.ids.encoder()([rank.xp.asarray([root])])
+        options = SearchOptions(**settings, trace=True, deterministic=deterministic)
+        part = graph.storage.view().part
+        found, seconds = ranks.timed(rank, lambda: search(Synchronous(rank), part, source, options))
+        own = _own(found, graph.numbering.n_owned)
+        return {
+            "source": int(source[0]),
+            "seconds": seconds,
+            "levels": [asdict(row) for row in found.trace],
+            "resolution": found.resolution.bytes,
+            "total": found.traffic.bytes,
+            "digest": _digest(own.distance),
+            "predecessors": _digest(own.predecessor) if deterministic else None,
+        }
+
+
+def internal_edges(state: RankState) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return both ends of this rank's input edges in internal ids, on the host; for small graphs."""
+    ends = ranks.bench_of(state).graph.rows.ends or ()
+    return [(move(u, np), move(v, np)) for u, v in ends]
+
+
+def forget(state: RankState) -> None:
+    """Free the graph and the tuples, before others are made."""
+    state.items.clear()
+    state.partitions.clear()
+    gc.collect()
+
+
+def _own(found: RankSearch, n_owned: int) -> Search:
+    predecessor = None if found.predecessor is None else found.predecessor[:n_owned]
+    return Search(found.distance[:n_owned], predecessor, [])
+
+
+def _digest(values: Any) -> str:
+    return hashlib.sha256(np.ascontiguousarray(move(values, np)).tobytes()).hexdigest()[:16]

@@ -1,0 +1,322 @@
+"""The tables and the picture of docs/scale.md, made from counted rows and from measured ones if there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .dask_searches import DEFAULT
+from .readme_tables import number, table
+from .rows import Row
+from .scale_law import (
+    COSTS,
+    Law,
+    connected,
+    held_out,
+    holds,
+    least_ranks,
+    of_row,
+    predict,
+    written,
+)
+
+LAYOUTS = {"1d": "one column", "2d": "squarest grid", "hosts": "a column a host"}
+SHOWN_RANKS = (2, 8, 64, 512, 4096, 8192)
+LEVELS_OF = 64  # ranks whose levels are shown
+LAW_RANKS = (8, 64, 512, 4096, 8192)
+NEEDED = (28, 30, 32, 34, 36, 38, 40, 42)
+SHOWN_GRIDS = ((38, (64, 64)), (38, (128, 64)), (40, (256, 256)))
+TABLES_OF_SEARCHES = ("claims", "grids", "strong scaling", "weak scaling")
+COLORS = {"1d": "#7f7f7f", "2d": "#76b900", "hosts": "#1f77b4"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of `scale_model`, and of searches that were measured by ci/bench_dask.py."""
+
+    counted: Sequence[Row]
+    measured: Sequence[Row]
+
+    @property
+    def full_scale(self) -> int:
+        """Return the largest scale that was counted for the most ranks."""
+        most = max(row["ranks"] for row in self.counted)
+        return max(row["scale"] for row in self.counted if row["ranks"] == most)
+
+    def of(self, **wanted: object) -> list[Row]:
+        return [row for row in self.counted if all(row[key] == value for key, value in wanted.items())]
+
+
+def counted(rows: Rows) -> list[str]:
+    body = []
+    for ranks in SHOWN_RANKS:
+        for layout, label in LAYOUTS.items():
+            for row in rows.of(scale=rows.full_scale, ranks=ranks, layout=layout):
+                body.append(
+                    [
+                        f"{ranks:,}, {label}",
+                        row["grid"],
+                        f"{row['messages']:,}",
+                        number(row["mb_a_rank"]),
+                        number(row["mb_most"]),
+                        number(row["mb_off_host"]) if row["ranks"] > 8 else "-",
+                        number(row["lists_over_auto"]),
+                        number(row["edge_imbalance"]),
+                    ]
+                )
+    head = [
+        f"scale {rows.full_scale}: ranks", "grid", "messages a level", "MB a rank", "MB, most",
+        "MB off a host", "lists over auto", "edges, most over mean",
+    ]  # fmt: skip
+    return table(head, body)
+
+
+def levels(rows: Rows) -> list[str]:
+    layouts = {
+        layout: rows.of(scale=rows.full_scale, ranks=LEVELS_OF, layout=layout)[0] for layout in ("1d", "2d")
+    }
+    body = []
+    for one, two in zip(layouts["1d"]["by_level"], layouts["2d"]["by_level"], strict=True):
+        kinds = [one["expand_mb"], one["candidates"], two["expand_mb"], two["fold_mb"], two["candidates"]]
+        body.append([str(one["level"]), *(f"{k:,}" if isinstance(k, int) else number(k) for k in kinds)])
+    grids = {layout: row["grid"] for layout, row in layouts.items()}
+    head = [
+        f"scale {rows.full_scale}, {LEVELS_OF} ranks: level", f"MB gathered, {grids['1d']}",
+        "vertices claimed", f"MB gathered, {grids['2d']}", "MB folded", "vertices claimed",
+    ]  # fmt: skip
+    return table(head, body)
+
+
+def law(rows: Rows) -> list[str]:
+    scales = sorted({row["scale"] for row in rows.counted})
+    told = Law(rows.counted)
+    body = []
+    for ranks in LAW_RANKS:
+        for layout, label in LAYOUTS.items():
+            found = {row["scale"]: row for row in rows.of(ranks=ranks, layout=layout)}
+            grid = next(iter(found.values()))["grid"] if found else None
+            shape = told.shapes.get((grid, ranks))
+            if shape is None:
+                continue
+            cells = [
+                number(of_row(found[scale])[0]) if scale in found and scale in shape.scales else "-"
+                for scale in scales
+            ]
+            body.append([f"{ranks:,}, {label}", *cells, number(shape.n_bytes)])
+    return table(["bytes a vertex", *(f"scale {scale}" for scale in scales), "the law"], body)
+
+
+def errors(rows: Rows) -> list[str]:
+    found = held_out(rows.counted)
+    body = []
+    for layout, label in LAYOUTS.items():
+        off = [100 * (told / row["mb_a_rank"] - 1) for row, told in found if row["layout"] == layout]
+        if off:
+            worst = max(off, key=abs)
+            body.append([label, str(len(off)), f"{fmean(map(abs, off)):.1f}%", f"{worst:+.1f}%"])
+    return table(
+        [f"scale {found[0][0]['scale']}, from the smaller ones", "grids", "mean error", "largest"], body
+    )
+
+
+def costs(rows: Rows) -> list[str]:
+    lines = [["spent on", "takes", "source"], ["---", "---", "---"]]
+    lines += [[cost.what, cost.written, cost.source] for cost in COSTS.values()]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def needed(rows: Rows) -> list[str]:
+    told = Law(rows.counted)
+    body = []
+    for scale in NEEDED:
+        ranks, grid, why = least_ranks(scale)
+        body.append(
+            [str(scale), f"{ranks:,}", written(grid), *_held(scale, grid), why, *_seconds(told, scale, grid)]
+        )
+    head = [
+        "scale", "GPUs", "grid", *_HELD, "GB in all", "as many because of", *_SECONDS,
+    ]  # fmt: skip
+    return table(head, body)
+
+
+def at_forty(rows: Rows) -> list[str]:
+    told = Law(rows.counted)
+    body = []
+    for scale, grid in SHOWN_GRIDS:
+        seconds = predict(told, scale, grid)
+        assert seconds is not None
+        body.append(
+            [
+                f"scale {scale} on {grid[0] * grid[1]:,} H100, predicted",
+                number(1e3 * seconds.total),
+                number(1e3 * seconds.communication),
+                f"{_round(seconds.gteps(scale)):,}",
+                number(seconds.gteps(scale) / (grid[0] * grid[1])),
+            ]
+        )
+    record = 16 * 2.0**41 / 410e12
+    body.append(
+        ["scale 41 on 8,192 H100, published", number(1e3 * record), "-", "410,000", number(410e3 / 8192)]
+    )
+    body.append(["the seed system on 4,096 K20X, published", "-", "-", "830", number(830 / 4096)])
+    return table(["", "ms a search", "of it communication", "GTEPS", "GTEPS a GPU"], body)
+
+
+def too_few(rows: Rows) -> list[str]:
+    """Say what a rank would hold at scale 40 with the GPUs of the record."""
+    body = []
+    for grid in ((128, 64), (8, 1024), (8192, 1), (256, 256)):
+        ids = max(grid) * (connected(40) / (grid[0] * grid[1]))
+        body.append([f"{grid[0] * grid[1]:,}, {written(grid)}", *_held(40, grid), number(ids / 2**31)])
+    return table(["GPUs", *_HELD, "GB in all", "local ids over 2^31"], body)
+
+
+def measured(rows: Rows) -> list[str]:
+    told = Law(rows.counted)
+    body, seen = [], set()
+    for row in rows.measured:
+        key = (row.get("graph"), row.get("workers"), row.get("grid"))
+        chosen = row.get("table") in TABLES_OF_SEARCHES and row.get("name") == DEFAULT and "median_ms" in row
+        if not chosen or key in seen:
+            continue
+        seen.add(key)
+        scale = int(row["graph"].removeprefix("rmat"))
+        grid = tuple(int(part) for part in row["grid"].split(" x "))
+        seconds = predict(told, scale, grid)
+        shape = told.shape(grid)
+        predicted = None if shape is None else shape.n_bytes * connected(scale) / row["workers"] / 1e6
+        body.append(
+            [
+                f"scale {scale}, {row['workers']}, {row['grid']}",
+                number(row["median_ms"]),
+                number(seconds and 1e3 * seconds.total),
+                number(row.get("mb_a_rank")),
+                number(predicted),
+            ]
+        )
+    if not body:
+        return ["No measured rows yet: `ci/bench_dask.py --json ci/gpu-dask.jsonl` writes them on GPUs."]
+    return table(
+        ["graph, GPUs, grid", "ms measured", "ms predicted", "MB a rank", "MB predicted"], sorted(body)
+    )
+
+
+_HELD = ("GB of edges", "offsets", "claims", "frontier")
+_SECONDS = ("ms: levels", "messages", "bytes", "edges", "in all", "GTEPS")
+
+
+def _held(scale: int, grid: tuple[int, int]) -> list[str]:
+    parts = holds(scale, grid)
+    shown = [parts[name] for name in ("edges", "offsets", "claims and predecessors", "frontier")]
+    return [number(n_bytes / 1e9) for n_bytes in (*shown, sum(parts.values()))]
+
+
+def _seconds(told: Law, scale: int, grid: tuple[int, int]) -> list[str]:
+    found = predict(told, scale, grid)
+    if found is None:
+        return ["-"] * len(_SECONDS)
+    parts = (found.levels, found.messages, found.inside + found.between, found.edges, found.total)
+    return [*(number(1e3 * one) for one in parts), f"{_round(found.gteps(scale)):,}"]
+
+
+def _round(value: float) -> int:
+    """Two significant digits: a prediction has no more."""
+    return int(float(f"{value:.2g}"))
+
+
+TABLES: dict[str, Callable[[Rows], list[str]]] = {
+    "counted": counted,
+    "levels": levels,
+    "law": law,
+    "held-out": errors,
+    "costs": costs,
+    "measured": measured,
+    "needed": needed,
+    "too-few": too_few,
+    "scale-40": at_forty,
+}
+
+
+def draw(rows: Rows) -> Figure:
+    """Megabytes by ranks, the law by scale, and the prediction by ranks."""
+    figure = Figure(figsize=(15, 4.4), layout="constrained")
+    bytes_axes, law_axes, time_axes = figure.subplots(1, 3)
+    _draw_bytes(bytes_axes, rows)
+    _draw_law(law_axes, rows)
+    _draw_prediction(time_axes, rows)
+    return figure
+
+
+def _draw_bytes(axes: Axes, rows: Rows) -> None:
+    for layout, label in LAYOUTS.items():
+        found = [row for row in rows.of(scale=rows.full_scale, layout=layout) if row["ranks"] > 1]
+        axes.loglog(*_points(found, "ranks", "mb_a_rank"), "o-", color=COLORS[layout], label=label)
+    axes.set(
+        xlabel="ranks",
+        ylabel="MB that a rank sends in a search",
+        title=f"R-MAT scale {rows.full_scale}, counted",
+    )
+    axes.legend()
+
+
+def _draw_law(axes: Axes, rows: Rows) -> None:
+    told = Law(rows.counted)
+    for ranks in (64, 512, 4096):
+        for layout in ("2d", "1d"):
+            found = rows.of(ranks=ranks, layout=layout)
+            shape = told.shapes.get((found[0]["grid"], ranks)) if found else None
+            if shape is None:
+                continue
+            found = [row for row in found if row["scale"] in shape.scales]
+            axes.semilogy(
+                [row["scale"] for row in found], [of_row(row)[0] for row in found], "o", color=COLORS[layout]
+            )
+            axes.axhline(shape.n_bytes, color=COLORS[layout], linewidth=0.8)
+            axes.annotate(
+                found[0]["grid"], (1.01, shape.n_bytes), xycoords=("axes fraction", "data"), fontsize=7
+            )
+    axes.set(
+        xlabel="scale", ylabel="bytes, all ranks", title="for each vertex with an edge: counted, and the law"
+    )
+
+
+def _draw_prediction(axes: Axes, rows: Rows) -> None:
+    told = Law(rows.counted)
+    found = []
+    for scale in range(28, 43):
+        ranks, grid, _ = least_ranks(scale)
+        seconds = predict(told, scale, grid)
+        if seconds:
+            found.append((ranks, seconds, scale))
+    for name, bottom in _stacked([one for _, one, _ in found]):
+        heights, starts = bottom
+        axes.bar([str(scale) for _, _, scale in found], heights, bottom=starts, label=name)
+    for place, (ranks, seconds, _) in enumerate(found):
+        axes.annotate(f"{ranks:,}", (place, 1e3 * seconds.total), fontsize=6, ha="center", va="bottom")
+    axes.set(
+        xlabel="scale, on the fewest GPUs that hold it",
+        ylabel="ms a search, predicted",
+        title="GPUs above the bars",
+    )
+    axes.legend()
+
+
+def _stacked(found: Sequence) -> Iterator[tuple[str, tuple[list[float], list[float]]]]:
+    starts = [0.0] * len(found)
+    for name, of in (
+        ("edges", lambda one: one.edges),
+        ("bytes", lambda one: one.inside + one.between),
+        ("messages", lambda one: one.messages),
+        ("levels", lambda one: one.levels),
+    ):
+        heights = [1e3 * of(one) for one in found]
+        yield name, (heights, starts)
+        starts = [start + height for start, height in zip(starts, heights, strict=True)]
+
+
+def _points(rows: Sequence[Row], x: str, y: str) -> tuple[list, list]:
+    return [row[x] for row in rows], [row[y] for row in rows]
