@@ -82,6 +82,16 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             return FrameEdges(parts, engine)
         if not parts:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
+        if all(library_of(part) == "dask" for part in parts):
+            raise TravError(
+                f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give one, "
+                f"for example of dask.dataframe.concat."
+            )
+        if any(library_of(part) == "dask" for part in parts) and all(map(library_of, parts)):
+            raise TravError(
+                "edges mixes Dask frames and others: make one Dask frame of all, for example with "
+                "dask.dataframe.concat, or frames with compute()."
+            )
         if all(isinstance(part, (str, PathLike)) or library_of(part) for part in parts):
             raise TravError(
                 "edges mixes frames and paths: read the files into frames first, or give paths alone."

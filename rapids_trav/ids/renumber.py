@@ -149,12 +149,24 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
 
 
 def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
-    """The distinct values in ascending order; strings in `dtype`."""
+    """The distinct values in ascending order; strings in `dtype`, moments in its time zone."""
+    vocabularies = [_in_zone_of(dtype, values) for values in vocabularies]
     merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
     if merged.dtype != dtype and _family(dtype) == "text":
         merged = merged.astype(dtype)
     _check_order(merged)
     return merged
+
+
+def _in_zone_of(dtype: Dtype, values: Column) -> Column:
+    """Return moments in the time zone of `dtype`, if both have one; other values as they are."""
+    zone, own = _zone(dtype), _zone(values.dtype)
+    return values if zone is None or own in (None, zone) else values.dt.tz_convert(zone)
+
+
+def _zone(dtype: Dtype) -> object:
+    """Return the time zone of a dtype of pandas, cuDF or Arrow; None if it has none."""
+    return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
 
 
 def no_common_order(names: Sequence[Hashable], error: TypeError | ValueError) -> TravError:

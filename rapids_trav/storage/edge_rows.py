@@ -156,6 +156,30 @@ class EdgeRows(Portable):
             raise TravError(EDGES_CHANGED)
 
 
+class NullFlagsError(TravError):
+    """Nulls in a column that `where` names.
+
+    Attributes
+    ----------
+    where : hashable
+        The name of the column.
+    nulls : int
+    of_objects : bool
+        Whether the column holds Python objects.
+    """
+
+    def __init__(self, where: Hashable, nulls: int, of_objects: bool) -> None:
+        as_bool = ".astype(bool)" if of_objects else ""
+        super().__init__(
+            f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
+            f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
+        )
+        self.where, self.nulls, self.of_objects = where, nulls, of_objects
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.where, self.nulls, self.of_objects)
+
+
 def mask(frame: Frame, where: Hashable, library: Library) -> Array:
     """Return the flags of a boolean column; refuse another one, or nulls."""
     column = frame[where]
@@ -169,11 +193,7 @@ def mask(frame: Frame, where: Hashable, library: Library) -> Array:
             f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
         )
     if nulls:
-        as_bool = "" if column.dtype.kind == "b" else ".astype(bool)"
-        raise TravError(
-            f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-            f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
-        )
+        raise NullFlagsError(where, nulls, of_objects=column.dtype.kind != "b")
     return library.array(column)
 
 

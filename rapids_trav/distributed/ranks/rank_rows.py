@@ -9,13 +9,13 @@ import numpy as np
 
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering
-from rapids_trav.distributed.ranks.rank import raise_together
+from rapids_trav.distributed.ranks.rank import all_gather_objects
 from rapids_trav.edges.sources import require_column
 from rapids_trav.engines.multigpu.messages import BITMAP, pack
 from rapids_trav.errors import TravError, UnknownColumnError, listed, written
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Library
-from rapids_trav.storage.edge_rows import Weight, check_name, mask
+from rapids_trav.storage.edge_rows import NullFlagsError, Weight, check_name, mask
 
 Ends = tuple[Array, Array]
 
@@ -75,13 +75,13 @@ class RankRows:
         if where is None:
             return
         check_name(where)
+        self.check_kept(f"where={written(where)}")  # first: without the rows only the ends are known
         if where not in set(self.source.columns):
             raise UnknownColumnError(
                 f"Column {written(where)} is not in the edges: there are {listed(self.source.columns)}; "
                 f"after adding a column, build the graph again."
             )
         require_column(self.source, where)  # type: ignore[arg-type]  # it asks for the columns alone
-        self.check_kept(f"where={written(where)}")
 
     def filtered(self, where: Hashable) -> Iterator[Ends]:
         """Return both ends of the edges whose `where` is true; every rank calls it."""
@@ -111,14 +111,14 @@ class RankRows:
 
     def _kept(self, where: Hashable) -> list[Array]:
         """Return a flag for each row of each partition; refuse what is no filter, on all ranks alike."""
-        masks, error = [], None
-        try:
-            for _, frame in self.partitions:
+        masks, errors = [], []
+        for _, frame in self.partitions:
+            try:
                 flags = mask(frame, where, self.source.library)
                 masks.append(move(flags, self.numbering.rank.xp))
-        except TravError as refused:
-            error = refused
-        raise_together(self.numbering.rank, error)
+            except TravError as refused:
+                errors.append(refused.with_traceback(None))
+        _refuse([error for told in all_gather_objects(self.numbering.rank, errors) for error in told])
         return masks
 
     def chosen_everywhere(self, chosen: Array) -> Array:
@@ -132,6 +132,17 @@ class RankRows:
         message = pack(work, xp.flatnonzero(chosen).astype(np.int32), block, "auto")
         told = rank.communicator.all_gather(rank.everyone, message)
         return xp.concatenate([of if of.dtype == BITMAP else work.to_words(of, block // 32) for of in told])
+
+
+def _refuse(errors: Sequence[TravError]) -> None:
+    """Raise the first error, if there is one; nulls are counted over the partitions of all ranks."""
+    if not errors:
+        return
+    first = errors[0]
+    if isinstance(first, NullFlagsError):
+        nulls = sum(error.nulls for error in errors if isinstance(error, NullFlagsError))
+        raise NullFlagsError(first.where, nulls, first.of_objects)
+    raise first
 
 
 def has(words: Array, vertices: Array) -> Array:

@@ -180,6 +180,11 @@ def _read_head(path: Path, form: str) -> dict[str, Any]:
         with open_plain(path) as file:
             content = file.read()
     except OSError as error:
+        if (path.parent / HEAD).is_file():
+            raise TravError(
+                f"{path.parent} holds a graph that was saved from one process, which workers do not open: "
+                f"leave out client=, and it opens in this process."
+            ) from error
         raise TravError(
             f"{path.parent} holds no graph that was saved from workers ({error.strerror or error}): give a "
             f"folder that all of them see."

@@ -38,8 +38,9 @@ class WorkerRanks:
                 await rank.close()
         elif action in ("meet", "call"):
             return await getattr(self.rank(gang), action)(**arguments)
-        elif action in ("drop", "fail"):
-            getattr(self.rank(gang), action)(**arguments)
+        elif action in ("drop", "fail"):  # of which a rank that has gone, with a restart say, needs none
+            if gang in self._ranks:
+                getattr(self._ranks[gang], action)(**arguments)
         elif action == "put":
             self.rank(gang).put(**arguments)
         else:

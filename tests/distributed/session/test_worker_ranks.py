@@ -1,0 +1,40 @@
+"""What a worker answers for a gang that it does not know, after a restart say."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from rapids_trav import TravError
+
+pytest.importorskip("distributed")
+
+from rapids_trav.distributed.session.worker_ranks import WorkerRanks  # noqa: E402
+
+GONE = WorkerRanks(SimpleNamespace(address="tcp://here"))
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ("fail", {"reason": "a worker was lost", "rank": 0}),
+        ("drop", {"token": "t", "names": []}),
+        ("close", {}),
+    ],
+)
+def test_a_rank_that_has_gone_needs_no_more(action, told):
+    """Otherwise Dask logs a traceback at each worker that is started again."""
+    assert asyncio.run(GONE.serve("gone", action, **told)) == {"status": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("action", "asked"),
+    [
+        ("call", {"request": b"", "token": "t"}),
+        ("put", {"number": 0, "frame": None}),
+        ("take", {"token": "t", "name": "result", "number": 0}),
+    ],
+)
+def test_a_rank_that_has_gone_answers_nothing(action, asked):
+    with pytest.raises(TravError, match="Worker tcp://here has no part of this graph"):
+        asyncio.run(GONE.serve("gone", action, **asked))

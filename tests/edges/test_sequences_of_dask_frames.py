@@ -1,0 +1,25 @@
+"""Dask frames in a list: refused in a sentence that says how to make one of them."""
+
+import pandas as pd
+import pytest
+
+from rapids_trav import Graph, TravError
+
+dask = pytest.importorskip("dask.dataframe")
+
+FRAME = pd.DataFrame({"src": [0], "dst": [1]})
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ([], r"edges holds 1 Dask frame in a sequence: give one, for example of dask\.dataframe\.concat"),
+        (["dask"], r"edges holds 2 Dask frames in a sequence: give one"),
+        ([FRAME], r"edges mixes Dask frames and others: make one Dask frame of all"),
+        (["x.parquet"], r"edges mixes frames and paths"),
+    ],
+)
+def test_the_remedy_fits(others, message):
+    frame = dask.from_pandas(FRAME, npartitions=1)
+    with pytest.raises(TravError, match=message):
+        Graph.from_edges([frame, *(frame if isinstance(other, str) and other == "dask" else other for other in others)])
