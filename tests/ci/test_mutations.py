@@ -42,8 +42,8 @@ def test_every_part_of_the_package_has_some():
     assert {"kernels", "rapids_trav/algorithms", "rapids_trav/storage", "rapids_trav/saved", "rapids_trav/io",
             "rapids_trav/ids", "rapids_trav/programs", "rapids_trav/cli", "rapids_trav/graph500",
             "rapids_trav/engines/cpu/bfs", "rapids_trav/engines/cpu/programs",
-            "rapids_trav/engines/cuda/stream", "rapids_trav/engines/multigpu", "rapids_trav/distributed/ranks",
-            "rapids_trav/distributed/session"} <= folders  # fmt: skip
+            "rapids_trav/engines/cuda/stream", "rapids_trav/engines/multigpu",
+            "rapids_trav/distributed/ranks", "rapids_trav/distributed/session"} <= folders  # fmt: skip
     assert min(sum(mutation.where == where for mutation in MUTATIONS) for where in ("cpu", "gpu")) >= 25
 
 
