@@ -36,8 +36,8 @@ def connected(scheduler: str) -> Iterator[Client]:
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise TravError(
-            f"--scheduler {scheduler or repr(scheduler)} cannot be reached ({first_line(error)}): give its address, such as "
-            f"tcp://127.0.0.1:8786."
+            f"--scheduler {scheduler or repr(scheduler)} cannot be reached ({first_line(error)}): give its "
+            f"address, such as tcp://127.0.0.1:8786."
         ) from error
     with client, client.as_current():
         yield client
