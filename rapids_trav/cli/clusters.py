@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import dask.dataframe
 import pandas as pd
 from dask.bytes import read_bytes
 from distributed import Client
+from distributed.comm.addressing import get_address_host_port
 
 from rapids_trav.engines import gpu_is_there
 from rapids_trav.errors import TravError, first_line
@@ -30,19 +31,34 @@ WAIT = 10.0  # seconds to wait for the scheduler
 def connected(scheduler: str) -> Iterator[Client]:
     """Connect with a scheduler; within, its cluster is the one that computes Dask frames."""
     try:
+        with suppress(NotImplementedError):  # of addresses within a process, which have no port
+            get_address_host_port(scheduler)  # a client of none that can be one would linger for long
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise TravError(
-            f"--scheduler {scheduler} cannot be reached ({first_line(error)}): give its address, such as "
-            f"tcp://127.0.0.1:8786."
+            f"--scheduler {scheduler or repr(scheduler)} cannot be reached ({first_line(error)}): give its "
+            f"address, such as tcp://127.0.0.1:8786."
         ) from error
     with client, client.as_current():
         yield client
 
 
-def engine_of(client: Client) -> str:
-    """Return "cuda" if every worker has a GPU with the packages that use it, else "cpu"."""
+def engine_of(client: Client, asked: str = "auto") -> str:
+    """Return the engine of the workers: "cuda" if each has a GPU with the packages that use it, else "cpu".
+
+    Raises
+    ------
+    click.UsageError
+        If "cuda" is asked for, and not every worker has what it needs.
+    """
+    if asked == "cpu":
+        return asked
     found = client.run(gpu_is_there)
+    if asked == "cuda" and not all(found.values()):
+        raise click.UsageError(
+            f"--engine cuda needs a GPU with cuDF and CuPy on every worker, and {sum(found.values())} of "
+            f"{len(found)} have one: start all of them with dask-cuda, or leave it out."
+        )
     return "cuda" if found and all(found.values()) else "cpu"
 
 

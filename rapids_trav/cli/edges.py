@@ -238,7 +238,7 @@ def _open_on_cluster(
     context = click.get_current_context()
     client = context.with_resource(clusters.connected(scheduler))
     with progress("Reading the edges and building the graph"):
-        engine = clusters.engine_of(client) if engine == "auto" else engine
+        engine = clusters.engine_of(client, engine)
         source = clusters.read(path.absolute(), format_, engine, [*src, *dst], delimiter, header, string_ids)
         ends = _ends(source, src, dst)
         graph = Graph.from_edges(source, *ends, directed=bool(directed), engine=engine, client=client)

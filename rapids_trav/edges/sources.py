@@ -84,8 +84,8 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
         if all(library_of(part) == "dask" for part in parts):
             raise TravError(
-                f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give one, "
-                f"for example of dask.dataframe.concat."
+                f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give "
+                f"one, for example of dask.dataframe.concat."
             )
         if any(library_of(part) == "dask" for part in parts) and all(map(library_of, parts)):
             raise TravError(

@@ -8,6 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from rapids_trav.cli import run
+from rapids_trav.engines import gpu_is_there
 
 distributed = pytest.importorskip("distributed")
 
@@ -102,6 +103,11 @@ def test_a_malformed_text_is_refused(scheduler, gangs, tmp_path, monkeypatch, ca
     [
         (["nowhere.csv"], "is not a file or folder of edges"),
         (["facebook", "--memory-limit", "1GB"], "--memory-limit is for a graph in this process"),
+        pytest.param(
+            ["facebook", "--engine", "cuda"],
+            "--engine cuda needs a GPU with cuDF and CuPy on every worker, and 0 of 1 have one",
+            marks=pytest.mark.skipif(gpu_is_there(), reason="the worker has a GPU"),
+        ),
     ],
 )
 def test_what_a_cluster_does_not_take(scheduler, gangs, capsys, arguments, message):
@@ -120,3 +126,15 @@ def test_a_scheduler_that_does_not_answer(gangs, capsys, monkeypatch):
     monkeypatch.setattr(clusters, "WAIT", 0.2)
     assert run(["bfs", "facebook", "-s", "0", "--scheduler", "tcp://127.0.0.1:9"]) == 1
     assert "--scheduler tcp://127.0.0.1:9 cannot be reached" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["nonsense", "''", "none://127.0.0.1:9"])
+def test_no_client_is_made_of_what_is_no_address(gangs, capsys, monkeypatch, address):
+    """It would keep the process for 20 seconds and end with a traceback of its own."""
+    from rapids_trav.cli import clusters
+
+    made = []
+    monkeypatch.setattr(clusters, "Client", lambda *args, **options: made.append(args))
+    assert run(["bfs", "facebook", "-s", "0", "--scheduler", address.strip("'")]) == 1
+    assert f"--scheduler {address} cannot be reached" in capsys.readouterr().err
+    assert not made

@@ -50,5 +50,5 @@ def test_moments_of_several_time_zones(client):
 
 def test_workers_refuse_a_graph_of_one_process(client, tmp_path):
     edges_of("int").trav.graph().save(tmp_path / "one")
-    with pytest.raises(TravError, match="saved from one process, .* leave out client="):
+    with pytest.raises(TravError, match=r"saved from one process, .* leave out client="):
         Graph.open(tmp_path / "one", client=client)

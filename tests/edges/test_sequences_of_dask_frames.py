@@ -8,13 +8,14 @@ from rapids_trav import Graph, TravError
 dask = pytest.importorskip("dask.dataframe")
 
 FRAME = pd.DataFrame({"src": [0], "dst": [1]})
+DASK = object()  # stands for another Dask frame
 
 
 @pytest.mark.parametrize(
     ("others", "message"),
     [
         ([], r"edges holds 1 Dask frame in a sequence: give one, for example of dask\.dataframe\.concat"),
-        (["dask"], r"edges holds 2 Dask frames in a sequence: give one"),
+        ([DASK], r"edges holds 2 Dask frames in a sequence: give one"),
         ([FRAME], r"edges mixes Dask frames and others: make one Dask frame of all"),
         (["x.parquet"], r"edges mixes frames and paths"),
     ],
@@ -22,4 +23,4 @@ FRAME = pd.DataFrame({"src": [0], "dst": [1]})
 def test_the_remedy_fits(others, message):
     frame = dask.from_pandas(FRAME, npartitions=1)
     with pytest.raises(TravError, match=message):
-        Graph.from_edges([frame, *(frame if isinstance(other, str) and other == "dask" else other for other in others)])
+        Graph.from_edges([frame, *(frame if one is DASK else one for one in others)])
