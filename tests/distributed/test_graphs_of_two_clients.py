@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from distributed_cases import edges_of
+from turns_at_work import watch, watched
 
 from rapids_trav.distributed import clusters
 
@@ -60,9 +61,13 @@ def test_overlapping_workers(client, cluster, monkeypatch, searches):
                     each = searches // THREADS
                     arguments = graph, wanted, k * each, each, wrong
                     threads.append(threading.Thread(target=search, args=arguments, daemon=True))
+            client.run(watch)
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join(900)
+            served = client.run(watched)
             assert not any(thread.is_alive() for thread in threads)
     assert wrong == []
+    assert {most for _, most in served.values()} == {1}  # also where both graphs have a rank
+    assert [served[worker][0] for worker in workers] == [searches // 2, searches, searches, searches // 2]
