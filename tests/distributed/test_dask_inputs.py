@@ -121,10 +121,11 @@ def test_options_that_are_refused(here, gangs, frame, option, message):
     assert gangs == []
 
 
-def test_a_grid_has_a_place_for_each_worker(here, gangs, frame):
-    message = r"^grid=\(2, 2\) has 4 places, and the cluster has 3 workers: give .* whose product is 3\.$"
+@pytest.mark.parametrize(("grid", "places"), [((2, 2), 4), ((1, 2), 2)])
+def test_a_grid_has_a_place_for_each_worker(here, gangs, frame, grid, places):
+    message = rf"has {places} places, and the cluster has 3 workers: give .* whose product is 3\.$"
     with pytest.raises(TravError, match=message):
-        frame.trav.graph(client=here, grid=(2, 2))
+        frame.trav.graph(client=here, grid=grid)
     assert gangs[0].closed
     assert "on 3 workers (3 x 1)" in repr(frame.trav.graph(client=here, grid=(3, 1)))
 

@@ -161,33 +161,26 @@ def test_one_worker_that_runs_out_of_memory(doomed, phase, at, tmp_path):
     assert workers_of(doomed) == there
 
 
-def ten_times(client, lose):
-    """Lose a worker ten times; it is started again each time."""
-    for turn in range(10):
-        client.wait_for_workers(3, timeout=60)
-        lose(turn)
+# Ten more, each on a cluster of its own.
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("phase", ["building", "searching"])
-def test_killed_at_ten_meetings(doomed, phase, tmp_path, record_property):
-    ten_times(
-        doomed, lambda turn: lose_one(doomed, phase, turn + 1, tmp_path / f"told {turn}", record_property)
-    )
+@pytest.mark.parametrize("at", [1, 2, 9])
+def test_killed_at_other_meetings(doomed, phase, at, tmp_path, record_property):
+    lose_one(doomed, phase, at, tmp_path / "told", record_property)
 
 
 @pytest.mark.slow
-def test_killed_ten_times_at_the_answer(doomed, tmp_path, record_property):
-    def lose(turn):
-        told = tmp_path / f"told {turn}"
-        if turn % 2:
-            lose_one_in_compute(doomed, told, record_property)
-        else:
-            lose_one(doomed, "taking", 0, told, record_property)
-
-    ten_times(doomed, lose)
+@pytest.mark.parametrize("turn", range(2))
+def test_killed_again_at_the_answer(doomed, turn, tmp_path, record_property):
+    if turn % 2:
+        lose_one_in_compute(doomed, tmp_path / "told", record_property)
+    else:
+        lose_one(doomed, "taking", 0, tmp_path / "told", record_property)
 
 
 @pytest.mark.slow
-def test_killed_ten_times_between_questions(doomed, record_property):
-    ten_times(doomed, lambda turn: lose_one_between(doomed, bool(turn % 2), record_property))
+@pytest.mark.parametrize("turn", range(2))
+def test_killed_again_between_questions(doomed, turn, record_property):
+    lose_one_between(doomed, bool(turn % 2), record_property)
