@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-
-import pandas as pd
 import pytest
-
-
-@functools.cache
-def gpu_count() -> int:
-    try:
-        import cupy
-
-        return cupy.cuda.runtime.getDeviceCount()
-    except Exception:  # no CuPy, no driver, no device: each has its own error
-        return 0
+from common import gpu_count
 
 
 def pytest_configure(config):
@@ -45,24 +33,3 @@ def without_client(monkeypatch):
 
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(distributed, "get_client", none)
-
-
-def to_pandas(frame) -> pd.DataFrame:
-    """A result of either library as pandas, with nullable integers kept."""
-    if isinstance(frame, pd.Series | pd.DataFrame):
-        return frame
-    if frame.ndim == 1:
-        return frame.to_pandas(nullable=frame.dtype.kind in "iu")
-    return pd.DataFrame({name: to_pandas(frame[name]) for name in frame.columns})
-
-
-def rows(frame) -> list[tuple]:
-    """The rows of a result as tuples of Python values, None for null."""
-    frame = to_pandas(frame)
-    return list(zip(*([_plain(value) for value in frame[name]] for name in frame), strict=True))
-
-
-def _plain(value):
-    if not isinstance(value, (tuple, list)) and pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value

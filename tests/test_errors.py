@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import gpu_count
+from common import gpu_count
 
 from rapids_trav import (
     EdgeColumnsError,
@@ -14,6 +14,7 @@ from rapids_trav import (
     TravMemoryError,
     UnknownColumnError,
     UnknownVertexError,
+    errors,
 )
 from rapids_trav.errors import written
 
@@ -496,7 +497,8 @@ def test_wrong_call(case):
     with pytest.raises(TravError) as caught:
         call(EDGES.trav.graph(directed=True))
     assert str(caught.value) == sentence
-    assert type(caught.value) is kind
+    public = next(of for of in type(caught.value).__mro__ if of.__module__ in (errors.__name__, "builtins"))
+    assert public is kind
 
 
 QUESTIONS = [
@@ -526,7 +528,7 @@ def test_a_graph_without_vertices_knows_no_source(frame_library):
 def test_strings_that_are_no_unicode():
     lone = pd.DataFrame({"src": ["\ud800", "b"], "dst": ["b", "c"]}, dtype=object)
     if str(TEXT) != "object":  # as Python objects they are ids like others
-        with pytest.raises(TravError, match="'src' or 'dst' holds a string that is not valid Unicode"):
+        with pytest.raises(TravError, match="Column 'src' holds a string that is not valid Unicode"):
             lone.trav.graph()
     with pytest.raises(TravError, match="sources holds values"):
         EDGES.trav.bfs("\ud800", src="name", dst="next")

@@ -7,7 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 
 import rapids_trav
 from rapids_trav.accessor import TravAccessor

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 from gas_reference import history
 
 import rapids_trav

@@ -7,7 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pandas as pd
-from conftest import rows
+from common import rows
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import common, graphs

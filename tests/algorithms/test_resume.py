@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import to_pandas
+from common import to_pandas
 
 from rapids_trav import TravError
 from rapids_trav.programs.checkpoint import NAME

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest import gpu_count
+from common import gpu_count
 
 from rapids_trav import Graph
 from rapids_trav.engines import presence, select

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import gpu_count
+from common import gpu_count
 
 PROGRAM = Path(__file__).parent / "under_cudf_pandas.py"
 CASES = ["engine", "answers", "inputs", "sides", "made_here"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 
 from rapids_trav.frames.columns import Masked, move
 from rapids_trav.frames.libraries import FEW, library, library_of

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest import rows
+from common import rows
 
 import rapids_trav
 from rapids_trav.edges.sources import FrameEdges

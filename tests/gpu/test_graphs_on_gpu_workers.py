@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import rows
+from common import rows
 
 from rapids_trav import Graph, TravError
 

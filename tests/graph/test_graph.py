@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 
 import rapids_trav
 from rapids_trav import Graph, TravError, UnknownColumnError

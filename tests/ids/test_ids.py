@@ -7,7 +7,7 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 
 from rapids_trav import TravError, UnknownVertexError
 from rapids_trav.frames.libraries import PandasFrames, library

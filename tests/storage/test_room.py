@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import to_pandas
+from common import to_pandas
 from gpu_stand_in import Gpu
 
 from rapids_trav.engines.cpu import CpuEngine

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import rows, to_pandas
+from common import rows, to_pandas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import common, graphs

@@ -7,7 +7,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pandas as pd
-from conftest import rows
+from common import rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_graphs import shapes

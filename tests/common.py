@@ -1,0 +1,41 @@
+"""What many tests need: GPUs are counted, and frames compared as plain rows.
+
+Not in `conftest`, of which there are several, so that it can be imported by name.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pandas as pd
+
+
+@functools.cache
+def gpu_count() -> int:
+    try:
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount()
+    except Exception:  # no CuPy, no driver, no device: each has its own error
+        return 0
+
+
+def to_pandas(frame) -> pd.DataFrame:
+    """A result of either library as pandas, with nullable integers kept."""
+    if isinstance(frame, pd.Series | pd.DataFrame):
+        return frame
+    if frame.ndim == 1:
+        return frame.to_pandas(nullable=frame.dtype.kind in "iu")
+    return pd.DataFrame({name: to_pandas(frame[name]) for name in frame.columns})
+
+
+def rows(frame) -> list[tuple]:
+    """The rows of a result as tuples of Python values, None for null."""
+    frame = to_pandas(frame)
+    return list(zip(*([_plain(value) for value in frame[name]] for name in frame), strict=True))
+
+
+def _plain(value):
+    if not isinstance(value, (tuple, list)) and pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
