@@ -37,7 +37,7 @@ def test_nulls_of_a_filter_are_counted_over_all_workers(client):
 
 
 def test_moments_of_several_time_zones(client):
-    days = pd.DataFrame({"src": pd.to_datetime(range(40), unit="D", utc=True)})
+    days = pd.DataFrame({"src": pd.to_datetime(range(40), unit="D", utc=True).as_unit("us")})
     days["dst"] = days["src"].dt.tz_convert("Asia/Tokyo") + pd.Timedelta(days=1)
     with spread(client, days, 5) as graph:
         local = days.trav.graph()
