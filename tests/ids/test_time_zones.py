@@ -6,7 +6,7 @@ from pandas.testing import assert_frame_equal
 
 from rapids_trav import Graph
 
-UTC = pd.DataFrame({"src": pd.to_datetime([0, 1, 2], unit="D", utc=True)})
+UTC = pd.DataFrame({"src": pd.to_datetime([0, 1, 2], unit="D", utc=True).as_unit("us")})
 UTC["dst"] = UTC["src"] + pd.Timedelta(days=1)
 MIXED = UTC.assign(dst=UTC["dst"].dt.tz_convert("Asia/Tokyo"))
 WEST = UTC.assign(src=UTC["src"].dt.tz_convert("America/Lima"))
