@@ -15,6 +15,7 @@ import numpy as np
 
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
 from rapids_trav.engines.multigpu.communicator import Communicator, Traffic
 from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
@@ -35,7 +36,7 @@ class Synchronous:
 
     def __init__(self, rank: Rank) -> None:
         self._inner: Communicator = rank.communicator
-        self._xp = rank.xp
+        self._rank = rank
         self.rank, self.size = self._inner.rank, self._inner.size
         self.abort = self._inner.abort
 
@@ -53,8 +54,7 @@ class Synchronous:
         return self._inner.sum(values)
 
     def _finished(self, result: Any) -> Any:
-        if self._xp is not np:
-            self._xp.cuda.get_current_stream().synchronize()
+        self._rank.synchronize()
         return result
 
 
@@ -107,7 +107,7 @@ def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_che
                 "faults": None,
             }
             if i < n_checked:
-                verdict = ranks.validate_tree(graph, own, int(source[0]))
+                verdict = check_tree(graph, own, int(source[0]))
                 row["faults"] = "" if verdict.valid else str(verdict)
             rows.append(row)
             del found, own

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from rapids_trav.distributed.ranks.numbering import grid_of
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.multigpu.grid import Grid, choose_grid
+from rapids_trav.engines.multigpu.grid import choose_grid
 
 from . import dask_ranks, scale_model
 from .dask_lab import PATIENCE, DaskLab, Made, counts, within
@@ -174,8 +175,7 @@ def formula(lab: DaskLab, scale: int) -> Iterator[Row]:
 
 def _counted(shape: tuple[int, int], n: int, chunks: Sequence, root: int) -> tuple:
     """Return adjacency, distances and grid of a graph whose vertices were dealt out to all blocks."""
-    block = max(1, -(-n // (shape[0] * shape[1] * 32))) * 32
-    grid = Grid(*shape, shape[0] * shape[1] * block)
+    grid = grid_of(shape[0] * shape[1], n, shape)
     adjacency = CpuEngine().build_adjacency(lambda: iter(chunks), grid.n_vertices, symmetric=True)
     return adjacency, scale_model.distances(adjacency, root), grid
 

@@ -90,7 +90,6 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
 
     engine = _engine(edges, options.engine)
     sides = edge_columns(DaskEdges(edges), options.src, options.dst)
-    columns = list(edges.columns) if options.keep_rows else list(dict.fromkeys([*sides[0], *sides[1]]))
     for_ranks = RankBuildOptions(
         src=sides[0],
         dst=sides[1],
@@ -98,26 +97,18 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
         vertices=dask_frames.portable(options.vertices),
         grid=None if options.grid is None else (options.grid[0], options.grid[1]),
         keep_rows=bool(options.keep_rows),
-        engine=engine,
     )
     gang = open_gang(client, engine)
     try:
         check_grid(options.grid, gang.workers)
-        chosen = edges if options.keep_rows else edges[columns]
+        chosen = edges if options.keep_rows else edges[list(dict.fromkeys([*sides[0], *sides[1]]))]
         gang.hand_over(dask_frames.partitions(chosen, client, gang.workers))
         summary = gang.call(build_ranks, for_ranks)[0]
     except BaseException:
         gang.close()
         raise
-    known = {
-        "directed": for_ranks.directed,
-        "src": sides[0],
-        "dst": sides[1],
-        "columns": columns,
-        "engine": engine,
-        "edge_divisions": edges.divisions if edges.known_divisions else None,
-    }
-    return DistributedQuestions(client, gang, summary | known)
+    summary["edge_divisions"] = edges.divisions if edges.known_divisions else None
+    return DistributedQuestions(client, gang, summary)
 
 
 def open_saved(folder: object, engine: object, client: Client) -> DistributedQuestions:

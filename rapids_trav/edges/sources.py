@@ -184,7 +184,7 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
             f"give both ends the same number, at least one."
         )
     for name in (*sides[0], *sides[1]):
-        require_column(source, name)
+        require_column(source.columns, name)
     if sides[0] == sides[1]:
         raise TravError(f"src and dst both name {listed(sides[0])}: give each end its own column.")
     return sides[0], sides[1]
@@ -209,19 +209,15 @@ def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) 
     return names
 
 
-def require_column(source: EdgeSource, name: Hashable) -> None:
+def require_column(columns: Sequence[Hashable], name: Hashable) -> None:
     """Refuse a column that the edges do not have, or have twice."""
     try:
-        count = Counter(source.columns)[
-            name
-        ]  # by hash: not all labels have a truth value where they are equal
+        count = Counter(columns)[name]  # by hash: not all labels say whether they are equal
     except TypeError:
         raise TravError(
-            f"{written(name)} is not the name of a column: there are {listed(source.columns)}."
+            f"{written(name)} is not the name of a column: there are {listed(columns)}."
         ) from None
     if count == 0:
-        raise UnknownColumnError(
-            f"Column {written(name)} is not in the edges: there are {listed(source.columns)}."
-        )
+        raise UnknownColumnError(f"Column {written(name)} is not in the edges: there are {listed(columns)}.")
     if count > 1:
         raise TravError(f"Column {written(name)} is in the edges {count} times: rename the others.")

@@ -17,12 +17,11 @@ from rapids_trav import generators
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices
-from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
+from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
-from rapids_trav.engines.multigpu.validate import parents, validate
 from rapids_trav.engines.searches import BfsOptions, Search
-from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.graph500.roots import choose
@@ -61,7 +60,7 @@ def generate(state: RankState, scale: int, edge_factor: int, seed: int) -> float
 
 def construct(state: RankState, grid: tuple[int, int] | None = None) -> tuple[int, float]:
     """Run kernel 1: build the graph of the tuples; return its vertices and seconds."""
-    options = RankBuildOptions(src="src", dst="dst", grid=grid, engine=state.device)
+    options = RankBuildOptions(src="src", dst="dst", grid=grid)
     rank = service.rank_of(state)
     summary, seconds = timed(rank, lambda: service.build(state, options))
     with service.together(state.communicator, "counting edges"):
@@ -77,8 +76,7 @@ def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
         rank, numbering = graph.rank, graph.numbering
         linked = move(numbering.in_order(_count(graph, loops=False)), np) > 0
         labels = move(graph.ids.decode(None)[0], np)[linked]
-        told = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([len(labels)], np.int64))
-        bounds = np.cumsum([0, *(int(of[0]) for of in told)])
+        bounds = np.cumsum([0, *all_gather_objects(rank, len(labels))])
         chosen = choose(int(bounds[-1]), roots, seed)
         mine = (chosen >= bounds[rank.rank]) & (chosen < bounds[rank.rank + 1])
         found = np.zeros(len(chosen), np.int64)
@@ -95,8 +93,6 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
         found, seconds = timed(rank, lambda: graph.engine.bfs(graph.storage.view(), sources, BfsOptions()))
         _, conversion = timed(rank, lambda: _to_labels(graph, found))
         reached = found.distance >= 0
-        depth = int(found.distance.max()) if len(found.distance) else -1
-        depths = rank.communicator.all_gather(rank.everyone, rank.xp.asarray([depth], np.int64))
         ends, vertices = rank.communicator.sum([int(bench.ends[reached].sum()), int(reached.sum())])
         row: dict[str, object] = {
             "root": root,
@@ -106,13 +102,13 @@ def search(state: RankState, root: int, check: bool) -> dict[str, object]:
             "edges": ends // 2,  # both ends of a tuple are in the component or neither
             "teps": ends // 2 / seconds,
             "vertices": vertices,
-            "depth": max(int(of[0]) for of in depths),
+            "depth": graph.values.most(found.distance),
             "validation_seconds": np.nan,
             "valid": None,
             "faults": None,
         }
         if check:
-            verdict, checking = timed(rank, lambda: validate_tree(graph, found, int(sources[0])))
+            verdict, checking = timed(rank, lambda: check_tree(graph, found, int(sources[0])))
             row |= {"validation_seconds": checking, "valid": verdict.valid, "faults": str(verdict)}
         return row
 
@@ -129,8 +125,7 @@ def timed(rank: Rank, work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 def _wait(rank: Rank) -> None:
-    if rank.xp is not np:
-        rank.xp.cuda.get_current_stream().synchronize()
+    rank.synchronize()
     rank.communicator.sum([0])
 
 
@@ -145,27 +140,12 @@ def bench_of(state: RankState) -> Bench:
 def _count(graph: RankGraph, loops: bool) -> Array:
     """Return how many ends of tuples each owned vertex has, with or without those of self-loops."""
     numbering = graph.numbering
-    blocks = np.arange(numbering.grid.size + 1, dtype=np.int64) * numbering.grid.block
     ends = [end if loops else end[u != v] for u, v in graph.rows.ends or () for end in (u, v)]
     few = has_few_vertices(graph.rank, numbering.grid.n_vertices, ends)
-    return count_ends(graph.rank, blocks, ends, COUNTED, few)[: numbering.n_owned]
+    return count_ends(graph.rank, numbering.grid.firsts, ends, COUNTED, few)[: numbering.n_owned]
 
 
 def _to_labels(graph: RankGraph, found: Search) -> Array:
     """Return the parents of the vertices held here, in the labels of the tuples."""
     assert found.predecessor is not None
     return graph.ids.decode(graph.numbering.in_order(found.predecessor), nulls=True)[0]
-
-
-def validate_tree(graph: RankGraph, found: Search, root: int) -> Verdict:
-    """Check the five rules, in internal ids; the last ids of a block are of no vertex."""
-    rank, grid = graph.rank, graph.numbering.grid
-    padding = grid.block - graph.numbering.n_owned
-    assert found.predecessor is not None
-    level, predecessor = (
-        rank.xp.concatenate([of, rank.xp.full(padding, -1, of.dtype)])
-        for of in (found.distance, found.predecessor)
-    )
-    parent = parents(grid, rank.rank, predecessor, root)
-    assert graph.rows.ends is not None
-    return validate(rank.communicator, grid, root, parent, graph.rows.ends, xp=rank.xp, level=level)

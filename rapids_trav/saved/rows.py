@@ -14,10 +14,9 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
-from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import IdMap, Library
-from rapids_trav.storage.edge_rows import Weight, check_name
+from rapids_trav.storage.edge_rows import Weight, refuse_filter
 
 
 class SavedEdges:
@@ -63,13 +62,7 @@ class SavedRows:
 
     def check_where(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""
-        if where is None:
-            return
-        check_name(where)
-        raise TravError(
-            f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
-            f"build the graph from its edges."
-        )
+        refuse_filter(where)
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
         """Both ends of the edges, block by block, in internal ids."""

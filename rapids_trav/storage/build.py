@@ -35,7 +35,7 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
     runner = select(options.engine, source.library.name)
     sides = edge_columns(source, options.src, options.dst)
     if weight is not None:
-        require_column(source, weight)
+        require_column(source.columns, weight)
     vertices = proxies.opened(options.vertices, on_gpu=source.library.name == "cudf")
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
     back_end = options.sort_back_end(runner.degree_sort)

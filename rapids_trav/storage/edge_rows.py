@@ -89,15 +89,9 @@ class EdgeRows(Portable):
 
     def check_where(self, where: object) -> None:
         """Refuse a filter that is not the name of a column."""
-        if where is None:
-            return
-        check_name(where)
-        if where not in set(self.source.columns):  # by hash, as in `require_column`
-            raise UnknownColumnError(
-                f"Column {written(where)} is not in the edges: there are {listed(self.source.columns)}; "
-                f"after adding a column, build the graph again."
-            )
-        require_column(self.source, where)
+        if where is not None:
+            check_name(where)
+            check_column(where, self.source.columns)
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
         """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
@@ -211,3 +205,24 @@ def check_name(where: object) -> None:
             f"where is a {type(where).__name__}, not the name of a column: "
             f"add the mask to the edges as a column, build the graph again and name that."
         )
+
+
+def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
+    """Refuse a filter that names none of the columns, or several."""
+    if where not in set(columns):  # by hash, as in `require_column`
+        raise UnknownColumnError(
+            f"Column {written(where)} is not in the edges: there are {listed(columns)}; "
+            f"after adding a column, build the graph again."
+        )
+    require_column(columns, where)
+
+
+def refuse_filter(where: object) -> None:
+    """Refuse every filter but None: a saved graph has no columns to filter by."""
+    if where is None:
+        return
+    check_name(where)
+    raise TravError(
+        f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
+        f"build the graph from its edges."
+    )

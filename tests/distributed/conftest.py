@@ -9,6 +9,7 @@ from pathlib import Path
 import dask
 import pytest
 from distributed import Client, LocalCluster
+from fake_gang import install
 
 WORKERS = 4
 sys.path.append(str(Path(__file__).parents[1] / "engines" / "multigpu"))  # graphs, for the workers as well
@@ -50,3 +51,18 @@ def doomed():
     """A client of three workers of its own, of which a test may kill some."""
     with local_cluster(3) as cluster, Client(cluster) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def here():
+    """A client whose worker is in this process; it is not the current one."""
+    with Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def gangs(monkeypatch):
+    """Gangs whose ranks are threads of this process, in the order in which they are opened."""
+    return install(monkeypatch)

@@ -5,10 +5,8 @@ The frames go to the workers of a client, so that what is made of them are Dask 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -27,19 +25,6 @@ class FakeKept:
 
     def futures(self, name: str) -> list[list]:
         return self.parts[name]
-
-
-@dataclass
-class RankBuildOptions:
-    """Options as the ranks take them."""
-
-    src: list
-    dst: list
-    directed: bool
-    vertices: object
-    grid: tuple[int, int] | None
-    keep_rows: bool
-    engine: str
 
 
 class FakeGang:
@@ -77,17 +62,20 @@ class FakeGang:
 
     def _open_saved(self, folder, options):
         self.graph = Graph.open(folder, engine="cpu")
-        src, dst = self.graph.rows.src, self.graph.rows.dst
-        more = {"directed": self.graph.directed, "src": src, "dst": dst, "engine": "cpu"}
-        return [{**self._summary(None), **more, "columns": [*src, *dst]} for _ in range(RANKS)]
+        return [self._summary(None) for _ in range(RANKS)]
 
     def _summary(self, grid):
+        rows = self.graph.rows
         return {
             "n_vertices": self.graph.n_vertices,
             "n_edges": self.graph.n_edges,
+            "directed": self.graph.directed,
+            "src": rows.src,
+            "dst": rows.dst,
             "columns": self.graph.edge_columns,
             "build_times": {"renumber": 0.0},
             "grid": grid or (1, RANKS),
+            "engine": "cpu",
         }
 
     def _ask(self, name, arguments, options):
@@ -143,16 +131,5 @@ def install(monkeypatch) -> list[FakeGang]:
     class Gang(FakeGang):
         opened: list[FakeGang] = []  # noqa: RUF012 -- of one test
 
-    def ask(state, name, arguments, options): ...
-    def build(state, options): ...
-    def open_saved(state, folder, options): ...
-
-    session, service, rank_graph = (ModuleType(name) for name in ("gang", "service", "rank_graph"))
-    session.Gang = Gang
-    service.ask, service.build, service.open_saved = ask, build, open_saved
-    rank_graph.RankBuildOptions = RankBuildOptions
-    room = "rapids_trav.distributed"
-    monkeypatch.setitem(sys.modules, f"{room}.session.gang", session)
-    monkeypatch.setitem(sys.modules, f"{room}.ranks.service", service)
-    monkeypatch.setitem(sys.modules, f"{room}.ranks.rank_graph", rank_graph)
+    monkeypatch.setattr("rapids_trav.distributed.session.gang.Gang", Gang)
     return Gang.opened

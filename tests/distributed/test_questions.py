@@ -13,21 +13,6 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
 
 from distributed_cases import NAMED, QUESTIONS, SOURCES, answers, as_dask_has_them, edges_of  # noqa: E402
-from fake_gang import install  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def here():
-    """A client whose worker is in this process; it is not the current one."""
-    with distributed.Client(
-        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
-    ) as client:
-        yield client
-
-
-@pytest.fixture
-def gangs(monkeypatch):
-    return install(monkeypatch)
 
 
 @pytest.fixture

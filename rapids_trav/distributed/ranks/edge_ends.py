@@ -16,6 +16,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering, counted
 from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
 
 Ends = tuple[Array, Array]
 
@@ -62,12 +63,9 @@ def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: 
     for number, piece in rounds(rank, places, length):
         some = places[number][piece] if number >= 0 else none
         wanted, count = counted(xp, some)
-        cuts = xp.searchsorted(wanted, xp.asarray(firsts)).tolist()
-        offsets = [
-            (wanted[begin:end] - int(first)).astype(np.int32)
-            for first, (begin, end) in zip(firsts[:-1], pairwise(cuts), strict=True)
-        ]
-        counts = [count[begin:end] for begin, end in pairwise(cuts)]
+        offsets = [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, firsts)]
+        ends = np.cumsum([len(of) for of in offsets]).tolist()
+        counts = [count[end - len(of) : end] for of, end in zip(offsets, ends, strict=True)]
         for at, more in zip(exchange(rank.everyone, offsets), exchange(rank.everyone, counts), strict=True):
             degree[at] += more  # of one rank each place is there once
     return degree

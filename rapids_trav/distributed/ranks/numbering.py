@@ -24,6 +24,7 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
+from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.errors import TravError
 from rapids_trav.ids.maps import vertex_dtype
 
@@ -77,14 +78,19 @@ class Numbering:
         plan = [order for order, _ in self._plan]
         return sum(array.nbytes for array in (self.place_of_owned, self.internal_of_held, *plan))
 
+    def in_block(self, values: Array, fill: int = -1) -> Array:
+        """Return values of the vertices owned here for all offsets of the block, `fill` for the rest."""
+        block = self.rank.xp.full(self.grid.block, fill, values.dtype)
+        block[: len(values)] = values
+        return block
+
     def internal(self, places: Array) -> Array:
         """Return the internal ids of places, -1 for -1; every rank calls it, with places of its own."""
         return self._asked(places, self.firsts, self.internal_of_held, self.grid.vertex_dtype)
 
     def places(self, internal: Array) -> Array:
         """Return the places of internal ids, int64, -1 for -1; every rank calls it, with ids of its own."""
-        blocks = np.arange(self.grid.size + 1, dtype=np.int64) * self.grid.block
-        return self._asked(internal, blocks, self.place_of_owned, np.dtype(np.int64))
+        return self._asked(internal, self.grid.firsts, self.place_of_owned, np.dtype(np.int64))
 
     def in_order(self, values: Array) -> Array:
         """Return values of the vertices held here, of values of those owned here; every rank calls it.
@@ -132,14 +138,8 @@ class Numbering:
         numbers = xp.asarray(numbers).astype(np.int64, copy=False)
         wanted, at = distinct(xp, numbers)
         none = int(len(wanted) > 0 and int(wanted[0]) < 0)  # -1 comes first, and nobody is asked for it
-        cuts = xp.searchsorted(wanted, xp.asarray(bounds)).tolist()
-        cuts[0] = none
         asked = communicator.exchange(
-            self.rank.everyone,
-            [
-                (wanted[begin:end] - int(first)).astype(np.int32)
-                for first, (begin, end) in zip(bounds[:-1], pairwise(cuts), strict=True)
-            ],
+            self.rank.everyone, [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]
         )
         told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked])
         missing = xp.full(none, -1, answers.dtype)
@@ -195,13 +195,6 @@ def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
         )
     block = max(1, -(-n // (size * WORD))) * WORD
     return Grid(rows, columns, size * block)
-
-
-def distinct(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
-    """Return the numbers ascending, each once, and where each given one stands among them."""
-    if not len(numbers):  # CuPy scans and sorts no empty array
-        return numbers, numbers
-    return xp.unique(numbers, return_inverse=True)
 
 
 def counted(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:

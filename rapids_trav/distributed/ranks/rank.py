@@ -61,6 +61,11 @@ class Rank:
         """Return all ranks, the group of most calls."""
         return tuple(range(self.size))
 
+    def synchronize(self) -> None:
+        """Wait until its device has done what it was asked for."""
+        if self.xp is not np:
+            self.xp.cuda.get_current_stream().synchronize()
+
 
 def all_gather_objects(rank: Rank, value: Item) -> list[Item]:
     """Return the small object of each rank, in their order."""

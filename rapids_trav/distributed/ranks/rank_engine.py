@@ -57,8 +57,7 @@ class RankEngine:
 
     def synchronize(self) -> None:
         """Wait until what was asked for is done."""
-        if self.xp is not np:
-            self.xp.cuda.get_current_stream().synchronize()
+        self.numbering.rank.synchronize()
 
     def bfs(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
         """Search from all sources at once: distance and predecessor (owned,)."""
@@ -87,16 +86,13 @@ class RankEngine:
     def smallest_predecessors(self, into: RankView, distance: Array, order: None = None) -> Array:
         """Return each vertex's neighbour one level up that is first in the caller's order; -1 if none is."""
         numbering, xp = self.numbering, self.xp
-        block = numbering.grid.block
-        communicator = numbering.rank.communicator
-        place = numbering.place_of_owned
-        place = xp.concatenate([place, xp.full(block - len(place), np.iinfo(place.dtype).max, place.dtype)])
-        padding = xp.full(block - numbering.n_owned, -1, np.int32)
+        communicator, owned = numbering.rank.communicator, numbering.place_of_owned
+        place = numbering.in_block(owned, np.iinfo(owned.dtype).max)
         rows = []
         with aborting(communicator, "searching for predecessors"):
             for levels in xp.atleast_2d(distance):
                 ways = sweeps(into.part, into.direction, False, False)
-                whole = xp.concatenate([levels, padding])
+                whole = numbering.in_block(levels)
                 rows.append(smallest(communicator, into.part, ways, whole, place)[: numbering.n_owned])
             return xp.stack(rows).reshape(distance.shape)
 

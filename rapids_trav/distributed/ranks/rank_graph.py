@@ -56,7 +56,6 @@ class RankBuildOptions:
         Keep both ends of the edges beside them, for `where` and `khop`.
     round_edges : int
         Edges that a rank sends and receives in a round, at most.
-    engine : {"cpu", "cuda"}
     """
 
     src: Any = None
@@ -66,7 +65,6 @@ class RankBuildOptions:
     grid: tuple[int, int] | None = None
     keep_rows: bool = True
     round_edges: int = ROUND_EDGES
-    engine: str = "cpu"
 
 
 @dataclass
@@ -170,7 +168,7 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
     n_sides = len(sides)
     sides += _isolated(rank, options.vertices, [dtypes[name] for name in src])
     n_edges = rank.communicator.sum([sum(len(frame) for _, frame in partitions)])[0]
-    times = PhaseTimes(Clock(rank).synchronize)
+    times = PhaseTimes(rank.synchronize)
     with times.phase("renumber"):
         ids, places = build_ids(rank, sides)
         del sides, places[n_sides:]
@@ -221,17 +219,6 @@ def assemble(
     )
 
 
-@dataclass(frozen=True)
-class Clock:
-    """Waits for the device of a rank, so that each phase pays for its own work."""
-
-    rank: Rank
-
-    def synchronize(self) -> None:
-        if self.rank.xp is not np:
-            self.rank.xp.cuda.get_current_stream().synchronize()
-
-
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
     """Return the columns of the partitions of all ranks, which are the same, and their dtypes."""
     mine = [list(zip(frame.columns, frame.dtypes, strict=True)) for _, frame in partitions]
@@ -249,10 +236,13 @@ def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSo
 
 
 def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[list[Column]]:
-    """Return the columns of the vertices that were given, on rank 0; none on the others."""
+    """Return the columns of the vertices that were given, on the last rank; none on the others.
+
+    The columns of ranks are joined in their order, so that here as in one process the edges come first.
+    """
     found: list[list[Column]] = []
     error = None
-    if vertices is not None and rank.rank == 0:
+    if vertices is not None and rank.rank == rank.size - 1:
         try:
             given = split("vertices", vertices, len(dtypes))
             columns = [isolated(of, dtype, rank.library) for of, dtype in zip(given, dtypes, strict=True)]

@@ -10,12 +10,11 @@ import numpy as np
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import Numbering
 from rapids_trav.distributed.ranks.rank import all_gather_objects
-from rapids_trav.edges.sources import require_column
 from rapids_trav.engines.multigpu.messages import BITMAP, pack
-from rapids_trav.errors import TravError, UnknownColumnError, listed, written
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Library
-from rapids_trav.storage.edge_rows import NullFlagsError, Weight, check_name, mask
+from rapids_trav.storage.edge_rows import NullFlagsError, Weight, check_column, check_name, mask
 
 Ends = tuple[Array, Array]
 
@@ -76,12 +75,7 @@ class RankRows:
             return
         check_name(where)
         self.check_kept(f"where={written(where)}")  # first: without the rows only the ends are known
-        if where not in set(self.source.columns):
-            raise UnknownColumnError(
-                f"Column {written(where)} is not in the edges: there are {listed(self.source.columns)}; "
-                f"after adding a column, build the graph again."
-            )
-        require_column(self.source, where)  # type: ignore[arg-type]  # it asks for the columns alone
+        check_column(where, self.source.columns)
 
     def filtered(self, where: Hashable) -> Iterator[Ends]:
         """Return both ends of the edges whose `where` is true; every rank calls it."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import ask
-from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.rank_graph import RankGraph
 from rapids_trav.engines.multigpu.validate import parents, validate
+from rapids_trav.engines.searches import Search
 from rapids_trav.engines.verdict import Verdict
 from rapids_trav.errors import TravError
 
@@ -28,17 +28,14 @@ def check_search(graph: RankGraph, source: object, options: SearchOptions) -> Ve
     question = ask(graph, source, options, what="source")
     if len(question.sources) != 1:
         raise TravError(f"source names {len(question.sources)} vertices: give one.")
-    rank, grid = graph.rank, graph.numbering.grid
     found = graph.engine.bfs(question.view, question.sources, question.options)
+    return check_tree(graph, found, int(question.sources[0]))
+
+
+def check_tree(graph: RankGraph, found: Search, root: int) -> Verdict:
+    """Check what a search from a vertex, an internal id, found; the last ids of a block are of no vertex."""
     assert found.predecessor is not None and graph.rows.ends is not None
-    root = int(question.sources[0])
-    parent = parents(grid, rank.rank, _padded(graph, found.predecessor), root)
-    level = _padded(graph, found.distance)
-    return validate(rank.communicator, grid, root, parent, graph.rows.ends, xp=rank.xp, level=level)
-
-
-def _padded(graph: RankGraph, values: Array) -> Array:
-    """Return values of the vertices owned here for all of the block, -1 for the rest."""
-    block = graph.rank.xp.full(graph.numbering.grid.block, -1, values.dtype)
-    block[: len(values)] = values
-    return block
+    rank, numbering = graph.rank, graph.numbering
+    parent = parents(numbering.grid, rank.rank, numbering.in_block(found.predecessor), root)
+    level = numbering.in_block(found.distance)
+    return validate(rank.communicator, numbering.grid, root, parent, graph.rows.ends, xp=rank.xp, level=level)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from rapids_trav.distributed.ranks.numbering import Numbering, stable_order
 from rapids_trav.distributed.ranks.part_counts import rows_of
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, raise_together
 from rapids_trav.distributed.ranks.rank_answers import RankAnswers
-from rapids_trav.distributed.ranks.rank_graph import Clock, RankBuildOptions, RankGraph, assemble
+from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph, assemble
 from rapids_trav.distributed.ranks.rank_rows import Ends, RankRows, RankSource, has
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame, move
@@ -39,7 +39,7 @@ from rapids_trav.saved.graphs import name_in_head
 from rapids_trav.saved.head import TableEntry, damaged
 from rapids_trav.saved.ids import columns_of, describe
 from rapids_trav.saved.write import HEAD, free_target, head_bytes, write_graph
-from rapids_trav.storage.edge_rows import check_name
+from rapids_trav.storage.edge_rows import refuse_filter
 from rapids_trav.storage.mapped_arrays import open_array
 from rapids_trav.utilities.atomic_files import (
     file_checksum,
@@ -115,8 +115,7 @@ def _edges(graph: RankGraph) -> Ends:
     rank, numbering, part = graph.rank, graph.numbering, graph.parts.part
     xp, grid = rank.xp, part.grid
     row, column = grid.place(part.rank)
-    own = xp.full(grid.block, -1, numbering.place_of_owned.dtype)
-    own[: numbering.n_owned] = numbering.place_of_owned
+    own = numbering.in_block(numbering.place_of_owned)
     from_place, to_place = (
         xp.concatenate(rank.communicator.all_gather(group, own))
         for group in (grid.ranks_of_column(column), grid.ranks_of_row(row))
@@ -143,7 +142,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
     head: dict[str, Any] = {}
     sides: list[list[Column]] = []
     ends: list[Ends] = []
-    times = PhaseTimes(Clock(rank).synchronize)
+    times = PhaseTimes(rank.synchronize)
     with times.phase("ids"):
         try:
             head = _read_head(path / PARTS, FORMAT)
@@ -169,9 +168,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
         source = RankSource(names, rank.library)
         return SavedRankRows(source, head["src"], head["dst"], [], ends, numbering, ids=ids)
 
-    asked = RankBuildOptions(
-        directed=head["directed"], grid=options.grid, round_edges=options.round_edges, engine=options.engine
-    )
+    asked = replace(options, directed=head["directed"])
     return assemble(rank, ids, places, n_edges, rows, asked, times)
 
 
@@ -264,13 +261,7 @@ class SavedRankRows(RankRows):
 
     def check_where(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""
-        if where is None:
-            return
-        check_name(where)
-        raise TravError(
-            f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
-            f"build the graph from its edges."
-        )
+        refuse_filter(where)
 
     def inside(
         self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
 
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.values import Held, Kind, Values
+from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.frames.columns import Array, move
 from rapids_trav.ids.composite_ids import TupleIds
 from rapids_trav.ids.maps import AscendingIds, Column, Encoder, Library, RangeIds
@@ -114,20 +114,14 @@ class SpreadIds(AscendingIds):
             return self.held.decode(None)
         xp = self.xp
         places = move(internal, xp).astype(np.int64, copy=False)
-        wanted, rows = distinct(places, xp)
-        asked = self.here.communicator.exchange(self.here.everyone, self._cut(wanted))
+        wanted, rows = distinct(xp, places)
+        asked = self.here.communicator.exchange(
+            self.here.everyone, offsets_in_ranges(xp, wanted, self.firsts)
+        )
         told = self.kind.exchange([self.kind.fetch(self.held, rows_here) for rows_here in asked])
         if len(wanted) and int(wanted[0]) < 0:  # null: asked of none
             rows = rows - 1
         return [self.kind.column(told, rows, nulls)]
-
-    def _cut(self, places: Array) -> list[Array]:
-        """Cut ascending places into those that each rank holds, counted from its first; -1 is left out."""
-        bounds = self.xp.searchsorted(places, self.xp.asarray(self.firsts)).tolist()
-        return [
-            places[begin:end] - first
-            for first, (begin, end) in zip(self.firsts.tolist(), pairwise(bounds), strict=False)
-        ]
 
 
 @dataclass(frozen=True)
@@ -144,13 +138,6 @@ class SpreadTuples(TupleIds):
         if internal is None:
             return [self.keys.library.take(column, None) for column in self.held]
         return super().decode(internal, nulls)
-
-
-def distinct(places: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Return the places ascending, each once, and where each given one stands among them."""
-    if not len(places):  # CuPy scans no empty array
-        return places, places
-    return xp.unique(places, return_inverse=True)
 
 
 def chosen(places: Array, codes: Array, xp: ModuleType) -> Array:

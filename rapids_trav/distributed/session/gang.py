@@ -116,9 +116,8 @@ class Gang:
         for partition in partitions:
             if (error := partition.exception()) is not None:  # which waits for it, at the client that has it
                 raise error
-        rank_of = place(
-            [self.client.who_has(partitions).get(part.key, ()) for part in partitions], self.workers
-        )
+        holders = self.client.who_has(partitions)
+        rank_of = place([holders.get(part.key, ()) for part in partitions], self.workers)
         puts = [
             self._submit(put_partition, rank, number, partition)
             for number, (partition, rank) in enumerate(zip(partitions, rank_of, strict=True))

@@ -81,6 +81,11 @@ class Grid:
         return max(1, -(-self.n_vertices // (self.size * WORD))) * WORD
 
     @property
+    def firsts(self) -> np.ndarray:
+        """Return the first vertex of each block, and the end of the last: int64 (ranks + 1,)."""
+        return np.arange(self.size + 1, dtype=np.int64) * self.block
+
+    @property
     def local_columns(self) -> int:
         """Return how many sources a rank may hold edges of: those of its column of the grid."""
         return self.n_rows * self.block

@@ -35,7 +35,7 @@ def ask(
         For each column the values of `vertices`.
     """
     everyone = tuple(range(grid.size))
-    wanted, places = _distinct(xp, vertices)
+    wanted, places = distinct(xp, vertices.astype(np.int64, copy=False))
     asked = communicator.exchange(everyone, _by_owner(grid, xp, wanted))
     answers = [xp.concatenate([column[offsets] for column in columns]) for offsets in asked]
     told = communicator.exchange(everyone, answers)
@@ -45,23 +45,27 @@ def ask(
 
 def tell(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array) -> Array:
     """Send vertices to their owners; return the offsets of those that this rank was told of."""
-    wanted, _ = _distinct(xp, vertices)
+    wanted, _ = distinct(xp, vertices.astype(np.int64, copy=False))
     return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
 
 
-def _distinct(xp: ModuleType, vertices: Array) -> tuple[Array, Array]:
-    """Return the vertices ascending, each once, and the place of each given one among them."""
-    vertices = vertices.astype(np.int64, copy=False)
-    if not len(vertices):  # CuPy scans no empty array
-        return vertices, vertices
-    return xp.unique(vertices, return_inverse=True)
+def distinct(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
+    """Return the numbers ascending, each once, and the place of each given one among them."""
+    if not len(numbers):  # CuPy scans no empty array
+        return numbers, numbers
+    return xp.unique(numbers, return_inverse=True)
+
+
+def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> list[Array]:
+    """Cut ascending numbers into those of each range, counted from its first; others are left out.
+
+    Range r is from `bounds[r]` to `bounds[r + 1]`, and the bounds lie on the host.
+    """
+    cuts = xp.searchsorted(ascending, xp.asarray(bounds)).tolist()
+    firsts = bounds[:-1].tolist()
+    return [ascending[begin:end] - first for first, (begin, end) in zip(firsts, pairwise(cuts), strict=True)]
 
 
 def _by_owner(grid: Grid, xp: ModuleType, ascending: Array) -> list[Array]:
     """Cut ascending vertices into the offsets of each owner."""
-    firsts = xp.arange(grid.size + 1, dtype=np.int64) * grid.block
-    bounds = xp.searchsorted(ascending, firsts).tolist()
-    return [
-        (ascending[begin:end] - rank * grid.block).astype(np.int32)
-        for rank, (begin, end) in enumerate(pairwise(bounds))
-    ]
+    return [of.astype(np.int32) for of in offsets_in_ranges(xp, ascending, grid.firsts)]
