@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode
+from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame

@@ -12,8 +12,8 @@ from rapids_trav.graph import Graph
 class TravAccessor:
     """Graph traversal over the edges of this frame.
 
-    It holds nothing but the frame.  `bfs`, `paths`, `khop`, `levels`, `components`, `sssp`, `pagerank` and
-    `run` build a graph for one question; for several, keep the graph: ``graph = edges.trav.graph()``.
+    It holds nothing but the frame.  Its other methods build a graph for one question; for several, keep the
+    graph: ``graph = edges.trav.graph()``.
 
     Raises
     ------
@@ -33,6 +33,10 @@ class TravAccessor:
     paths = one_question(Graph.paths)
     khop = one_question(Graph.khop)
     levels = one_question(Graph.levels)
+    closeness = one_question(Graph.closeness)
+    harmonic = one_question(Graph.harmonic)
+    eccentricity = one_question(Graph.eccentricity)
+    betweenness = one_question(Graph.betweenness)
     components = one_question(Graph.components)
     sssp = one_question(Graph.sssp)
     pagerank = one_question(Graph.pagerank)

@@ -12,6 +12,8 @@ component.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 import numpy as np
@@ -20,6 +22,7 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ComponentsOptions
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.runs import Run
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.program import question_bytes, shortcut_bytes
@@ -31,6 +34,20 @@ FIRST = 4  # iterations after which a component counts as wide
 
 def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
     """Frame of the components that `Graph.components` documents."""
+    with labelled(graph, options, on_page) as done:
+        label = graph.values.in_order(done.values)
+        columns = graph.id_columns("vertex") | graph.id_columns("component", graph.values.at(label))
+        return answer(graph, columns, done, options.as_program)
+
+
+@contextmanager
+def labelled(
+    graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None
+) -> Iterator[Run]:
+    """Yield the run whose value of each vertex is the place, in the caller's order, of the component's first.
+
+    What an answer takes beside the values is held until the block ends.
+    """
     question = options.as_program
     dtype = vertex_dtype(graph.n_vertices)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
@@ -45,9 +62,7 @@ def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnP
         del labels, shortcuts
         done = execute(graph, view, program, state, question, on_page=on_page, **own)
         del state, own
-        label = graph.values.in_order(done.values)
-        columns = graph.id_columns("vertex") | graph.id_columns("component", graph.values.at(label))
-        return answer(graph, columns, done, question)
+        yield done
 
 
 class Shortcuts:

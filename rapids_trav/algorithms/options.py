@@ -28,6 +28,7 @@ Mode = Literal["joint", "each"]
 Direction = Literal["out", "in", "both"]
 RunMode = Literal["auto", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
+ScoresOf = Literal["vertices", "edges"]
 Ranks = Literal["float64", "float32"]
 
 EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
@@ -76,6 +77,42 @@ class SearchOptions:
     @cached_property
     def _settings(self) -> SearchTuning:
         return tuned(SearchTuning, self.tuning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentralityOptions:
+    """Options of the methods of `Graph` that measure distances of many vertices, which document them."""
+
+    direction: Direction = "out"
+    where: Hashable | None = None
+
+    def __post_init__(self) -> None:
+        one_of("direction", self.direction, get_args(Direction))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetweennessOptions(CentralityOptions):
+    """Options of `Graph.betweenness`, which documents them."""
+
+    k: int | None = None
+    sources: object = None
+    of: ScoresOf = "vertices"
+    normalized: bool = True
+    endpoints: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of("of", self.of, get_args(ScoresOf))
+        flag("normalized", self.normalized)
+        flag("endpoints", self.endpoints)
+        if self.k is not None:
+            if whole_number("k", self.k, "None takes every vertex as a source", "sources") == 0:
+                raise TravError("k=0 samples no vertex: give at least 1.")
+            if self.sources is not None:
+                raise TravError("k and sources both say where to search from: give one of them.")
+        if self.endpoints and self.of == "edges":
+            raise TravError("endpoints=True is about vertices, and of='edges': leave one of them out.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,8 @@ from typing import Protocol
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
+    BetweennessOptions,
+    CentralityOptions,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -104,6 +106,24 @@ class Questions(Protocol):
 
     def pagerank(self, options: PagerankOptions) -> Answer:
         """Answer `Graph.pagerank`."""
+
+    def closeness(self, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
+        """Answer `Graph.closeness`."""
+
+    def harmonic(self, vertices: object, options: CentralityOptions) -> Frame:
+        """Answer `Graph.harmonic`."""
+
+    def eccentricity(self, vertices: object, options: CentralityOptions) -> Frame:
+        """Answer `Graph.eccentricity`."""
+
+    def diameter(self, options: CentralityOptions) -> int:
+        """Answer `Graph.diameter`."""
+
+    def betweenness(self, options: BetweennessOptions) -> Frame:
+        """Answer `Graph.betweenness`."""
+
+    def distances(self, pairs: object, options: CentralityOptions) -> Frame:
+        """Answer `Graph.distances`."""
 
     def close(self) -> None:
         """Give back what the graph holds elsewhere."""

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rapids_trav.algorithms.bfs import Answer, Traced
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
+    BetweennessOptions,
+    CentralityOptions,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -130,6 +132,24 @@ class DistributedQuestions:
 
     def pagerank(self, options: PagerankOptions) -> NoReturn:
         self._refuse("pagerank")
+
+    def closeness(self, vertices: object, options: CentralityOptions, improved: bool) -> NoReturn:
+        self._refuse("closeness")
+
+    def harmonic(self, vertices: object, options: CentralityOptions) -> NoReturn:
+        self._refuse("harmonic")
+
+    def eccentricity(self, vertices: object, options: CentralityOptions) -> NoReturn:
+        self._refuse("eccentricity")
+
+    def diameter(self, options: CentralityOptions) -> NoReturn:
+        self._refuse("diameter")
+
+    def betweenness(self, options: BetweennessOptions) -> NoReturn:
+        self._refuse("betweenness")
+
+    def distances(self, pairs: object, options: CentralityOptions) -> NoReturn:
+        self._refuse("distances")
 
     def close(self) -> None:
         self._gang.close()

@@ -14,7 +14,17 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
-from rapids_trav.engines.searches import MOST_LEVELS, BfsOptions, LevelTrace, Search, View
+from rapids_trav.engines.searches import (
+    MOST_LEVELS,
+    BfsOptions,
+    DistanceSums,
+    LevelTrace,
+    PairDistances,
+    PathShares,
+    Search,
+    SumsOf,
+    View,
+)
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.memory.budget import Budget
@@ -29,13 +39,17 @@ __all__ = [
     "Counts",
     "DType",
     "DeviceEngine",
+    "DistanceSums",
     "Engine",
     "Executor",
     "HostArrays",
     "LevelTrace",
+    "PairDistances",
+    "PathShares",
     "Place",
     "Processor",
     "Search",
+    "SumsOf",
     "VertexState",
     "View",
     "WholeAnswers",
@@ -168,6 +182,15 @@ class Engine(Builder, Protocol):
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k sources by itself: distance (k, n), predecessor (k, n)."""
+
+    def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
+        """Search from each of the distinct sources; add up distances at each vertex or for each source."""
+
+    def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
+        """Return the distance from each vertex to the one beside it."""
+
+    def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
+        """Add up the shares of vertices, and of edges if asked, in the shortest paths from sources."""
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state`, which stays as it is."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Literal, Protocol
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 
@@ -107,3 +108,81 @@ class Search:
     trace: list[LevelTrace] = field(default_factory=list)
     n_unreached: Array | None = None
     counters: dict[str, int] = field(default_factory=dict)
+
+
+SumsOf = Literal["vertices", "sources"]
+
+
+@dataclass(frozen=True)
+class DistanceSums:
+    """Sums over the distances of many searches: at each vertex over the sources, or the other way round.
+
+    A source and itself do not count.
+
+    Attributes
+    ----------
+    reached : int64 array
+        Sources that reach the vertex, or vertices that the source reaches.
+    total : int64 array
+        Sum of their distances.
+    inverse : float64 array
+        Sum of one divided by each distance.
+    largest : int32 array
+        The largest distance; 0 if none is reached.
+    """
+
+    reached: Array
+    total: Array
+    inverse: Array
+    largest: Array
+
+    def joined(self, others: Sequence[DistanceSums], xp: ModuleType) -> DistanceSums:
+        """Return these sums and those of other sources, one after another."""
+        columns = zip(
+            *((of.reached, of.total, of.inverse, of.largest) for of in (self, *others)), strict=True
+        )
+        return DistanceSums(*(xp.concatenate(column) for column in columns))
+
+    def added(self, others: Sequence[DistanceSums], xp: ModuleType) -> DistanceSums:
+        """Add those of other searches to the sums at the same vertices; return these."""
+        for sums in others:
+            self.reached[:] += sums.reached
+            self.total[:] += sums.total
+            self.inverse[:] += sums.inverse
+            xp.maximum(self.largest, sums.largest, out=self.largest)
+        return self
+
+
+@dataclass(frozen=True)
+class PairDistances:
+    """Distances of pairs of vertices.
+
+    Attributes
+    ----------
+    distance : int32 array, (k,)
+        -1 where there is no path.
+    edges : int
+        Edges examined; 0 where the engine does not count them, having but one way to search.
+    """
+
+    distance: Array
+    edges: int = 0
+
+
+@dataclass(frozen=True)
+class PathShares:
+    """Sums, over several sources, of shares in the shortest paths from them.
+
+    Attributes
+    ----------
+    vertices : float64 array, (n,)
+        Over the targets, the share of shortest paths that pass through the vertex without ending there.
+    edges : float64 array, (m,), or None
+        Likewise of the edges of `View.out`; of repeated edges the first one has the share.
+    reached : int64 array, (n,)
+        Pairs that the vertex is an end of: sources that reach it, and vertices it reaches as a source.
+    """
+
+    vertices: Array
+    edges: Array | None
+    reached: Array

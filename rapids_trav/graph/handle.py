@@ -11,6 +11,7 @@ from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
+from rapids_trav.graph.centrality_methods import CentralityMethods
 from rapids_trav.graph.closed import ClosedQuestions
 from rapids_trav.graph.local_questions import LocalQuestions
 from rapids_trav.graph.program_methods import ProgramMethods
@@ -21,7 +22,7 @@ from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.memory_errors import telling_of_memory
 
 
-class Graph(SearchMethods, ProgramMethods):
+class Graph(SearchMethods, CentralityMethods, ProgramMethods):
     """A graph over the edges of a frame, built once and asked many times.
 
     Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.

@@ -6,11 +6,25 @@ import os
 
 import numpy as np
 
-from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, paths, run, sssp
+from rapids_trav.algorithms import (
+    betweenness,
+    bfs,
+    closeness,
+    components,
+    distances,
+    khop,
+    levels,
+    pagerank,
+    paths,
+    run,
+    sssp,
+)
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.guard import question
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
+    BetweennessOptions,
+    CentralityOptions,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -74,6 +88,30 @@ class LocalQuestions(GraphContents):
     def pagerank(self, options: PagerankOptions) -> Answer:
         with shown("pagerank", options.progress) as on_page:
             return pagerank.pagerank(self, options, on_page)
+
+    @question
+    def closeness(self, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
+        return closeness.closeness(self, vertices, options, improved)
+
+    @question
+    def harmonic(self, vertices: object, options: CentralityOptions) -> Frame:
+        return closeness.harmonic(self, vertices, options)
+
+    @question
+    def eccentricity(self, vertices: object, options: CentralityOptions) -> Frame:
+        return closeness.eccentricity(self, vertices, options)
+
+    @question
+    def diameter(self, options: CentralityOptions) -> int:
+        return closeness.diameter(self, options)
+
+    @question
+    def betweenness(self, options: BetweennessOptions) -> Frame:
+        return betweenness.betweenness(self, options)
+
+    @question
+    def distances(self, pairs: object, options: CentralityOptions) -> Frame:
+        return distances.distances(self, pairs, options)
 
     @question
     def save(self, folder: str | os.PathLike[str]) -> None:

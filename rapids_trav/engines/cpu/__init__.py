@@ -14,10 +14,14 @@ from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.interface import (
     BfsOptions,
     Chunks,
+    DistanceSums,
     HostArrays,
+    PairDistances,
+    PathShares,
     Place,
     Processor,
     Search,
+    SumsOf,
     View,
     WholeAnswers,
 )
@@ -106,6 +110,24 @@ class CpuEngine:
         if options.variant == "auto":
             return multi_source.search(view, sources, options)
         return textbook.search_each(self.bfs, view, sources, options)
+
+    def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
+        """Add up the distances of a search from each of `sources`: at each vertex, or for each source."""
+        from rapids_trav.engines.cpu.bfs.distance_sums import distance_sums
+
+        return distance_sums(view, sources, of)
+
+    def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
+        """Return the distance from each vertex to the one beside it."""
+        from rapids_trav.engines.cpu.bfs.pair_distances import pair_distances
+
+        return pair_distances(view, starts, ends)
+
+    def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
+        """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+        from rapids_trav.engines.cpu.bfs.shortest_path_shares import shortest_path_shares
+
+        return shortest_path_shares(view, sources, edges)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
         """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""

@@ -14,11 +14,15 @@ from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.interface import (
     BfsOptions,
     Chunks,
+    DistanceSums,
     DType,
     HostArrays,
+    PairDistances,
+    PathShares,
     Place,
     Processor,
     Search,
+    SumsOf,
     View,
     WholeAnswers,
 )
@@ -177,6 +181,25 @@ class CudaEngine:
             if options.variant == "auto":
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
+
+    def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
+        """Add up the distances of a search from each of `sources`: at each vertex, or for each source."""
+        from rapids_trav.engines.cuda.bfs.distance_sums import distance_sums
+
+        return distance_sums(self.bfs_each, view, sources, of)
+
+    def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
+        """Return the distance from each vertex to the one beside it."""
+        from rapids_trav.engines.cuda.bfs.pair_distances import pair_distances
+
+        return pair_distances(self.bfs_each, view, starts, ends)
+
+    def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
+        """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+        from rapids_trav.engines.cuda.bfs.path_shares import shortest_path_shares
+
+        with _device_memory("the betweenness", 60 * view.n_vertices + 8 * edges * view.stored.n_edges):
+            return shortest_path_shares(view, sources, edges)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterates a vertex program from `state`, which stays as it is; see `executor.py`."""

@@ -26,6 +26,9 @@ TRACE_COLUMNS = 7
 TRACE_BYTES = 8 * TRACE_COLUMNS  # of a level that a GPU's search records
 TRACE_LEVELS = 1 << 22  # for which a GPU's search has room
 
+SUMS_BYTES = 28  # of a vertex: how many are reached, two sums, and the largest distance
+SHARES_BYTES = 16  # of a vertex: its share, and how often it is reached
+BOUNDS_BYTES = 88  # of a vertex: component, size, degree, bounds, and what chooses where to search from
 KHOP_BYTES = 22  # the vertices that are near: a mask, positions, ids, distances
 TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
 DEGREES_BYTES = 24  # degrees in two types, and in the caller's order
@@ -153,3 +156,27 @@ def levels_bytes(n_vertices: int, n_levels: int) -> int:
 def neighborhood_bytes(n_vertices: int, id_bytes: int) -> int:
     """Return what finding the edges of a neighbourhood takes beside the rows in hand."""
     return n_vertices + TABLE_SHARE * id_bytes
+
+
+def sums_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int) -> int:
+    """Return what sums over distances take: on a GPU 64 distances of each vertex at a time."""
+    if host:  # words, queues and the sums of each thread, and the answer
+        return (n_threads * (24 + 2 * vertex + SUMS_BYTES) + SUMS_BYTES) * n_vertices
+    return (WORD * (DISTANCE_BYTES + 1) + 24 + 2 * vertex + 3 * SUMS_BYTES) * n_vertices
+
+
+def shares_bytes(host: bool, n_vertices: int, n_edges: int, vertex: int, n_threads: int) -> int:
+    """Return what the shares of vertices, and of so many edges, in shortest paths take."""
+    running = 4 + vertex + 2 * 8  # distance, order, paths and weight
+    copies = n_threads if host else 1
+    return copies * ((running + SHARES_BYTES) * n_vertices + 8 * n_edges) + SHARES_BYTES * n_vertices
+
+
+def edge_shares_bytes(n_edges: int, vertex: int) -> int:
+    """Return what an answer with a row for each edge takes while it is made."""
+    return (2 * vertex + 5 * 8) * n_edges
+
+
+def bounds_bytes(host: bool, n_vertices: int, vertex: int) -> int:
+    """Return what eccentricities by bounds take beside their sums: components, bounds, and a search."""
+    return BOUNDS_BYTES * n_vertices + search_bytes(host, n_vertices, vertex)

@@ -40,6 +40,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "build.cu": {},
     "external.cu": {},
     "rmat.cu": {},
+    "path_shares.cu": {},
     "shortest_tree.cu": {"WEIGHT": 3},
     "tree.cu": {},
 }

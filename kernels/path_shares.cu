@@ -1,0 +1,76 @@
+// Shares of vertices and edges in the shortest paths from one source, the sums behind betweenness.
+//
+// count_paths, once for each level on the way out: a warp takes a vertex of the frontier; neighbours that are
+// new go into the next frontier, and those of the next level get the paths of the vertex added to theirs.
+// add_shares, once for each level on the way back, farthest first: a warp adds up what the vertices one level
+// behind hand to a vertex of this level,
+//
+//     share[u] = paths[u] * sum over v one level behind u of (1 + share[v]) / paths[v],
+//
+// and leaves weight[u] = (1 + share[u]) / paths[u] for the level before.  A row is ascending, so that a
+// repeated edge stands beside its copy; the first counts alone.
+//
+// Invariants: distance is UNREACHED and paths 0 before; `order` has the frontiers one after another, and
+// `n_found` grows by the vertices that are found.
+//
+// Reference: U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001;
+// A. E. Sariyuece et al., Betweenness centrality on GPUs and heterogeneous architectures, GPGPU-6, 2013.
+#include "level.cuh"
+
+__device__ __forceinline__ bool is_copy(const vertex_t* column_indices, i64 begin, i64 edge) {
+    return edge > begin && column_indices[edge] == column_indices[edge - 1];
+}
+
+extern "C" __global__ void count_paths(const edge_t* __restrict__ row_offsets,
+                                       const vertex_t* __restrict__ column_indices, i64 first, i64 n_frontier,
+                                       i32 level, vertex_t* order, i32* distance, double* paths,
+                                       u64* n_found) {
+    for (i64 i = global_thread() / WARP; i < n_frontier; i += global_threads() / WARP) {
+        const vertex_t u = order[first + i];
+        const double own = paths[u];
+        const i64 begin = row_offsets[u];
+        const i64 end = row_offsets[u + 1];
+        for (i64 edge = begin + lane_id(); edge < end; edge += WARP) {
+            if (is_copy(column_indices, begin, edge)) continue;
+            const vertex_t v = column_indices[edge];
+            i32 seen = distance[v];
+            if (seen == UNREACHED) {
+                seen = atomicCAS(&distance[v], UNREACHED, level);
+                if (seen == UNREACHED) {
+                    order[atomicAdd(n_found, 1ull)] = v;
+                    seen = level;
+                }
+            }
+            if (seen == level) atomicAdd(&paths[v], own);
+        }
+    }
+}
+
+extern "C" __global__ void add_shares(const edge_t* __restrict__ row_offsets,
+                                      const vertex_t* __restrict__ column_indices, i64 first, i64 n_level,
+                                      i32 level, const vertex_t* __restrict__ order,
+                                      const i32* __restrict__ distance, const double* __restrict__ paths,
+                                      double* weight, double* of_vertices, double* of_edges, i64* reached) {
+    for (i64 i = global_thread() / WARP; i < n_level; i += global_threads() / WARP) {
+        const vertex_t u = order[first + i];
+        const double own = paths[u];
+        const i64 begin = row_offsets[u];
+        const i64 end = row_offsets[u + 1];
+        double total = 0;
+        for (i64 edge = begin + lane_id(); edge < end; edge += WARP) {
+            const vertex_t v = column_indices[edge];
+            if (distance[v] != level + 1 || is_copy(column_indices, begin, edge)) continue;
+            total += weight[v];
+            if (of_edges != nullptr) of_edges[edge] += own * weight[v];
+        }
+        for (i32 step = WARP / 2; step > 0; step /= 2) total += __shfl_down_sync(FULL_WARP, total, step);
+        if (lane_id() == 0) {
+            const double share = own * total;
+            weight[u] = (1 + share) / own;
+            if (level > 0) {
+                of_vertices[u] += share;
+                reached[u] += 1;
+            }
+        }
+    }
+}

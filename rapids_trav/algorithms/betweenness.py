@@ -1,0 +1,99 @@
+"""Betweenness: the share of shortest paths that pass through a vertex or an edge.
+
+L. C. Freeman, "A set of measures of centrality based on betweenness", Sociometry 40(1), 1977; U. Brandes,
+"A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25(2), 2001; sampled
+sources: U. Brandes, C. Pich, "Centrality estimation in large networks", Int. J. Bifurcation and Chaos 17(7),
+2007.  Scaled as NetworkX 3.6 does it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import BetweennessOptions
+from rapids_trav.algorithms.request import unique
+from rapids_trav.algorithms.request import vertices as internal_of
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import View
+from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import Frame
+from rapids_trav.storage.sums_memory import sharing
+
+
+def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
+    """Frame of the betweenness that `Graph.betweenness` documents."""
+    graph.rows.check_where(options.where)
+    n, xp = graph.n_vertices, graph.engine.xp
+    view = graph.storage.view(options.direction, options.where)
+    sources = _sources(graph, options)
+    edges = options.of == "edges"
+    directed = graph.directed and options.direction != "both"
+    with sharing(graph.storage, graph.engine, n, view.stored.n_edges if edges else 0):
+        shares = graph.engine.shortest_path_shares(view, sources, edges)
+        score = shares.vertices if shares.edges is None else shares.edges
+        if not bool(xp.isfinite(score).all()):
+            raise TravError(
+                "betweenness counts more than 1e308 shortest paths between two vertices, which float64 does "
+                "not hold: leave out edges with where=, or ask about a smaller graph."
+            )
+        if edges:
+            scale, _ = _scales(n, len(sources), options.normalized, directed, ends=True)
+            return _of_edges(graph, view, score * scale, directed)
+        if options.endpoints:
+            score = score + shares.reached
+        others, own = _scales(n, len(sources), options.normalized, directed, options.endpoints)
+        scale = xp.full(n, others)
+        scale[sources] = own
+        score = graph.values.in_order(score * scale)
+        return graph.deliver(graph.frame(graph.id_columns("vertex") | {"betweenness": score}))
+
+
+def _sources(graph: TraversableGraph, options: BetweennessOptions) -> Array:
+    """Return the vertices to search from, in internal ids."""
+    n = graph.n_vertices
+    if options.sources is not None:
+        chosen = unique(graph, internal_of(graph, "sources", options.sources))
+        if not len(chosen):
+            raise TravError("sources is empty: give at least one vertex to search from.")
+        return chosen
+    if options.k is None:
+        return graph.engine.xp.arange(n, dtype=graph.values.dtype)
+    if options.k > n:
+        raise TravError(f"k={options.k} is more than the {n} vertices of the graph: give at most as many.")
+    places = np.random.default_rng(options.seed).choice(n, options.k, replace=False)
+    return graph.values.at(graph.engine.xp.asarray(np.sort(places)))
+
+
+def _scales(n: int, k: int, normalized: bool, directed: bool, ends: bool) -> tuple[float, float]:
+    """Return what scores are multiplied by: of vertices that are no sources, and of sources.
+
+    A vertex that is a source is no end of a path that passes through it, so that one source less counts
+    there, unless ends count as well or every vertex is a source.
+    """
+    others = n if ends else n - 1
+    if others < 2:
+        return 1.0, 1.0
+    per_pair = 1.0 / (others - 1) if normalized else others / (1.0 if directed else 2.0)
+    if k == n:
+        return per_pair / others, per_pair / others
+    return per_pair / k, per_pair / k if ends else (per_pair / (k - 1) if k > 1 else float("nan"))
+
+
+def _of_edges(graph: TraversableGraph, view: View, score: Array, directed: bool) -> Frame:
+    """Return a row for each distinct edge, in the caller's order of its ends."""
+    xp, n, place = graph.engine.xp, graph.n_vertices, graph.values.places(np.int64)
+    u, v = place[view.coo.src], place[view.coo.dst]
+    if not directed:
+        u, v = xp.minimum(u, v), xp.maximum(u, v)
+    key, edge = xp.unique(u * n + v, return_inverse=True)
+    total = _added(xp, edge, score, len(key))
+    src, dst = (graph.values.at(part) for part in (key // max(n, 1), key % max(n, 1)))
+    columns = graph.id_columns("src", src) | graph.id_columns("dst", dst)
+    return graph.deliver(graph.frame(columns | {"betweenness": total}))
+
+
+def _added(xp: ModuleType, place: Array, values: Array, n: int) -> Array:
+    return xp.bincount(place, weights=values, minlength=n)

@@ -1,0 +1,85 @@
+"""Closeness, harmonic centrality and eccentricity: what sums over distances tell of each vertex.
+
+L. C. Freeman, "Centrality in social networks: conceptual clarification", Social Networks 1, 1979;
+M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
+
+Of all vertices at once: every vertex is a source, and distances are added up at the vertices that they lead
+to.  Of some vertices: they are the sources, and distances are added up for each.  No distance is kept.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from rapids_trav.algorithms.eccentricity import eccentricities
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import CentralityOptions, Direction
+from rapids_trav.algorithms.request import on_engine
+from rapids_trav.algorithms.request import vertices as internal_of
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import DistanceSums
+from rapids_trav.frames.columns import Frame
+from rapids_trav.ids.maps import Column
+from rapids_trav.storage.sums_memory import adding_up
+
+BACKWARDS: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+
+
+def closeness(graph: TraversableGraph, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
+    """Frame of the closeness that `Graph.closeness` documents."""
+    columns, sums = _sums(graph, vertices, options, "the closeness")
+    xp, n = graph.engine.xp, graph.n_vertices
+    value = sums.reached / xp.maximum(sums.total, 1)
+    if improved:
+        value *= sums.reached / max(n - 1, 1)
+    return graph.deliver(graph.frame(columns | {"closeness": value}))
+
+
+def harmonic(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
+    """Frame of the harmonic centrality that `Graph.harmonic` documents."""
+    columns, sums = _sums(graph, vertices, options, "the harmonic centrality")
+    return graph.deliver(graph.frame(columns | {"harmonic": sums.inverse}))
+
+
+def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
+    """Frame of the eccentricities that `Graph.eccentricity` documents."""
+    if vertices is None and (options.direction == "both" or not graph.directed):
+        largest, reached = eccentricities(graph, options.where)
+        columns = graph.id_columns("vertex")
+    else:
+        columns, sums = _sums(graph, vertices, options, "the eccentricities")
+        largest, reached = sums.largest, sums.reached
+    return graph.deliver(graph.frame(columns | {"eccentricity": largest, "reached": reached}))
+
+
+def diameter(graph: TraversableGraph, options: CentralityOptions) -> int:
+    """Return the diameter that `Graph.diameter` documents."""
+    if options.direction == "both" or not graph.directed:
+        largest, _ = eccentricities(graph, options.where, only_largest=True)
+    else:
+        largest = _sums(graph, None, options, "the diameter")[1].largest
+    return int(largest.max()) if len(largest) else 0
+
+
+def _sums(
+    graph: TraversableGraph, vertices: object, options: CentralityOptions, what: str
+) -> tuple[dict[str, Column], DistanceSums]:
+    """Return the vertices as columns, and sums over the distances between each of them and all others."""
+    graph.rows.check_where(options.where)
+    xp = graph.engine.xp
+    if vertices is None:
+        view = graph.storage.view(BACKWARDS[options.direction], options.where)
+        sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # the others lead nowhere
+        with adding_up(graph.storage, graph.engine, graph.n_vertices, what):
+            sums = graph.engine.distance_sums(view, sources, "vertices")
+            return graph.id_columns("vertex"), DistanceSums(*map(graph.values.in_order, _columns(sums)))
+    view = graph.storage.view(options.direction, options.where)
+    internal = on_engine(graph, internal_of(graph, "vertices", vertices))
+    sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
+    with adding_up(graph.storage, graph.engine, graph.n_vertices, what):
+        sums = graph.engine.distance_sums(view, sources, "sources")
+        return graph.id_columns("vertex", internal), DistanceSums(*(of[place] for of in _columns(sums)))
+
+
+def _columns(sums: DistanceSums) -> tuple[Array, ...]:
+    return cast("tuple[Array, ...]", (sums.reached, sums.total, sums.inverse, sums.largest))

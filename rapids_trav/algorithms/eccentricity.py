@@ -1,0 +1,87 @@
+"""Eccentricities of an undirected graph by bounds.
+
+F. W. Takes, W. A. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6(1), 2013.
+
+A search from v, of eccentricity e, bounds that of every vertex w it reaches, at distance d:
+
+    max(d, e - d) <= eccentricity(w) <= e + d
+
+1. Every component knows its number of vertices, which is the first upper bound.
+2. One search starts from a vertex of each component at once: in turns from the one with the largest upper
+   bound, which is likely to lie at the rim, and the one with the smallest lower bound, likely at the centre.
+3. Bounds are drawn closer, until those of every vertex meet; for the diameter, until no upper bound exceeds
+   the largest lower one.
+4. Where bounds do not help, as on a cycle, the vertices that are left are searched from 64 at a time, once
+   that costs less than the searches that were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from types import ModuleType
+
+import numpy as np
+
+from rapids_trav.algorithms.components import labelled
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import ComponentsOptions
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.storage.sums_memory import bounding
+
+TOGETHER = 64  # searches that cost about as much as a few
+
+
+def eccentricities(
+    graph: TraversableGraph, where: Hashable | None, only_largest: bool = False
+) -> tuple[Array, Array]:
+    """Return eccentricity, int32, and vertices reached, int64, of each vertex in the caller's order.
+
+    With `only_largest` the eccentricities are lower bounds, the largest of which is exact.
+    """
+    graph.rows.check_where(where)
+    xp, values = graph.engine.xp, graph.values
+    view = graph.storage.view("both", where)
+    label, size = _components(graph, where)
+    with bounding(graph.storage, graph.engine, graph.n_vertices):
+        lower, upper = xp.zeros(graph.n_vertices, np.int32), (size[label] - 1).astype(np.int32)
+        degree = view.degrees()
+        options, n_searches = BfsOptions(predecessors=False), 0
+        while True:
+            open_ = upper > (lower.max() if only_largest and len(lower) else lower)
+            left = xp.flatnonzero(open_)
+            if not len(left):
+                break
+            if n_searches * TOGETHER > len(left):
+                sums = graph.engine.distance_sums(view, left.astype(values.dtype), "sources")
+                lower[left] = upper[left] = sums.largest
+                break
+            keys = upper[left] if n_searches % 2 == 0 else -lower[left]
+            chosen = left[_one_of_each(xp, label[left], keys, degree[left], len(size))]
+            distance = graph.engine.bfs(view, chosen.astype(values.dtype), options).distance
+            n_searches += 1
+            largest = xp.zeros(len(size), np.int32)
+            xp.maximum.at(largest, label, distance)
+            reached, own = distance >= 0, largest[label]
+            lower = xp.where(reached, xp.maximum(lower, xp.maximum(distance, own - distance)), lower)
+            upper = xp.where(reached, xp.minimum(upper, own + distance), upper)
+            lower[chosen] = upper[chosen] = own[chosen]
+        return values.in_order(lower), values.in_order(size[label] - 1)
+
+
+def _components(graph: TraversableGraph, where: Hashable | None) -> tuple[Array, Array]:
+    """Return the component of each vertex by internal id, numbered from 0, and the vertices of each."""
+    with labelled(graph, ComponentsOptions(where=where)) as done:
+        _, label, size = graph.engine.xp.unique(done.values, return_inverse=True, return_counts=True)
+    return label, size.astype(np.int64)
+
+
+def _one_of_each(xp: ModuleType, label: Array, key: Array, degree: Array, n_labels: int) -> Array:
+    """Return the place of one vertex of each label that is there: of the largest key, then degree."""
+    best = xp.full(n_labels, -1, np.int64)
+    rank = (key.astype(np.int64) - int(key.min())) * (int(degree.max()) + 1) + degree
+    xp.maximum.at(best, label, rank)
+    places = xp.flatnonzero(best[label] == rank)
+    one = xp.full(n_labels, -1, np.int64)
+    one[label[places]] = places
+    return one[one >= 0]

@@ -1,0 +1,199 @@
+"""Sums over the distances of many searches, without the distances themselves.
+
+M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014, whose
+application is closeness.
+
+As in `multi_source`, up to 64 searches share a word for each vertex.  When a level ends, the bits that it set
+are counted, and neither distances nor predecessors are kept:
+
+- of "vertices": the bits in the word of a vertex are the sources that reach it on this level (one population
+  count for each vertex).
+- of "sources": bit i of all words are the vertices that source i reaches on this level (counted by adding
+  words bit by bit, in counters that lie across the bits of words).
+
+Each thread runs groups of 64 sources one after another, and adds into arrays of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import population_count
+from rapids_trav.engines.searches import DistanceSums, SumsOf, View
+
+GROUP = 64
+PULL_ABOVE = 4  # as in `multi_source`
+PLANES = 6  # bits of a counter that lies across words: it counts up to 63 words
+
+
+def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
+    """Search from each of the distinct `sources`, and add up distances at each vertex or for each source."""
+    out, into = view.out, view.into
+    sources = np.ascontiguousarray(sources, np.int64)
+    n_groups = -(-len(sources) // GROUP)
+    with Team() as team:
+        n_parts = max(1, min(team.size, n_groups))
+        parts: dict[int, DistanceSums] = {}
+
+        def search_part(begin: int, end: int) -> None:
+            for part in range(begin, end):
+                groups = range(n_groups * part // n_parts, n_groups * (part + 1) // n_parts)
+                ours = sources[groups.start * GROUP : groups.stop * GROUP]
+                parts[part] = sums = empty_sums(view.n_vertices if of == "vertices" else len(ours))
+                state = _state(view)
+                for first in range(0, len(ours), GROUP):
+                    _search_group(
+                        out.row_offsets, out.column_indices, into.row_offsets, into.column_indices,
+                        into.n_linked, ours[first : first + GROUP], *state,
+                        sums.reached, sums.total, sums.inverse, sums.largest, of == "vertices", first,
+                    )  # fmt: skip
+
+        if n_groups:
+            team.run(search_part, n_parts, grain=1)
+    if not parts:
+        return empty_sums(view.n_vertices if of == "vertices" else 0)
+    in_order = [parts[part] for part in range(n_parts)]
+    return in_order[0].joined(in_order[1:], np) if of == "sources" else in_order[0].added(in_order[1:], np)
+
+
+def empty_sums(length: int) -> DistanceSums:
+    """Return sums over no searches."""
+    return DistanceSums(
+        np.zeros(length, np.int64), np.zeros(length, np.int64), np.zeros(length), np.zeros(length, np.int32)
+    )
+
+
+def _state(view: View) -> tuple[Array, Array, Array]:
+    """Return the words `seen` and of two frontiers, and the vertices of those."""
+    n = view.n_vertices
+    queues = np.empty((2, n), view.out.column_indices.dtype)
+    return np.empty(n, np.int64), np.zeros((2, n), np.int64), queues
+
+
+@kernel
+def _search_group(
+    out_offsets, out_columns, in_offsets, in_columns, n_linked, sources, seen, frontiers, queues,
+    reached, total, inverse, largest, of_vertices, first,
+):  # fmt: skip
+    """Search from up to 64 sources; the frontiers are zero before and after."""
+    seen[:] = 0
+    n_frontier = len(sources)
+    everyone = np.int64(-1) if n_frontier == 64 else (np.int64(1) << n_frontier) - 1
+    edges = 0
+    for i in range(n_frontier):
+        v = sources[i]
+        seen[v] = frontiers[0, v] = np.int64(1) << i
+        queues[0, i] = v
+        edges += out_offsets[v + 1] - out_offsets[v]
+    edges_left = in_offsets[len(seen)]
+    level = 0
+    while n_frontier > 0:
+        frontier, queue = frontiers[level & 1], queues[level & 1]
+        found, found_queue = frontiers[~level & 1], queues[~level & 1]
+        level += 1
+        if PULL_ABOVE * edges > edges_left:
+            n_found, edges, edges_left = _pull(
+                in_offsets, in_columns, n_linked, out_offsets, everyone, seen, frontier, found, found_queue
+            )
+        else:
+            n_found, edges, completed = _push(
+                out_offsets, out_columns, in_offsets, everyone, seen, frontier, queue, n_frontier, found,
+                found_queue,
+            )  # fmt: skip
+            edges_left -= completed
+        for i in range(n_frontier):
+            frontier[queue[i]] = 0
+        if of_vertices:
+            _add_at_vertices(found, found_queue, n_found, level, reached, total, inverse, largest)
+        else:
+            _add_for_sources(found, found_queue, n_found, level, first, reached, total, inverse, largest)
+        n_frontier = n_found
+
+
+@kernel
+def _push(
+    row_offsets, column_indices, in_offsets, everyone, seen, frontier, queue, n_frontier, found, found_queue
+):
+    n_found = 0
+    edges = 0
+    completed = 0
+    for i in range(n_frontier):
+        u = queue[i]
+        word = frontier[u]
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            v = column_indices[e]
+            new = word & ~seen[v]
+            if new != 0:
+                if found[v] == 0:
+                    found_queue[n_found] = v
+                    n_found += 1
+                    edges += row_offsets[v + 1] - row_offsets[v]
+                found[v] |= new
+                seen[v] |= new
+                if seen[v] == everyone:
+                    completed += in_offsets[v + 1] - in_offsets[v]
+    return n_found, edges, completed
+
+
+@kernel
+def _pull(row_offsets, column_indices, n_linked, out_offsets, everyone, seen, frontier, found, found_queue):
+    n_found = 0
+    edges = 0
+    edges_left = 0
+    for v in range(n_linked):
+        missing = everyone & ~seen[v]
+        if missing == 0:
+            continue
+        new = np.int64(0)
+        for e in range(row_offsets[v], row_offsets[v + 1]):
+            new |= frontier[column_indices[e]]
+            if missing & ~new == 0:
+                break
+        new &= missing
+        if new != missing:
+            edges_left += row_offsets[v + 1] - row_offsets[v]
+        if new != 0:
+            seen[v] |= new
+            found[v] = new
+            found_queue[n_found] = v
+            n_found += 1
+            edges += out_offsets[v + 1] - out_offsets[v]
+    return n_found, edges, edges_left
+
+
+@kernel
+def _add_at_vertices(found, queue, n_found, level, reached, total, inverse, largest):
+    for i in range(n_found):
+        v = queue[i]
+        count = population_count(found[v])
+        reached[v] += count
+        total[v] += count * level
+        inverse[v] += count / level
+        largest[v] = max(largest[v], level)
+
+
+@kernel
+def _add_for_sources(found, queue, n_found, level, first, reached, total, inverse, largest):
+    """Count each bit over the words of the vertices that the level has found."""
+    planes = np.zeros(PLANES, np.int64)
+    counts = np.zeros(64, np.int64)
+    most = (1 << PLANES) - 1
+    for begin in range(0, n_found, most):
+        for i in range(begin, min(begin + most, n_found)):
+            carry = found[queue[i]]
+            for k in range(PLANES):
+                planes[k], carry = planes[k] ^ carry, planes[k] & carry
+                if carry == 0:
+                    break
+        for k in range(PLANES):
+            for bit in range(64):
+                counts[bit] += ((planes[k] >> bit) & 1) << k
+            planes[k] = 0
+    for bit in range(min(64, len(reached) - first)):
+        if counts[bit] > 0:
+            reached[first + bit] += counts[bit]
+            total[first + bit] += counts[bit] * level
+            inverse[first + bit] += counts[bit] / level
+            largest[first + bit] = level

@@ -1,0 +1,106 @@
+"""Shares of vertices and edges in shortest paths, the sums behind betweenness.
+
+U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25(2), 2001;
+"On variants of shortest-path betweenness centrality and their generic computation", Social Networks 30, 2008.
+
+From each source: 1. a search that counts the shortest paths to every vertex (`paths`); 2. back over its
+levels, farthest vertices first, the share of each vertex u in the paths to those behind it:
+
+    share[u] = paths[u] * sum over v one level behind u of (1 + share[v]) / paths[v]
+
+Both steps read the rows of out-edges.  A repeated edge counts once.  A thread runs whole searches, one source
+after another, and adds into arrays of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+from rapids_trav.engines.searches import PathShares, View
+
+
+def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
+    """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+    out = view.out
+    sources = np.ascontiguousarray(sources, np.int64)
+    with Team() as team:
+        n_parts = max(1, min(team.size, len(sources)))
+        parts: dict[int, PathShares] = {}
+
+        def search_part(begin: int, end: int) -> None:
+            for part in range(begin, end):
+                ours = sources[len(sources) * part // n_parts : len(sources) * (part + 1) // n_parts]
+                of_vertices, reached = np.zeros(view.n_vertices), np.zeros(view.n_vertices, np.int64)
+                of_edges = np.zeros(out.n_edges if edges else 0)
+                _search_all(out.row_offsets, out.column_indices, ours, of_vertices, of_edges, edges, reached)
+                parts[part] = PathShares(of_vertices, of_edges if edges else None, reached)
+
+        team.run(search_part, n_parts, grain=1)
+    first = parts[0]
+    for part in range(1, n_parts):
+        first.vertices[:] += parts[part].vertices
+        first.reached[:] += parts[part].reached
+        if first.edges is not None:
+            first.edges[:] += parts[part].edges
+    return first
+
+
+@kernel
+def _search_all(row_offsets, column_indices, sources, of_vertices, of_edges, edges, reached):
+    n = len(of_vertices)
+    distance = np.full(n, -1, np.int32)
+    paths = np.zeros(n)
+    weight = np.empty(n)  # (1 + share) / paths
+    order = np.empty(n, column_indices.dtype)
+    for i in range(len(sources)):
+        n_reached = _count_paths(row_offsets, column_indices, sources[i], distance, paths, order)
+        for k in range(n_reached - 1, -1, -1):
+            u = order[k]
+            behind = distance[u] + 1
+            total = 0.0
+            last = -1
+            for e in range(row_offsets[u], row_offsets[u + 1]):
+                v = column_indices[e]
+                if distance[v] == behind and v != last:
+                    total += weight[v]
+                    if edges:
+                        of_edges[e] += paths[u] * weight[v]
+                last = v
+            share = paths[u] * total
+            weight[u] = (1.0 + share) / paths[u]
+            if k > 0:
+                of_vertices[u] += share
+                reached[u] += 1
+        reached[sources[i]] += n_reached - 1
+        for k in range(n_reached):
+            distance[order[k]] = -1
+            paths[order[k]] = 0.0
+
+
+@kernel
+def _count_paths(row_offsets, column_indices, source, distance, paths, order):
+    """Search from a source; return the number of vertices in `order`, the first of which it is."""
+    distance[source] = 0
+    paths[source] = 1.0
+    order[0] = source
+    n_found = 1
+    k = 0
+    while k < n_found:
+        u = order[k]
+        k += 1
+        behind = distance[u] + 1
+        last = -1
+        for e in range(row_offsets[u], row_offsets[u + 1]):
+            v = column_indices[e]
+            if v == last:
+                continue
+            last = v
+            if distance[v] < 0:
+                distance[v] = behind
+                order[n_found] = v
+                n_found += 1
+            if distance[v] == behind:
+                paths[v] += paths[u]
+    return n_found

@@ -1,0 +1,43 @@
+"""Shares of vertices and edges in shortest paths; see `kernels/path_shares.cu`."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.searches import PathShares, View
+
+
+def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
+    """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+    out, n = view.out, view.n_vertices
+    kernels = loader.load_for("path_shares.cu", out)
+    of_vertices, reached = cupy.zeros(n), cupy.zeros(n, np.int64)
+    of_edges = cupy.zeros(out.n_edges) if edges else None
+    order = cupy.empty(n, out.column_indices.dtype)
+    weight, paths = cupy.empty(n), cupy.empty(n)
+    distance, n_found = cupy.empty(n, np.int32), cupy.empty(1, np.uint64)
+    shape = (out.row_offsets, out.column_indices)
+    for source in cupy.asnumpy(sources).tolist():
+        distance.fill(-1)
+        paths.fill(0)
+        n_found.fill(1)
+        order[0], distance[source], paths[source] = source, 0, 1
+        firsts = [0, 1]  # of each level's vertices in `order`
+        while firsts[-1] > firsts[-2]:
+            first, size = firsts[-2], firsts[-1] - firsts[-2]
+            kernels.launch(
+                "count_paths", 32 * size, *shape, first, size, np.int32(len(firsts) - 1), order, distance,
+                paths, n_found,
+            )  # fmt: skip
+            firsts.append(int(n_found[0]))
+        for level in range(len(firsts) - 3, -1, -1):
+            first, size = firsts[level], firsts[level + 1] - firsts[level]
+            kernels.launch(
+                "add_shares", 32 * size, *shape, first, size, np.int32(level), order, distance, paths, weight,
+                of_vertices, of_edges, reached,
+            )  # fmt: skip
+        reached[source] += firsts[-1] - 1
+    return PathShares(of_vertices, of_edges, reached)

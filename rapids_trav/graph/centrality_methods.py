@@ -1,0 +1,200 @@
+"""The questions of `Graph` about many distances at once: closeness, extent, betweenness, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from rapids_trav.algorithms.options import BetweennessOptions, CentralityOptions, Direction, ScoresOf
+from rapids_trav.frames.columns import Frame
+from rapids_trav.graph.properties import GraphProperties
+
+
+class CentralityMethods(GraphProperties):
+    """Methods of `Graph`, apart for their length.
+
+    All of them count edges, not weights, and keep no distances: they need memory for a few values of each
+    vertex, however many searches they make.
+    """
+
+    def closeness(
+        self,
+        vertices: object = None,
+        *,
+        direction: Direction = "in",
+        improved: bool = True,
+        where: Hashable | None = None,
+    ) -> Frame:
+        """Closeness: the inverse of the mean distance between a vertex and the others.
+
+        Parameters
+        ----------
+        vertices : id, sequence, Series or frame, optional
+            Those to measure, in this order; by default all, in ascending order.
+        direction : {"in", "out", "both"}
+            Distances to the vertex, as in NetworkX, from it, or either way along edges.
+        improved : bool, default True
+            Multiply by the share of the other vertices that count (Wasserman and Faust), so that vertices
+            of small components do not come out high.
+        where : str, optional
+            Boolean edge column: use only the edges where it is true.
+
+        Returns
+        -------
+        DataFrame
+            `vertex` and `closeness`, float64; 0 where no other vertex counts.
+
+        References
+        ----------
+        L. C. Freeman, "Centrality in social networks: conceptual clarification", Social Networks 1, 1979.
+        M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
+        """
+        options = CentralityOptions(direction=direction, where=where)
+        return self.questions.closeness(vertices, options, improved)
+
+    def harmonic(
+        self, vertices: object = None, *, direction: Direction = "in", where: Hashable | None = None
+    ) -> Frame:
+        """Harmonic centrality: the sum of one divided by the distance between a vertex and each other.
+
+        Parameters
+        ----------
+        vertices, direction, where
+            As in `closeness`.
+
+        Returns
+        -------
+        DataFrame
+            `vertex` and `harmonic`, float64.  Its last digits may differ with the number of threads.
+
+        References
+        ----------
+        M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
+        """
+        return self.questions.harmonic(vertices, CentralityOptions(direction=direction, where=where))
+
+    def eccentricity(
+        self, vertices: object = None, *, direction: Direction = "out", where: Hashable | None = None
+    ) -> Frame:
+        """Eccentricity: the distance from a vertex to the farthest one that it reaches.
+
+        Of an undirected graph, all eccentricities come from bounds, which mostly takes a few dozen searches.
+
+        Parameters
+        ----------
+        vertices, where
+            As in `closeness`.
+        direction : {"out", "in", "both"}
+            Distances from the vertex, to it, or either way along edges.
+
+        Returns
+        -------
+        DataFrame
+            `vertex`; `eccentricity`, int32; `reached`, int64, the other vertices that it reaches.
+
+        References
+        ----------
+        F. W. Takes, W. A. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms
+        6(1), 2013.
+        """
+        return self.questions.eccentricity(vertices, CentralityOptions(direction=direction, where=where))
+
+    def diameter(self, *, direction: Direction = "out", where: Hashable | None = None) -> int:
+        """Return the longest distance between two vertices of which one reaches the other; 0 without edges.
+
+        A graph of several components has that of the one where it is longest.
+
+        Parameters
+        ----------
+        direction, where
+            As in `eccentricity`.
+        """
+        return self.questions.diameter(CentralityOptions(direction=direction, where=where))
+
+    def betweenness(
+        self,
+        k: int | None = None,
+        *,
+        of: ScoresOf = "vertices",
+        sources: object = None,
+        seed: int | None = None,
+        normalized: bool = True,
+        endpoints: bool = False,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+    ) -> Frame:
+        """Betweenness: the share of shortest paths that pass through each vertex or edge.
+
+        Parameters
+        ----------
+        k : int, optional
+            Estimate from the paths of this many random sources; by default every vertex is one.
+        of : {"vertices", "edges"}
+        sources : id, sequence, Series or frame, optional
+            The sources, in place of `k` random ones.
+        seed : int, optional
+            Of the random choice.
+        normalized : bool, default True
+            Divide by the number of pairs.
+        endpoints : bool, default False
+            Count the two ends of a path as well.
+        direction : {"out", "in", "both"}
+            Follow edges from source to destination, backwards, or both ways.
+        where : str, optional
+            Boolean edge column: use only the edges where it is true.
+
+        Returns
+        -------
+        DataFrame
+            `vertex`, ascending, or `src` and `dst`, a row for each distinct edge, of an undirected one with
+            the smaller id first; `betweenness`, float64, in the scale of NetworkX 3.6.  Its last digits may
+            differ with the number of threads.  Repeated edges count once.
+
+        Raises
+        ------
+        TravError
+            If `k` exceeds the vertices, or two vertices have more shortest paths than float64 holds.
+
+        References
+        ----------
+        U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25(2), 2001.
+        U. Brandes, C. Pich, "Centrality estimation in large networks", Int. J. Bifurcation and Chaos 17(7),
+        2007.
+        """
+        options = BetweennessOptions(
+            k=k,
+            of=of,
+            sources=sources,
+            seed=seed,
+            normalized=normalized,
+            endpoints=endpoints,
+            direction=direction,
+            where=where,
+        )
+        return self.questions.betweenness(options)
+
+    def distances(
+        self, pairs: object, *, direction: Direction = "out", where: Hashable | None = None
+    ) -> Frame:
+        """Return the distance of each pair of vertices.
+
+        Parameters
+        ----------
+        pairs : DataFrame or tuple of two sequences
+            The first vertex of each pair and the second, a column each (of ids with several columns, those of
+            the first vertex and then those of the second).
+        direction : {"out", "in", "both"}
+            Follow edges from the first vertex to the second, backwards, or both ways.
+        where : str, optional
+            Boolean edge column: follow only the edges where it is true.
+
+        Returns
+        -------
+        DataFrame
+            `source`, `target` and `distance`, nullable int32 and null where there is no path: a row for each
+            pair, in their order.
+
+        References
+        ----------
+        I. Pohl, "Bi-directional search", Machine Intelligence 6, 1971.
+        """
+        return self.questions.distances(pairs, CentralityOptions(direction=direction, where=where))
