@@ -70,13 +70,13 @@ def _sums(
     if vertices is None:
         view = graph.storage.view(BACKWARDS[options.direction], options.where)
         sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # the others lead nowhere
-        with adding_up(graph.storage, graph.engine, graph.n_vertices, what):
+        with adding_up(graph.storage, graph.engine, graph.n_vertices, "vertices", what):
             sums = graph.engine.distance_sums(view, sources, "vertices")
             return graph.id_columns("vertex"), DistanceSums(*map(graph.values.in_order, _columns(sums)))
     view = graph.storage.view(options.direction, options.where)
     internal = on_engine(graph, internal_of(graph, "vertices", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
-    with adding_up(graph.storage, graph.engine, graph.n_vertices, what):
+    with adding_up(graph.storage, graph.engine, graph.n_vertices, "sources", what):
         sums = graph.engine.distance_sums(view, sources, "sources")
         return graph.id_columns("vertex", internal), DistanceSums(*(of[place] for of in _columns(sums)))
 

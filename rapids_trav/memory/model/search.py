@@ -28,7 +28,8 @@ TRACE_LEVELS = 1 << 22  # for which a GPU's search has room
 
 SUMS_BYTES = 28  # of a vertex: how many are reached, two sums, and the largest distance
 SHARES_BYTES = 16  # of a vertex: its share, and how often it is reached
-BOUNDS_BYTES = 88  # of a vertex: component, size, degree, bounds, and what chooses where to search from
+BOUNDS_BYTES = 40  # of a vertex: component, degree, two bounds, and that they have not met
+DRAWING_BYTES = 32  # of a vertex: what chooses where to search from, or draws the bounds closer
 KHOP_BYTES = 22  # the vertices that are near: a mask, positions, ids, distances
 TABLE_SHARE = 2  # times the ids, a table to look them up in, with places for some that there are not
 DEGREES_BYTES = 24  # degrees in two types, and in the caller's order
@@ -158,10 +159,11 @@ def neighborhood_bytes(n_vertices: int, id_bytes: int) -> int:
     return n_vertices + TABLE_SHARE * id_bytes
 
 
-def sums_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int) -> int:
+def sums_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int, of_vertices: bool) -> int:
     """Return what sums over distances take: on a GPU 64 distances of each vertex at a time."""
+    sums = SUMS_BYTES if of_vertices else 0  # those of sources are few
     if host:  # words, queues and the sums of each thread, and the answer
-        return (n_threads * (24 + 2 * vertex + SUMS_BYTES) + SUMS_BYTES) * n_vertices
+        return (n_threads * (24 + 2 * vertex + sums) + sums) * n_vertices
     return (WORD * (DISTANCE_BYTES + 1) + 24 + 2 * vertex + 3 * SUMS_BYTES) * n_vertices
 
 
@@ -174,9 +176,12 @@ def shares_bytes(host: bool, n_vertices: int, n_edges: int, vertex: int, n_threa
 
 def edge_shares_bytes(n_edges: int, vertex: int) -> int:
     """Return what an answer with a row for each edge takes while it is made."""
-    return (2 * vertex + 5 * 8) * n_edges
+    return (2 * vertex + 7 * 8) * n_edges
 
 
-def bounds_bytes(host: bool, n_vertices: int, vertex: int) -> int:
-    """Return what eccentricities by bounds take beside their sums: components, bounds, and a search."""
-    return BOUNDS_BYTES * n_vertices + search_bytes(host, n_vertices, vertex)
+def bounds_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int) -> int:
+    """Return what eccentricities by bounds take: with a search that draws them closer, or sums at the end."""
+    searching = DRAWING_BYTES * n_vertices + search_bytes(host, n_vertices, vertex)
+    return BOUNDS_BYTES * n_vertices + max(
+        searching, sums_bytes(host, n_vertices, vertex, n_threads, of_vertices=False)
+    )
