@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Column = Array | Masked | Series  # on its way into a frame
 
 FEW = 64  # values that are looked up one by one
+MANY = 1 << 14  # strings from which on kernels find the distinct ones: loading these takes some milliseconds
 
 
 def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
@@ -85,11 +86,25 @@ class PandasFrames:
         return int(column.isna().sum())
 
     def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
-        """Codes of the rows, and the distinct values in order of appearance."""
+        """Codes of the rows, and the distinct values in an order that depends on the column alone."""
+        if (strings := self.factorize_strings(column)) is not None:
+            return strings
         if column.dtype == object and _cuts_strings() and _has_null_characters(column):
             raise TypeError("pandas before 3.1 reads strings of objects up to a null character")
         codes, uniques = pd.factorize(column)
         return codes, pd.Series(uniques, dtype=column.dtype)
+
+    def factorize_strings(
+        self, column: Series, ascending: bool = False
+    ) -> tuple[np.ndarray, Series] | None:
+        """The same of many strings, ascending if so wanted; None of few, of nulls and of other values."""
+        if len(column) < MANY:
+            return None
+        from rapids_trav.frames.strings.distinct import distinct_strings
+
+        if (distinct := distinct_strings(column, ascending)) is None:
+            return None
+        return distinct.codes, pd.Series(column.array.take(distinct.firsts), dtype=column.dtype)
 
     def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
         """Where in a vocabulary of distinct, ascending values each value stands; -1 if it does not."""
@@ -97,6 +112,12 @@ class PandasFrames:
             column = column.astype(vocabulary.dtype)  # written dates, say
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
+        if len(column) >= MANY and column.dtype == vocabulary.dtype:
+            both = self.factorize_strings(self.concat([vocabulary, column]))
+            if both is not None:
+                places = np.full(len(both[1]), -1, np.int64)
+                places[both[0][: len(vocabulary)]] = np.arange(len(vocabulary))
+                return places[both[0][len(vocabulary) :]]
         return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
@@ -248,6 +269,9 @@ class CudfFrames:
     def factorize(self, column: Series) -> tuple[Array, Series]:
         codes, uniques = column.factorize()
         return codes, self._cudf.Series(uniques)
+
+    def factorize_strings(self, column: Series, ascending: bool = False) -> None:
+        """Nothing: cuDF's own way with strings is fast."""
 
     def positions(self, vocabulary: Series, column: Series) -> Array:
         if column.dtype != vocabulary.dtype:

@@ -61,6 +61,8 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
             f"Column {name!r} is of type {column.dtype}, whose values name no vertices: convert it to one of "
             f"numbers, strings or dates, or put the parts of each value into columns of their own."
         )
+    if (strings := library.factorize_strings(column)) is not None:
+        return IdColumn(name, "value", column.dtype, len(column), strings)
     if nulls := library.null_count(column):
         raise NullIdsError(name, nulls)
     if isinstance(column.dtype, pd.SparseDtype):

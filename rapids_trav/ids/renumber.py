@@ -15,7 +15,7 @@ other values 4 k bytes and the vocabularies.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import ModuleType
 
@@ -87,10 +87,31 @@ class Renumbering:
         """Return the values of categoricals in place of their codes; other parts as they are."""
         if part.kind != "category":
             return part
-        return read(part.name, part.data.astype(part.dtype.categories.dtype), self.library, self.xp)
+        codes = move(self.library.array(part.data.cat.codes), self.xp)
+        used = self.xp.zeros(len(part.dtype.categories), dtype=bool)
+        used[codes] = True
+        chosen = self.xp.flatnonzero(used)
+        values = self.library.take(self.library.column(part.dtype.categories), chosen)
+        distinct = read(part.name, values, self.library, self.xp)
+        places = self.xp.empty(len(used), dtype=vertex_dtype(len(used)))
+        places[chosen] = self.xp.arange(len(chosen), dtype=places.dtype)
+        if distinct.kind == "value":
+            of_chosen, uniques = distinct.data
+            data = move(of_chosen, self.xp)[places[codes]], uniques
+        else:
+            data = distinct.data[places[codes]]
+        return replace(distinct, rows=part.rows, data=data)
 
     def _values(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
         vocabularies = [uniques for _, uniques in (part.data for part in parts)]
+        if (strings := merge_strings(vocabularies, parts[0].dtype, self.library)) is not None:
+            places, merged = strings
+            ends = np.cumsum([len(uniques) for uniques in vocabularies])
+            numbered = [
+                places[end - len(part.data[1]) : end][part.data[0]]
+                for part, end in zip(parts, ends, strict=True)
+            ]
+            return ValueIds(merged, self.library, self.xp), lambda position: move(numbered[position], self.xp)
         try:
             merged = merge_values(vocabularies, parts[0].dtype, self.library)
         except (TypeError, ValueError) as error:
@@ -150,12 +171,25 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
 
 def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
     """The distinct values in ascending order; strings in `dtype`, moments in its time zone."""
+    if (strings := merge_strings(vocabularies, dtype, library)) is not None:
+        return strings[1]
     vocabularies = [_in_zone_of(dtype, values) for values in vocabularies]
     merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
     if merged.dtype != dtype and _family(dtype) == "text":
         merged = merged.astype(dtype)
     _check_order(merged)
     return merged
+
+
+def merge_strings(
+    vocabularies: Sequence[Column], dtype: Dtype, library: Library
+) -> tuple[np.ndarray, Column] | None:
+    """The place of each value, and the distinct values in ascending order; None if not of many strings."""
+    joined = vocabularies[0] if len(vocabularies) == 1 else library.concat(vocabularies, ignore_index=True)
+    if (strings := library.factorize_strings(joined, ascending=True)) is None:
+        return None
+    places, merged = strings
+    return places, merged if merged.dtype == dtype else merged.astype(dtype)
 
 
 def _in_zone_of(dtype: Dtype, values: Column) -> Column:

@@ -21,7 +21,7 @@ from typing import Any
 import numba
 
 from rapids_trav.engines.cpu.runtime.compile import require_compiler
-from rapids_trav.engines.cpu.runtime.kernel_cache import CacheFile, KernelCache
+from rapids_trav.utilities.kernel_cache import CacheFile, KernelCache
 from rapids_trav.programs.definition import n_arguments
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

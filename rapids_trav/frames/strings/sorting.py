@@ -1,0 +1,183 @@
+"""Distinct strings in ascending order of their bytes, which for UTF-8 is that of their code points.
+
+Multikey quicksort (Bentley and Sedgewick, SODA 1997) on words of eight bytes that lie beside the rows, so that
+most comparisons touch no string (Ng and Kakehi, "Cache efficient radix sort for string sorting", 2007):
+
+1. what all strings begin with is skipped;
+2. the words that follow go to buckets by their highest bits;
+3. each bucket is sorted by word, and where words are equal, by the next one.
+
+Buckets are shared among the threads.  Zeros stand behind the end of a string; those that end within equal
+words differ by null characters alone, and the shorter comes first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from rapids_trav.frames.strings.words import WORD, comes_first, swapped, word_at
+from rapids_trav.utilities.kernels import Threads, kernel
+
+GRAIN = 1 << 12  # strings below which a step is not shared
+BUCKET_BITS = 12
+FEW = 16  # words that are sorted by insertion
+DEEPEST = 256  # parts that wait: at most two for each halving, since the smallest is always sorted first
+
+
+def sort_strings(data: np.ndarray, offsets: np.ndarray, rows: np.ndarray, threads: Threads) -> np.ndarray:
+    """Return the order in which these rows, whose strings are distinct, ascend."""
+    n = len(rows)
+    order = np.arange(n, dtype=rows.dtype)
+    if n < 2:
+        return order
+    common = min(threads.run(_common, n, data, offsets, rows, grain=GRAIN))
+    words = np.empty(n, np.uint64)
+    threads.run(_words, n, data, offsets, rows, common, words, grain=GRAIN)
+    lowest = words.min()
+    bits = int(words.max() - lowest).bit_length()
+    shift = np.uint64(max(bits - BUCKET_BITS, 0))
+    ends = np.cumsum(np.bincount(((words - lowest) >> shift).view(np.int64), minlength=1 << BUCKET_BITS))
+    starts = np.concatenate([[0], ends])
+    sorted_words = np.empty_like(words)
+    _to_buckets(words, lowest, shift, starts.copy(), sorted_words, order)
+    threads.run(
+        _sort, 1 << BUCKET_BITS, starts, data, offsets, rows, common, sorted_words, order, grain=1
+    )  # fmt: skip
+    return order
+
+
+@kernel
+def _common(data, offsets, rows, begin, end):
+    """How many bytes the strings of these rows and the first have in common at their beginning."""
+    first = offsets[rows[0]]
+    common = offsets[rows[0] + 1] - first
+    for i in range(begin, end):
+        start = offsets[rows[i]]
+        common = min(common, offsets[rows[i] + 1] - start)
+        for k in range(common):
+            if data[start + k] != data[first + k]:
+                common = k
+                break
+    return common
+
+
+@kernel
+def _word(data, offsets, row, depth):
+    at, end = offsets[row] + depth, offsets[row + 1]
+    return swapped(word_at(data, at, end)) if at < end else types.uint64(0)
+
+
+@kernel
+def _words(data, offsets, rows, depth, words, begin, end):
+    for i in range(begin, end):
+        words[i] = _word(data, offsets, rows[i], depth)
+
+
+@kernel
+def _to_buckets(words, lowest, shift, places, sorted_words, order):
+    for i in range(len(words)):
+        bucket = types.intp((words[i] - lowest) >> shift)
+        sorted_words[places[bucket]] = words[i]
+        order[places[bucket]] = i
+        places[bucket] += 1
+
+
+@kernel
+def _sort(starts, data, offsets, rows, common, words, order, first_bucket, last_bucket):
+    waiting = np.empty((DEEPEST, 3), np.int64)
+    for bucket in range(first_bucket, last_bucket):
+        n_waiting = 0
+        begin, end, depth = starts[bucket], starts[bucket + 1], common
+        while True:
+            if end - begin <= FEW:
+                _insert(data, offsets, rows, depth, words, order, begin, end)
+                if n_waiting == 0:
+                    break
+                n_waiting -= 1
+                begin, end, depth = _part(waiting, n_waiting)
+                continue
+            less, more = _split(words, order, begin, end)
+            next_depth = depth + WORD
+            ended = _ended_first(data, offsets, rows, next_depth, words, order, less, more)
+            for part in _by_size((begin, less, depth), (ended, more, next_depth), (more, end, depth)):
+                for i in range(3):
+                    waiting[n_waiting, i] = part[i]
+                n_waiting += 1
+            n_waiting -= 1
+            begin, end, depth = _part(waiting, n_waiting)
+
+
+@kernel
+def _part(waiting, i):
+    return waiting[i, 0], waiting[i, 1], waiting[i, 2]
+
+
+@kernel
+def _by_size(one, two, three):
+    """The three parts, the largest first."""
+    if one[1] - one[0] < two[1] - two[0]:
+        one, two = two, one
+    if one[1] - one[0] < three[1] - three[0]:
+        one, three = three, one
+    if two[1] - two[0] < three[1] - three[0]:
+        two, three = three, two
+    return one, two, three
+
+
+@kernel
+def _insert(data, offsets, rows, depth, words, order, begin, end):
+    for i in range(begin + 1, end):
+        word, item = words[i], order[i]
+        k = i
+        while k > begin and (
+            word < words[k - 1]
+            or (word == words[k - 1] and comes_first(data, offsets, rows[item], rows[order[k - 1]], depth))
+        ):
+            words[k], order[k] = words[k - 1], order[k - 1]
+            k -= 1
+        words[k], order[k] = word, item
+
+
+@kernel
+def _split(words, order, begin, end):
+    """Move the words less than a pivot to the front, and those greater to the back."""
+    one, two, three = words[begin], words[(begin + end) // 2], words[end - 1]
+    pivot = max(min(one, two), min(max(one, two), three))
+    less, i, more = begin, begin, end
+    while i < more:
+        if words[i] < pivot:
+            words[i], words[less] = words[less], words[i]
+            order[i], order[less] = order[less], order[i]
+            less += 1
+            i += 1
+        elif words[i] > pivot:
+            more -= 1
+            words[i], words[more] = words[more], words[i]
+            order[i], order[more] = order[more], order[i]
+        else:
+            i += 1
+    return less, more
+
+
+@kernel
+def _ended_first(data, offsets, rows, depth, words, order, begin, end):
+    """Sort the strings of at most `depth` bytes to the front, by length; the others get their next word.
+
+    There are at most eight that end: the words before are equal.
+    """
+    ended = begin
+    for i in range(begin, end):
+        row = rows[order[i]]
+        if offsets[row + 1] - offsets[row] > depth:
+            words[i] = _word(data, offsets, row, depth)
+            continue
+        words[i], item = words[ended], order[i]
+        order[i] = order[ended]
+        k = ended
+        while k > begin and comes_first(data, offsets, row, rows[order[k - 1]], 0):
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = item
+        ended += 1
+    return ended

@@ -1,0 +1,83 @@
+"""Columns of strings as Arrow holds them, whatever pandas calls them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rapids_trav.frames.columns import Dtype, Series
+
+WORD = 8  # bytes that are looked at together
+BLOCK = 1 << 14  # objects that are looked at and then copied, while they are in the cache
+
+
+def objects_of(column: Series) -> np.ndarray | None:
+    """Return the objects of a column that holds its strings as such, else None."""
+    if _is_object(column.dtype) or getattr(column.dtype, "storage", None) == "python":
+        return np.ascontiguousarray(column.array, dtype=object)
+    return None
+
+
+def text_of(column: Series) -> pa.LargeStringArray | None:
+    """Return an Arrow column without nulls, which is not copied if it has one chunk; None of other kinds."""
+    if not _is_arrow_text(column.dtype):
+        return None
+    values = pa.chunked_array(pa.array(column.array))
+    return None if values.null_count else _whole(values)
+
+
+def text_of_objects(values: np.ndarray) -> pa.LargeStringArray | None:
+    """Return objects that are all strings, and of no subclass, as an Arrow array.
+
+    None if any is something else, or cannot be written in UTF-8: a lone surrogate.
+    """
+    blocks = []
+    for begin in range(0, len(values), BLOCK):
+        block = values[begin : begin + BLOCK]
+        if set(map(type, block)) != {str}:
+            return None
+        try:
+            blocks.append(pa.array(block, pa.large_string()))
+        except UnicodeEncodeError:
+            return None
+    return _whole(pa.chunked_array(blocks, pa.large_string()))
+
+
+def buffers_of(text: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of all strings, at least a word of them, and the offsets, which end with the last's end."""
+    _, offsets, data = text.buffers()
+    places = np.zeros(1, np.int64) if offsets is None else np.frombuffer(offsets, np.int64)
+    places = places[text.offset : text.offset + len(text) + 1]
+    letters = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    if len(letters) < WORD:
+        letters = np.pad(letters, (0, WORD))
+    for array in (letters, places):  # kernels are compiled for what may not be written to
+        array.flags.writeable = False
+    return letters, places
+
+
+def addresses(values: np.ndarray) -> np.ndarray:
+    """Return where each object lies, which is what an array of objects holds."""
+    interface = {key: value for key, value in values.__array_interface__.items() if key != "descr"}
+
+    class Addresses:
+        __array_interface__ = interface | {"typestr": np.dtype(np.intp).str}
+        held = values
+
+    return np.asarray(Addresses())
+
+
+def _whole(values: pa.ChunkedArray) -> pa.LargeStringArray:
+    values = values.cast(pa.large_string())  # in which no column is too long
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def _is_object(dtype: Dtype) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
+
+
+def _is_arrow_text(dtype: Dtype) -> bool:
+    if isinstance(dtype, pd.ArrowDtype):
+        return dtype.pyarrow_dtype in (pa.string(), pa.large_string())
+    return isinstance(dtype, pd.StringDtype)

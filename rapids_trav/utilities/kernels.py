@@ -1,0 +1,97 @@
+"""How code for the CPU is compiled and shared among threads: Numba, without the interpreter lock, kept on disk.
+
+Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads at once.
+This replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing
+for it, and any number of Python threads may call the engine at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Self
+
+from rapids_trav.errors import TravError, first_line
+
+try:
+    import numba
+
+    from rapids_trav.utilities.kernel_cache import KernelCache
+except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
+    raise TravError(
+        f"Numba cannot be imported ({first_line(error)}): look at the environment variables that begin with "
+        "NUMBA_."
+    ) from error
+
+PIECES_PER_THREAD = 8
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile `function` at its first call; later processes load it from Numba's cache folder."""
+    require_compiler()
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    # Neither the package's folder nor the user's cache folder may be writable.
+    with contextlib.suppress(RuntimeError):
+        dispatcher._cache = KernelCache(function)
+    return dispatcher
+
+
+def require_compiler() -> None:
+    """Refuse to work where Numba has been told not to compile: some kernels are not Python at all."""
+    if numba.config.DISABLE_JIT:
+        raise TravError(
+            "The CPU engine compiles its searches with Numba, and NUMBA_DISABLE_JIT forbids it: unset it."
+        )
+
+
+class Threads:
+    """The threads of one piece of work, started when a step is first wide enough to share.
+
+    The size is `NUMBA_NUM_THREADS`, by default the number of cores that the process may use.
+    """
+
+    def __init__(self, size: int | None = None) -> None:
+        self.size = size or numba.config.NUMBA_NUM_THREADS
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, function: Callable, n_items: int, *arguments: object, grain: int) -> list:
+        """Call `function(*arguments, begin, end)` for ranges that cover `n_items`.
+
+        Gives the results in any order.  No range is shorter than `grain` items unless it is the only one.
+        A thread takes the next range when it has finished one, so unequal ranges balance out.
+        """
+        pieces = min(PIECES_PER_THREAD * self.size, n_items // grain)
+        if pieces <= 1 or self.size == 1:
+            return [function(*arguments, 0, n_items)]
+        ranges = deque((n_items * i // pieces, n_items * (i + 1) // pieces) for i in range(pieces))
+        results: list = []
+
+        def work() -> None:
+            while True:
+                try:
+                    begin, end = ranges.popleft()
+                except IndexError:
+                    return
+                results.append(function(*arguments, begin, end))
+
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size - 1, thread_name_prefix="rapids_trav")
+        helpers = []
+        with suppress(RuntimeError):  # the system may start no more threads: those there are do it all
+            for _ in range(min(self.size, pieces) - 1):
+                helpers.append(self._pool.submit(work))
+        work()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+        return results
