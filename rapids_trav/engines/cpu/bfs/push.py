@@ -14,7 +14,7 @@ WIDE = 1 << 15  # edges of a frontier from which several threads beat one: about
 WIDE_VERTICES = WIDE // 8  # counts too, as a policy may know no better than 1 edge after a pull
 BUFFER = 1024  # claimed vertices that a thread gathers before it enters them in the queue
 AHEAD = 16  # edges between asking for a distance and reading it
-DONE, PULL_NEXT, WIDE_NEXT = range(3)
+DONE, PULL_NEXT, WIDE_NEXT, CHAINED = range(4)
 CHAIN = 4  # vertices of a frontier that is a chain or a few, in which one miss of the cache waits for another
 ONE, SIX, SIXTY_THREE = np.uintp(1), np.uintp(6), np.uintp(63)
 
@@ -22,9 +22,12 @@ ONE, SIX, SIXTY_THREE = np.uintp(1), np.uintp(6), np.uintp(63)
 @kernel
 def push_levels(
     row_offsets, column_indices, distance, predecessor, keep, visited, queue, head, tail, edges, edges_left,
-    level, limit, targets, has_targets, beamer, alpha, least, must_push, may_share,
+    level, limit, targets, has_targets, beamer, alpha, least, must_push, may_share, chained, marks,
 ):  # fmt: skip
     """Push on one thread until the search ends (DONE) or the next level is better pulled or shared.
+
+    Or until so many levels have been chains (CHAINED, `chained` of them) that `marks`, which `every_64th`
+    makes, are worth the visits that they cost.
 
     `edges` leave the frontier; `edges_left` counts them and those of vertices not yet reached.  `visited` has
     a bit for each vertex: it stays in the cache next to the core, where distances do not.
@@ -33,8 +36,6 @@ def push_levels(
     status = DONE
     examined = 0
     n_vertices = len(distance)
-    chained = 0
-    marks = np.empty(0, np.int64)
     while head < tail and level < limit:
         if not must_push and edges >= least and _should_pull(beamer, alpha, edges, edges_left):
             status = PULL_NEXT
@@ -42,15 +43,16 @@ def push_levels(
         if may_share and (edges > WIDE or tail - head > WIDE_VERTICES):
             status = WIDE_NEXT
             break
+        chain = tail - head <= CHAIN
+        if chain and len(marks) == 0 and chained > n_vertices >> 6:
+            status = CHAINED
+            break
+        chained += chain
         must_push = False
         edges_left -= edges
         edges = 0
         level += 1
         end = tail
-        chain = end - head <= CHAIN
-        chained += chain
-        if chain and len(marks) == 0 and chained > n_vertices >> 6:
-            marks = _every_64th(row_offsets)
         guess = chain and len(marks) > 0
         for i in range(head, end):
             u = np.uintp(queue[i])
@@ -64,7 +66,7 @@ def push_levels(
                 bit = np.uint64(1) << (v & SIXTY_THREE)
                 if word & bit == 0:
                     if guess:
-                        prefetch(column_indices, _likely_row(marks, v))
+                        prefetch(column_indices, likely_row(marks, v))
                     visited[v >> SIX] = word | bit
                     distance[v] = level
                     if keep:
@@ -78,12 +80,12 @@ def push_levels(
                 found_targets += 1
             if found_targets == len(targets):
                 break
-    return status, examined, level, head, tail, edges, edges_left
+    return status, examined, level, head, tail, edges, edges_left, chained
 
 
 @kernel
-def _every_64th(row_offsets):
-    """The offsets of rows 0, 64, 128 and so on, and the last."""
+def every_64th(row_offsets):
+    """Return the offsets of rows 0, 64, 128 and so on, and the last."""
     n_vertices = len(row_offsets) - 1
     marks = np.empty((n_vertices >> 6) + 2, np.int64)
     for i in range(len(marks)):
@@ -92,8 +94,8 @@ def _every_64th(row_offsets):
 
 
 @kernel
-def _likely_row(marks, v):
-    """Where the row of `v` begins if the rows around it are equally long.
+def likely_row(marks, v):
+    """Return where the row of `v` begins if the rows around it are equally long.
 
     In a chain of vertices, each waits for its offset and then for its row.  If the guess is near, both come
     from memory at once.
