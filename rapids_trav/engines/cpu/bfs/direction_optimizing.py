@@ -7,11 +7,13 @@ A narrow frontier is pushed: its vertices claim their unvisited neighbours.  Whe
 of those left, most of them lead to visited vertices, so the level is pulled: each unvisited vertex looks for
 a neighbour in the frontier and stops at the first.
 
-1. `push_levels` pushes level after level on one thread, for as long as they are narrow.
+1. `push_levels` pushes level after level on one thread, for as long as they are narrow.  Whether a vertex was
+   visited it looks up in a bitmap (Agarwal, Petrini, Pasetto and Bader, SC 2010); where frontiers are a few
+   vertices, as on a path, it asks for the next row before it knows where that is (`likely_row`).
 2. `push` pushes one wide level on all threads; a vertex goes to the thread whose compare-and-swap sets its
    distance, so it enters the queue once.
-3. `mark` turns distances into two bitmaps, the frontier and the unvisited; `pull` walks the unvisited one,
-   a thread owning whole words; `enqueue` turns the last frontier back into a queue.
+3. `mark` turns the frontier into a bitmap; `pull` walks that of the unvisited, a thread owning whole words;
+   `enqueue` turns the last frontier back into a queue.
 
 The queue holds every pushed vertex once, in order of distance: a frontier is a slice of it.
 """
@@ -24,7 +26,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.pull import count_edges, enqueue, mark, pull
-from rapids_trav.engines.cpu.bfs.push import PULL_NEXT, WIDE_NEXT, push, push_levels
+from rapids_trav.engines.cpu.bfs.push import CHAINED, PULL_NEXT, WIDE_NEXT, every_64th, push, push_levels
 from rapids_trav.engines.cpu.bfs.state import SearchState, TurningRule, policy_of, start
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions, Search, View
@@ -33,24 +35,31 @@ from rapids_trav.engines.launches import launched
 
 @dataclass
 class Frontier:
-    """The slice `queue[head:tail]`, its edges, and the edges not yet pushed (its own among them)."""
+    """The slice `queue[head:tail]`, its edges, and the edges not yet pushed (its own among them).
+
+    The bits of `queue[:marked]` are among the visited.  `chained` levels had a few vertices; `marks` are empty
+    until there have been many of them.
+    """
 
     queue: Array
     head: int
     tail: int
     edges: int
     edges_left: int
+    marks: Array
+    marked: int = 0
+    chained: int = 0
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
     """Distances and predecessors from all `sources` at once."""
-    policy = policy_of(options)
+    policy = policy_of(options, view.n_vertices)
     state = start(view, sources, options)
     out = view.out
     queue = np.empty(view.n_vertices, out.column_indices.dtype)
     queue[: len(state.sources)] = state.sources
     edges = int((out.row_offsets[state.sources + 1] - out.row_offsets[state.sources]).sum())
-    front = Frontier(queue, 0, len(state.sources), edges, out.n_edges)
+    front = Frontier(queue, 0, len(state.sources), edges, out.n_edges, np.empty(0, np.int64))
     returned = False  # "beamer" pushes at least one level after it stops pulling
 
     with Team() as team:
@@ -62,6 +71,9 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
             elif status == PULL_NEXT:
                 _pull_while_wide(team, view, state, front, policy)
                 returned = policy.beamer
+            elif status == CHAINED:
+                launched(every_64th.__name__)
+                front.marks = every_64th(out.row_offsets)
     return state.result()
 
 
@@ -70,13 +82,18 @@ def _push_narrow(
 ) -> int:
     """Push until the search ends or a level asks to be pulled or to be shared; with a trace, one level."""
     before, level = front.tail - front.head, state.level
+    mark(state.visited, front.queue, front.marked, front.tail)
     launched(push_levels.__name__)
-    status, examined, state.level, front.head, front.tail, front.edges, front.edges_left = push_levels(
+    (
+        status, examined, state.level, front.head, front.tail, front.edges, front.edges_left, front.chained,
+    ) = push_levels(
         view.out.row_offsets, view.out.column_indices, state.distance, state.predecessor, state.keep,
-        front.queue, front.head, front.tail, front.edges, front.edges_left,
+        state.visited, front.queue, front.head, front.tail, front.edges, front.edges_left,
         level, level + 1 if state.tracing else state.limit, state.targets, state.has_targets,
-        policy.beamer, policy.alpha, returned, team.size > 1,
+        policy.beamer, policy.alpha, policy.least, returned, team.size > 1,
+        front.chained, front.marks,
     )  # fmt: skip
+    front.marked = front.tail
     if state.level > level:
         state.record_push(before, examined)
     return status
@@ -103,9 +120,10 @@ def _pull_while_wide(
 ) -> None:
     """Pull level after level until the policy returns to pushing or the search ends."""
     n_words = (view.n_vertices + 63) // 64
-    frontier, found, unvisited = (np.empty(n_words, np.int64) for _ in range(3))
-    linked = view.into.linked
-    team.run(mark, n_words, state.distance, state.level, linked, frontier, unvisited, grain=64)
+    frontier, found = (np.zeros(n_words, np.int64) for _ in range(2))
+    mark(frontier.view(np.uint64), front.queue, front.head, front.tail)
+    mark(state.visited, front.queue, front.marked, front.tail)
+    unvisited = state.unvisited(view.into.linked)
     n_frontier = front.tail - front.head
     while True:
         state.level += 1
@@ -124,6 +142,7 @@ def _pull_while_wide(
             break
     if not policy.beamer:
         front.edges = 1
+    np.invert(unvisited.view(np.uint64), out=state.visited)
     front.head = front.tail
-    front.tail = front.head + n_frontier
+    front.tail = front.marked = front.head + n_frontier
     enqueue(frontier, front.queue, front.head)

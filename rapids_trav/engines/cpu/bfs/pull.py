@@ -16,26 +16,11 @@ ROUNDS = 4  # neighbours looked at without branches
 
 
 @kernel
-def mark(distance, level, linked, frontier, unvisited, begin, end):
-    """Bitmaps of the frontier and of the unvisited vertices that have a row to look at.
-
-    The others can never be reached (SYSTEMS V5); only a source among them is in a frontier, the first.
-    """
-    pruned = len(linked) > 0
-    for word in range(begin, end):
-        if pruned and level > 0 and linked[word] == 0:
-            frontier[word] = 0
-            unvisited[word] = 0
-            continue
-        in_frontier = 0
-        not_visited = 0
-        first = word << 6
-        for bit in range(min(64, len(distance) - first)):
-            d = distance[first + bit]
-            in_frontier |= np.int64(d == level) << bit
-            not_visited |= np.int64(d < 0) << bit
-        frontier[word] = in_frontier
-        unvisited[word] = not_visited & linked[word] if pruned else not_visited
+def mark(bitmap, queue, begin, end):
+    """Set the bits of `queue[begin:end]`."""
+    for i in range(begin, end):
+        v = np.uintp(queue[i])
+        bitmap[v >> np.uintp(6)] |= np.uint64(1) << (v & np.uintp(63))
 
 
 @kernel
@@ -44,7 +29,7 @@ def pull(
 ):  # fmt: skip
     """Gather unvisited vertices, asking for their rows, and look at those rows a batch later.
 
-    Every unvisited vertex has a row that is not empty, as `mark` leaves them.
+    Every unvisited vertex has a row that is not empty, as `SearchState.unvisited` leaves them.
     """
     n_found = 0
     checked = 0

@@ -14,54 +14,94 @@ WIDE = 1 << 15  # edges of a frontier from which several threads beat one: about
 WIDE_VERTICES = WIDE // 8  # counts too, as a policy may know no better than 1 edge after a pull
 BUFFER = 1024  # claimed vertices that a thread gathers before it enters them in the queue
 AHEAD = 16  # edges between asking for a distance and reading it
-DONE, PULL_NEXT, WIDE_NEXT = range(3)
+DONE, PULL_NEXT, WIDE_NEXT, CHAINED = range(4)
+CHAIN = 4  # vertices of a frontier that is a chain or a few, in which one miss of the cache waits for another
+ONE, SIX, SIXTY_THREE = np.uintp(1), np.uintp(6), np.uintp(63)
 
 
 @kernel
 def push_levels(
-    row_offsets, column_indices, distance, predecessor, keep, queue, head, tail, edges, edges_left,
-    level, limit, targets, has_targets, beamer, alpha, must_push, may_share,
+    row_offsets, column_indices, distance, predecessor, keep, visited, queue, head, tail, edges, edges_left,
+    level, limit, targets, has_targets, beamer, alpha, least, must_push, may_share, chained, marks,
 ):  # fmt: skip
     """Push on one thread until the search ends (DONE) or the next level is better pulled or shared.
 
-    `edges` leave the frontier; `edges_left` counts them and those of vertices not yet reached.
+    Or until so many levels have been chains (CHAINED, `chained` of them) that `marks`, which `every_64th`
+    makes, are worth the visits that they cost.
+
+    `edges` leave the frontier; `edges_left` counts them and those of vertices not yet reached.  `visited` has
+    a bit for each vertex: it stays in the cache next to the core, where distances do not.
     """
     found_targets = 0
     status = DONE
     examined = 0
+    n_vertices = len(distance)
     while head < tail and level < limit:
-        if not must_push and _should_pull(beamer, alpha, edges, edges_left):
+        if not must_push and edges >= least and _should_pull(beamer, alpha, edges, edges_left):
             status = PULL_NEXT
             break
         if may_share and (edges > WIDE or tail - head > WIDE_VERTICES):
             status = WIDE_NEXT
             break
+        chain = tail - head <= CHAIN
+        if chain and len(marks) == 0 and chained > n_vertices >> 6:
+            status = CHAINED
+            break
+        chained += chain
         must_push = False
         edges_left -= edges
         edges = 0
         level += 1
         end = tail
+        guess = chain and len(marks) > 0
         for i in range(head, end):
-            u = queue[i]
-            examined += row_offsets[u + 1] - row_offsets[u]
-            for e in range(row_offsets[u], row_offsets[u + 1]):
-                v = column_indices[e]
-                if distance[v] < 0:
+            u = np.uintp(queue[i])
+            e = np.uintp(row_offsets[u])
+            stop = np.uintp(row_offsets[u + ONE])
+            examined += np.int64(stop - e)
+            while e < stop:
+                v = np.uintp(column_indices[e])
+                e += ONE
+                word = visited[v >> SIX]
+                bit = np.uint64(1) << (v & SIXTY_THREE)
+                if word & bit == 0:
+                    if guess:
+                        prefetch(column_indices, likely_row(marks, v))
+                    visited[v >> SIX] = word | bit
                     distance[v] = level
                     if keep:
                         predecessor[v] = u
                     queue[tail] = v
                     tail += 1
+                    edges += row_offsets[v + ONE] - row_offsets[v]
         head = end
-        for i in range(head, tail):  # apart from the loop above, where each would wait for its own cache miss
-            v = queue[i]
-            edges += row_offsets[v + 1] - row_offsets[v]
         if has_targets:
             while found_targets < len(targets) and distance[targets[found_targets]] >= 0:
                 found_targets += 1
             if found_targets == len(targets):
                 break
-    return status, examined, level, head, tail, edges, edges_left
+    return status, examined, level, head, tail, edges, edges_left, chained
+
+
+@kernel
+def every_64th(row_offsets):
+    """Return the offsets of rows 0, 64, 128 and so on, and the last."""
+    n_vertices = len(row_offsets) - 1
+    marks = np.empty((n_vertices >> 6) + 2, np.int64)
+    for i in range(len(marks)):
+        marks[i] = row_offsets[min(i << 6, n_vertices)]
+    return marks
+
+
+@kernel
+def likely_row(marks, v):
+    """Return where the row of `v` begins if the rows around it are equally long.
+
+    In a chain of vertices, each waits for its offset and then for its row.  If the guess is near, both come
+    from memory at once.
+    """
+    before = marks[v >> SIX]
+    return before + (((marks[(v >> SIX) + ONE] - before) * np.int64(v & SIXTY_THREE)) >> 6)
 
 
 @kernel

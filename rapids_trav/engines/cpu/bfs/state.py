@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -11,6 +11,10 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.errors import TravError
 
+# A pulled level costs at least a visit to each word of 64 vertices, a pushed one a visit to each edge of the
+# frontier, and both visits about the same; measured on grids, lattices with holes, paths and R-MAT graphs.
+AUTO_LEAST = 64
+ALL_BITS = np.uint64(2**64 - 1)
 NO_LIMIT = np.iinfo(np.int32).max
 
 
@@ -22,11 +26,15 @@ class TurningRule:
     pushes again when the frontier falls below 1/beta of all vertices.  "gap" (GAP Benchmark Suite) counts the
     frontier's edges among those left, takes none off for pulled levels, keeps pulling while the frontier
     grows, and divides integers.
+
+    Neither pulls a frontier of fewer than `least` edges, 0 in what was published.  When few edges are left,
+    any frontier has a large part of them, but to pull it still takes a pass over the bitmaps.
     """
 
     beamer: bool
     alpha: int
     beta: int
+    least: int = 0
 
     def keeps_pulling(self, frontier: int, previous: int, n_vertices: int) -> bool:
         if self.beamer:
@@ -34,11 +42,13 @@ class TurningRule:
         return frontier >= previous or frontier > n_vertices // self.beta
 
 
-def policy_of(options: BfsOptions) -> TurningRule:
+def policy_of(options: BfsOptions, n_vertices: int) -> TurningRule:
+    """The policy that the options name; "auto" adds a least frontier to it."""
     policies = {"gap": TurningRule(False, 15, 18), "beamer": TurningRule(True, 14, 24)}
     if options.policy not in policies:
         raise TravError(f"policy {options.policy!r} is unknown; choose one of {', '.join(policies)}")
-    return policies[options.policy]
+    least = n_vertices // AUTO_LEAST if options.variant == "auto" else 0
+    return replace(policies[options.policy], least=least)
 
 
 class CpuRecorder:
@@ -75,6 +85,7 @@ class SearchState:
     distance: Array
     predecessor: Array  # of length 0 if not asked for
     keep: bool  # whether predecessors were asked for
+    visited: Array  # a bit for each vertex, 64 to the uint64 word; those after the last vertex are set
     sources: Array
     limit: int
     targets: Array
@@ -90,6 +101,16 @@ class SearchState:
         if self.level >= self.limit:
             return True
         return self.has_targets and bool((self.distance[self.targets] >= 0).all())
+
+    def unvisited(self, linked: Array) -> Array:
+        """Bitmap, int64, of the vertices not visited that have a row to look at (`Adjacency.linked`).
+
+        The others can never be reached (SYSTEMS V5).
+        """
+        unvisited = np.invert(self.visited).view(np.int64)
+        if len(linked):
+            unvisited &= linked
+        return unvisited
 
     def record_push(self, frontier: int, edges: int) -> None:
         self.recorder.push(self.level, frontier, edges)
@@ -110,10 +131,14 @@ def start(view: View, sources: Array, options: BfsOptions) -> SearchState:
     distance = np.full(view.n_vertices, -1, np.int32)
     sources = np.asarray(sources, dtype)
     distance[sources] = 0
+    visited = np.zeros(-(-view.n_vertices // 64), np.uint64)
+    if view.n_vertices % 64:
+        visited[-1] = ALL_BITS << np.uint64(view.n_vertices % 64)
     return SearchState(
         distance=distance,
         predecessor=np.full(view.n_vertices if options.predecessors else 0, -1, dtype),
         keep=options.predecessors,
+        visited=visited,
         sources=sources,
         limit=limit_of(options),
         targets=targets_of(options),
