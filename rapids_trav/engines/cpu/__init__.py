@@ -77,6 +77,18 @@ class CpuEngine:
         """An adjacency of NumPy arrays as the engine's own: it is that already."""
         return adjacency
 
+    def transposed(self, adjacency: Adjacency) -> Adjacency:
+        """The same edges by destination; see `turn.transposed`."""
+        from rapids_trav.engines.cpu.turn import transposed
+
+        return transposed(adjacency)
+
+    def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
+        """Each edge in both rows, a self-loop once; see `turn.symmetrized`."""
+        from rapids_trav.engines.cpu.turn import symmetrized
+
+        return symmetrized(adjacency, transpose)
+
     def free_bytes(self) -> int:
         """Bytes of memory that can be had."""
         return host_memory.available_bytes()
