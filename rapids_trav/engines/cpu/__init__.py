@@ -113,10 +113,10 @@ class CpuEngine:
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """A search of its own from each of k `sources`: distance (k, n), predecessor (k, n)."""
-        from rapids_trav.engines.cpu.bfs import multi_source, textbook
+        from rapids_trav.engines.cpu.bfs import each, textbook
 
         if options.variant == "auto":
-            return multi_source.search(view, sources, options)
+            return each.search(view, sources, options)
         return textbook.search_each(self.bfs, view, sources, options)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 from rapids_trav.errors import TravError, first_line
 
@@ -28,6 +29,7 @@ except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
 from rapids_trav.engines.launches import launched
 
 PIECES_PER_THREAD = 8
+_most: ContextVar[int | None] = ContextVar("rapids_trav_team_size", default=None)
 
 
 def kernel(function: Callable) -> Callable:
@@ -51,12 +53,23 @@ def require_compiler() -> None:
 class Team:
     """The threads of one question, started when a step is first wide enough to share.
 
-    The size is `NUMBA_NUM_THREADS`, by default the number of cores that the process may use.
+    The size is `NUMBA_NUM_THREADS`, by default the number of cores that the process may use, unless one is
+    given or the calling thread is `limited`.
     """
 
     def __init__(self, size: int | None = None) -> None:
-        self.size = size or numba.config.NUMBA_NUM_THREADS
+        self.size = size or _most.get() or numba.config.NUMBA_NUM_THREADS
         self._pool: ThreadPoolExecutor | None = None
+
+    @staticmethod
+    @contextmanager
+    def limited(size: int) -> Iterator[None]:
+        """Give the teams that this thread makes inside the block that size."""
+        token = _most.set(size)
+        try:
+            yield
+        finally:
+            _most.reset(token)
 
     def __enter__(self) -> Team:
         return self

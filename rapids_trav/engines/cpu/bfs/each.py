@@ -1,0 +1,57 @@
+"""Independent searches, one from each source: by themselves on different threads, or together.
+
+A search by itself looks at few edges, as it turns to pull, and its state stays in a core's cache; searches
+that run at the same time have no level to wait for.  Searches together share their looks at edges, and the
+cost of starting: that is faster where they are many on a dense graph whose words stay in the cache, and on
+graphs so small that starting is most of a search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cpu.bfs import direction_optimizing, multi_source
+from rapids_trav.engines.cpu.runtime.compile import Team
+from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
+
+
+def search(view: View, sources: Array, options: BfsOptions) -> Search:
+    """Distances and predecessors from each of `sources`, in rows; a trace has one search after the other."""
+    if together(view.out, len(sources), Team().size):
+        return multi_source.search(view, sources, options)
+    return separately(view, sources, options)
+
+
+def together(adjacency: Adjacency, n_sources: int, n_threads: int) -> bool:
+    return False
+
+
+def separately(view: View, sources: Array, options: BfsOptions) -> Search:
+    """As many searches at a time as there are threads; the last share them all."""
+    k = len(sources)
+    if k == 1:
+        found = direction_optimizing.search(view, sources, options)
+        predecessor = None if found.predecessor is None else found.predecessor[None]
+        return Search(found.distance[None], predecessor, found.trace, counters=found.counters)
+    shape, dtype = (k, view.n_vertices), view.out.column_indices.dtype
+    distance = np.empty(shape, np.int32)
+    predecessor = np.empty(shape, dtype) if options.predecessors else None
+    traces: list[list[LevelTrace]] = [[] for _ in range(k)]
+
+    def search_alone(first: int, n_threads: int, begin: int, end: int) -> None:
+        with Team.limited(n_threads):
+            for i in range(first + begin, first + end):
+                found = direction_optimizing.search(view, sources[i : i + 1], options)
+                distance[i] = found.distance
+                if predecessor is not None:
+                    predecessor[i] = found.predecessor
+                traces[i] = found.trace
+
+    with Team() as team:
+        shared = k % team.size  # searches that are left when all threads have had as many
+        if k > shared:
+            team.run(search_alone, k - shared, 0, 1, grain=1)
+        if shared:
+            team.run(search_alone, shared, k - shared, team.size // shared, grain=1)
+    return Search(distance, predecessor, [row for trace in traces for row in trace])
