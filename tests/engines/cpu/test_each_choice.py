@@ -86,7 +86,9 @@ def rows_of(n_vertices, n_edges):
         (4_000, 8_000, 2, True),  # a small path
         (81_000, 2_700_000, 2, True),
         (81_000, 162_000, 64, False),  # long: searches do not meet
-        (260_000, 8_400_000, 64, False),  # its words do not stay in a cache
+        (260_000, 8_400_000, 63, False),  # its words do not stay in a cache
+        (260_000, 8_400_000, 64, True),  # but they are full
+        (1_000_000, 32_000_000, 64, False),
         (4_000, 176_000, 1, False),
     ],
 )

@@ -19,6 +19,7 @@ from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 # Measured on two cores with 2 MB of cache each, for 2 to 128 sources, on social and citation networks of 4,000 to
 # 81,000 vertices, R-MAT of scale 14 and 18, a random graph, grids, paths and a star.
 FEW_VERTICES = 1 << 17  # whose words stay in a core's cache
+MANY_SOURCES = 64  # that fill words, and are worth it for twice as many vertices
 FEWEST_VERTICES = 1 << 14  # of a graph on which starting is most of a search
 NEIGHBORS = 8  # of a vertex on average, from which searches meet after few levels
 
@@ -33,7 +34,8 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
 def together(adjacency: Adjacency, n_sources: int) -> bool:
     """Whether searches had better share their looks at the edges."""
     n, n_entries = adjacency.n_vertices, adjacency.n_edges
-    meeting = n <= FEWEST_VERTICES or (n <= FEW_VERTICES and n_entries >= NEIGHBORS * n)
+    most = 2 * FEW_VERTICES if n_sources >= MANY_SOURCES else FEW_VERTICES
+    meeting = n <= FEWEST_VERTICES or (n <= most and n_entries >= NEIGHBORS * n)
     return n_sources != 1 and meeting
 
 
