@@ -133,39 +133,55 @@ def _search_each(engine: Engine, question: SearchRequest, sources: Array, option
 
 def _rows(
     graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
-) -> tuple[Array | None, dict[str, Column], Array, Array | None]:
-    """Source (None: joint), columns of the vertex, distance and predecessor of each row of the answer."""
+) -> tuple[dict[str, Column], dict[str, Column], Array, Array | None]:
+    """Columns of the source (joint: none) and vertex, distance and predecessor of each row of the answer."""
     xp, values = graph.engine.xp, graph.values
     n = values.n_here
     distance = values.in_order(found.distance).reshape(-1)
     predecessor = None if found.predecessor is None else values.in_order(found.predecessor).reshape(-1)
     if not reached_only:
         if not question.each:
-            return None, graph.vertex_columns("vertex"), distance, predecessor
-        k = len(found.distance)
-        source = xp.repeat(question.sources[first : first + k], n)
-        if k == 1:
-            return source, graph.vertex_columns("vertex"), distance, predecessor
-        return source, graph.id_columns("vertex", xp.tile(values.at(), k)), distance, predecessor
+            return {}, graph.vertex_columns("vertex"), distance, predecessor
+        own = question.sources[first : first + len(found.distance)]
+        return _sources(graph, own, n), _vertices(graph, len(own)), distance, predecessor
     kept = xp.flatnonzero(distance >= 0)
     distance = distance[kept]
     predecessor = None if predecessor is None else predecessor[kept]
     search, place = xp.divmod(kept, n) if question.each else (None, kept)
     vertex = graph.vertex_columns("vertex", place)
-    source = None if search is None else question.sources[search + first]
+    source = {} if search is None else graph.id_columns("source", question.sources[search + first])
     return source, vertex, distance, predecessor
+
+
+def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
+    """The columns of the source, of n rows for each."""
+    xp = graph.engine.xp
+    columns = graph.id_columns("source", sources)
+    if all(isinstance(column, xp.ndarray) for column in columns.values()):
+        return {name: xp.repeat(column, n) for name, column in columns.items()}
+    return graph.id_columns("source", xp.repeat(sources, n))
+
+
+def _vertices(graph: TraversableGraph, k: int) -> dict[str, Column]:
+    """The columns of the vertex, all vertices k times."""
+    xp = graph.engine.xp
+    columns = graph.vertex_columns("vertex")
+    if k == 1:
+        return columns
+    if all(isinstance(column, xp.ndarray) for column in columns.values()):
+        return {name: xp.tile(column, k) for name, column in columns.items()}
+    return graph.id_columns("vertex", xp.tile(graph.values.at(), k))
 
 
 def _named(
     graph: TraversableGraph,
-    source: Array | None,
+    source: dict[str, Column],
     vertex: dict[str, Column],
     distance: Array,
     predecessor: Array | None,
 ) -> dict[str, Column]:
     """The columns in the caller's ids."""
-    columns = {} if source is None else graph.id_columns("source", source)
-    columns |= vertex
+    columns = source | vertex
     columns["distance"] = Masked(distance, distance >= 0)
     if predecessor is not None:
         columns |= graph.id_columns("predecessor", predecessor, nulls=True)

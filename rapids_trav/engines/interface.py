@@ -171,6 +171,12 @@ class Engine(Builder, Protocol):
     ) -> Adjacency:
         """Return the rows in arrays that `outside.allocate` makes."""
 
+    def transposed(self, adjacency: Adjacency) -> Adjacency:
+        """Return the same edges by destination, without weights."""
+
+    def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
+        """Return each edge in both rows, a self-loop once, without weights; `transpose` may be there."""
+
     def free_bytes(self) -> int:
         """Return the bytes of its memory that can be had."""
 

@@ -94,9 +94,7 @@ class PandasFrames:
         codes, uniques = pd.factorize(column)
         return codes, pd.Series(uniques, dtype=column.dtype)
 
-    def factorize_strings(
-        self, column: Series, ascending: bool = False
-    ) -> tuple[np.ndarray, Series] | None:
+    def factorize_strings(self, column: Series, ascending: bool = False) -> tuple[np.ndarray, Series] | None:
         """The same of many strings, ascending if so wanted; None of few, of nulls and of other values."""
         if len(column) < MANY:
             return None

@@ -141,6 +141,10 @@ class DegreeOrderedIds(Portable):
         return table and table._replace(order=self.order, rank=self.rank, names=self.names)
 
     @property
+    def by_value(self) -> bool:
+        return self.base.by_value
+
+    @property
     def ascending(self) -> IdMap:
         return self.base
 

@@ -57,6 +57,10 @@ class IdMap(Protocol):
         """The place of each internal id in that order; None likewise."""
 
     @property
+    def by_value(self) -> bool:
+        """Whether an encoder of many values looks at each by itself, so that they may come in parts."""
+
+    @property
     def ascending(self) -> IdMap:
         """The map whose internal ids do ascend: this one, or the one beneath it."""
 
@@ -160,6 +164,10 @@ class AscendingIds(Portable):
         return None
 
     @property
+    def by_value(self) -> bool:
+        return False
+
+    @property
     def ascending(self) -> Self:
         return self
 
@@ -179,6 +187,7 @@ class RangeIds(AscendingIds):
     xp: ModuleType
     width = 1
     nbytes = 0
+    by_value = True
 
     @property
     def dtypes(self) -> tuple:
@@ -240,6 +249,10 @@ class SortedIds(AscendingIds):
     @property
     def nbytes(self) -> int:
         return self.ids.nbytes
+
+    @property
+    def by_value(self) -> bool:
+        return self.dense
 
     @property
     def table(self) -> IntegerTable | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.statistics import strengths
-from rapids_trav.engines.interface import Builder, Chunks
+from rapids_trav.engines.interface import Builder, Chunks, Engine
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.memory.model.search import Searches
 
@@ -71,9 +71,13 @@ class AdjacencySet:
         """How many independent searches there is room for, up to `most`."""
         return most
 
-    def _rebuilt(self, **how: bool) -> Adjacency:
-        edges = self._engine.expand_rows(self.forward)
-        return self._engine.build_adjacency(lambda: iter([(edges.src, edges.dst)]), self.n_vertices, **how)
+    def _rebuilt(self, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+        """The edges both ways, or else by destination."""
+        engine = self._engine
+        assert isinstance(engine, Engine)  # a builder beside one has its own way
+        if symmetric:
+            return engine.symmetrized(self.forward, self.__dict__.get("backward"))
+        return engine.transposed(self.forward)
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
         """The coordinate form of one of the adjacencies, kept."""

@@ -18,7 +18,8 @@ from rapids_trav.edges.sources import EdgeSource, require_column
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed, written
 from rapids_trav.frames.columns import Frame, Series, move
 from rapids_trav.ids.lookup import known_again
-from rapids_trav.ids.maps import IdMap, Library, Portable
+from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
+from rapids_trav.storage.kept_ends import kept_ends
 
 MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
 
@@ -102,13 +103,13 @@ class EdgeRows(Portable):
         """Yield both ends of the edges, as `pairs` does, and the weight of each, all in one dtype."""
         assert self.weight is not None
         name, dtype = self.weight
-        for frame, u, v, kept in self._read([name], where):
+        for frame, u, v, flags in self._read([name], where):
             column = frame[name]
             kinds = "iuf" if dtype.kind == "f" else "iu"
             if column.dtype.kind not in kinds or self.source.library.null_count(column):
                 raise TravError(EDGES_CHANGED)
             weight = move(self.source.library.array(column), self.xp).astype(dtype, copy=False)
-            yield u, v, weight if kept is None else weight[kept]
+            yield u, v, weight if flags is None else weight[flags]
 
     def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
         """The rows of the caller's edges, with all columns, whose both ends are chosen.
@@ -120,9 +121,9 @@ class EdgeRows(Portable):
             Most rows that are looked at together, as far as the source can be cut.
         """
         found = []
-        for frame, u, v, kept in self._read(self.source.columns, where, rows_at_once):
+        for frame, u, v, flags in self._read(self.source.columns, where, rows_at_once):
             rows = self.xp.flatnonzero(chosen[u] & chosen[v])
-            rows = rows if kept is None else kept[rows]
+            rows = rows if flags is None else self.xp.flatnonzero(flags)[rows]
             found.append(frame.take(move(rows, self.source.library.xp)))
             if len(found) == MOST_PARTS:
                 found = [self.source.library.concat(found)]
@@ -131,7 +132,7 @@ class EdgeRows(Portable):
     def _read(
         self, columns: Sequence[Hashable], where: Hashable | None, rows_at_once: int | None = None
     ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
-        """Frames, both ends of their rows, and the positions of the rows that `where` keeps (None: all)."""
+        """Frames, both ends of the rows that `where` keeps, and flags of those rows (None: all)."""
         encode = self._ids.encoder(many=True)
         rows = 0
         wanted = dict.fromkeys([*columns, *self.src, *self.dst, *([where] if where is not None else [])])
@@ -139,15 +140,29 @@ class EdgeRows(Portable):
             rows += len(frame)
             if rows > self._n_edges:
                 raise TravError(EDGES_CHANGED)
-            sides = ([frame[name] for name in side] for side in (self.src, self.dst))
-            u, v = (known_again(encode, columns, self.source.library, self.xp) for columns in sides)
-            kept = None
+            flags = None
             if where is not None:
-                kept = self.xp.flatnonzero(move(mask(frame, where, self.source.library), self.xp))
-                u, v = u[kept], v[kept]
-            yield frame, u, v, kept
+                flags = move(mask(frame, where, self.source.library), self.xp)
+            u, v = self._ends(encode, frame, flags)
+            yield frame, u, v, flags
         if rows != self._n_edges:
             raise TravError(EDGES_CHANGED)
+
+    def _ends(self, encode: Encoder, frame: Frame, flags: Array | None) -> Sequence[Array]:
+        """Internal ids of both ends of the rows of a frame, or of those that are flagged."""
+        library = self.source.library
+        sides = [[frame[name] for name in side] for side in (self.src, self.dst)]
+        if flags is not None:
+            columns = [column for side in sides for column in side]
+            if self._ids.by_value and self.xp is np and all(map(_plain_integers, columns)):
+                return kept_ends(encode, list(map(library.array, columns)), flags, vertex_dtype(self._ids.n))
+            kept = self.xp.flatnonzero(flags)
+            sides = [[library.take(column, kept) for column in side] for side in sides]
+        return [known_again(encode, side, library, self.xp) for side in sides]
+
+
+def _plain_integers(column: Series) -> bool:
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"
 
 
 class NullFlagsError(TravError):

@@ -133,7 +133,7 @@ class PagedAdjacencySet(AdjacencySet):
         getattr(self, name)
         return self._weights[name]
 
-    def _rebuilt(self, **how: bool) -> Adjacency:
+    def _rebuilt(self, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
         weights, xp = self._weights.get("forward"), self._outside.xp
         self._outside.search_rows.give_up()
         size = block_within(self._outside.budget)
@@ -146,9 +146,11 @@ class PagedAdjacencySet(AdjacencySet):
                 yield edges.src, edges.dst, *own
                 first = last
 
-        built = self._outside.build_adjacency(chunks, self.n_vertices, **how)
+        built = self._outside.build_adjacency(
+            chunks, self.n_vertices, symmetric=symmetric, transpose=transpose
+        )
         if weights is not None:  # without edges a build has seen none
-            name = "backward" if "transpose" in how else "symmetric"
+            name = "backward" if transpose else "symmetric"
             self._weights[name] = weights[:0] if built.weights is None else built.weights
         return replace(built, weights=None)
 

@@ -1,17 +1,18 @@
-"""How code for the CPU is compiled and shared among threads: Numba, without the interpreter lock, kept on disk.
+"""Compile code for the CPU, and share it among threads: Numba, without the interpreter lock, kept on disk.
 
-Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads at once.
-This replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing
-for it, and any number of Python threads may call the engine at the same time.
+Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads.  This
+replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing for it,
+and any number of Python threads may call the engine at the same time.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Self
 
 from rapids_trav.errors import TravError, first_line
@@ -27,6 +28,7 @@ except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     ) from error
 
 PIECES_PER_THREAD = 8
+_most: ContextVar[int | None] = ContextVar("rapids_trav_threads", default=None)
 
 
 def kernel(function: Callable) -> Callable:
@@ -50,12 +52,23 @@ def require_compiler() -> None:
 class Threads:
     """The threads of one piece of work, started when a step is first wide enough to share.
 
-    The size is `NUMBA_NUM_THREADS`, by default the number of cores that the process may use.
+    The size is `NUMBA_NUM_THREADS`, by default the number of cores that the process may use, unless one is
+    given or the calling thread is `limited`.
     """
 
     def __init__(self, size: int | None = None) -> None:
-        self.size = size or numba.config.NUMBA_NUM_THREADS
+        self.size = size or _most.get() or numba.config.NUMBA_NUM_THREADS
         self._pool: ThreadPoolExecutor | None = None
+
+    @staticmethod
+    @contextmanager
+    def limited(size: int) -> Iterator[None]:
+        """Give the teams that this thread makes inside the block that size."""
+        token = _most.set(size)
+        try:
+            yield
+        finally:
+            _most.reset(token)
 
     def __enter__(self) -> Self:
         return self

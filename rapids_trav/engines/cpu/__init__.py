@@ -81,6 +81,18 @@ class CpuEngine:
         """An adjacency of NumPy arrays as the engine's own: it is that already."""
         return adjacency
 
+    def transposed(self, adjacency: Adjacency) -> Adjacency:
+        """The same edges by destination; see `turn.transposed`."""
+        from rapids_trav.engines.cpu.turn import transposed
+
+        return transposed(adjacency)
+
+    def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
+        """Each edge in both rows, a self-loop once; see `turn.symmetrized`."""
+        from rapids_trav.engines.cpu.turn import symmetrized
+
+        return symmetrized(adjacency, transpose)
+
     def free_bytes(self) -> int:
         """Bytes of memory that can be had."""
         return host_memory.available_bytes()
@@ -105,10 +117,10 @@ class CpuEngine:
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """A search of its own from each of k `sources`: distance (k, n), predecessor (k, n)."""
-        from rapids_trav.engines.cpu.bfs import multi_source, textbook
+        from rapids_trav.engines.cpu.bfs import each, textbook
 
         if options.variant == "auto":
-            return multi_source.search(view, sources, options)
+            return each.search(view, sources, options)
         return textbook.search_each(self.bfs, view, sources, options)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:

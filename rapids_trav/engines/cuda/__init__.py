@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
@@ -143,6 +144,18 @@ class CudaEngine:
 
         with _device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
             return host_rows.on_device(adjacency)
+
+    def transposed(self, adjacency: Adjacency) -> Adjacency:
+        """The same edges by destination."""
+        edges = self.expand_rows(adjacency)
+        chunks = partial(iter, [(edges.src, edges.dst)])
+        return self.build_adjacency(chunks, adjacency.n_vertices, transpose=True)
+
+    def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
+        """Each edge in both rows, a self-loop once; the transpose would be of no help."""
+        edges = self.expand_rows(adjacency)
+        chunks = partial(iter, [(edges.src, edges.dst)])
+        return self.build_adjacency(chunks, adjacency.n_vertices, symmetric=True)
 
     def free_bytes(self) -> int:
         """Bytes of device memory that can be had."""

@@ -31,11 +31,11 @@ def test_searches_together_meet_at_a_vertex_that_counts_once(monkeypatch):
     monkeypatch.setattr(multi_source, "Team", lambda: Team(1))  # one word for both
     beyond = [(v, v + 1) for v in range(10, 200)]  # so many edges that no level is pulled
     view = view_of([(0, 1), (1, 2), *beyond], 201)
-    trace = ENGINE.bfs_each(view, np.array([0, 2]), BfsOptions(trace=True)).trace
+    trace = multi_source.search(view, np.array([0, 2]), BfsOptions(trace=True)).trace
     assert [(row.direction, row.frontier) for row in trace][:2] == [("push", 2), ("push", 1)]
 
 
 def test_searches_together_pull_a_level_with_most_of_the_edges():
     view = view_of(generators.star(100).to_numpy(), 100)
-    trace = ENGINE.bfs_each(view, np.array([0]), BfsOptions(trace=True)).trace
+    trace = multi_source.search(view, np.array([0]), BfsOptions(trace=True)).trace
     assert trace[0].direction == "pull"

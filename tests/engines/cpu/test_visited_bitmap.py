@@ -71,9 +71,7 @@ def test_a_chain_asks_for_likely_rows(monkeypatch, trace, keep):
         assert [row.level for row in found.trace] == list(range(1, found.distance.max() + 2))
         assert sum(row.edges for row in found.trace) == view.out.n_edges
     limited = ENGINE.bfs(view, sources, BfsOptions(predecessors=keep, depth_limit=100))
-    np.testing.assert_array_equal(
-        limited.distance, np.where(found.distance <= 100, found.distance, -1)
-    )
+    np.testing.assert_array_equal(limited.distance, np.where(found.distance <= 100, found.distance, -1))
 
 
 def test_few_chained_levels_do_not_pay_for_it(monkeypatch):

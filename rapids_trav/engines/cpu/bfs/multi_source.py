@@ -10,7 +10,8 @@ word `frontier` of those that did in the last level; one look at an edge serves 
 - pull: a vertex that some source has yet to reach collects words from its neighbours until none is missing.
 
 A level is pulled when its frontier has a large part of the edges of the vertices not yet complete.  Groups
-are independent and each runs on one thread; sources are dealt out to at least as many groups as threads.
+are independent and each runs on one thread; sources are dealt out to at least as many groups as threads,
+unless there is so little to do that a thread would take longer to start.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rapids_trav.engines.cpu.runtime.intrinsics import trailing_zeros
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 
 GROUP = 64
+SHARED = 3 << 18  # edges and answers from which several groups beat one word: some 2 ms of work
 PULL_ABOVE = 4  # pull when the frontier has more than a quarter of the edges of incomplete vertices
 
 
@@ -41,7 +43,8 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     traces: dict[int, list[LevelTrace]] = {}
 
     with Team() as team:
-        n_groups = max(-(-n_sources // GROUP), min(team.size, n_sources))
+        shared = view.out.n_edges + n_sources * n_vertices > SHARED
+        n_groups = max(-(-n_sources // GROUP), min(team.size, n_sources) if shared else 0)
         bounds = [n_sources * i // max(n_groups, 1) for i in range(n_groups + 1)]
 
         def search_groups(begin: int, end: int) -> None:

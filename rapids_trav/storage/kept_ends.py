@@ -1,0 +1,41 @@
+"""The ends of the edges that a filter keeps, looked up a cache-full at a time on all threads of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rapids_trav.errors import EDGES_CHANGED, TravError
+from rapids_trav.ids.maps import Encoder
+
+ROWS = 1 << 16  # looked at together: what is made of them stays in a core's cache
+SHARED = 4  # so many times as many, from which several threads beat one
+
+
+def kept_ends(
+    encode: Encoder, ends: Sequence[np.ndarray], flags: np.ndarray, dtype: np.dtype
+) -> list[np.ndarray]:
+    """Internal ids, of `dtype`, of the flagged rows of each array of `ends`.
+
+    Only those are looked up.  `encode` has to give each value the same id whatever stands beside it.
+    """
+    from rapids_trav.engines.cpu.runtime.compile import Team
+
+    firsts = range(0, len(flags), ROWS)
+    places = np.cumsum([0, *(np.count_nonzero(flags[first : first + ROWS]) for first in firsts)])
+    found = [np.empty(places[-1], dtype) for _ in ends]
+
+    def keep_rows(begin: int, end: int) -> None:
+        for i in range(begin, end):
+            rows = slice(firsts[i], firsts[i] + ROWS)
+            kept = np.flatnonzero(flags[rows])
+            for given, internal in zip(ends, found, strict=True):
+                some = encode([given[rows][kept]])
+                if len(some) and some.min() < 0:
+                    raise TravError(EDGES_CHANGED)
+                internal[places[i] : places[i + 1]] = some
+
+    with Team() as team:
+        team.run(keep_rows, len(firsts), grain=SHARED)
+    return found
