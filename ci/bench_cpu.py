@@ -33,7 +33,7 @@ from typing import Any
 
 import click
 import numpy as np
-from bench import provenance, threads
+from bench import provenance
 from bench.cpu import (
     builds,
     contest,
@@ -115,6 +115,8 @@ def run(asked: Settings, candidates: Sequence[rivals.Rival], recorder: Recorder)
 
 def compare_threads(roots: int, console: Console) -> None:
     """Questions a second by number of threads, on the Facebook graph."""
+    from bench import threads  # which needs Matplotlib
+
     edges = datasets.load("facebook")
     graph = edges.trav.graph()
     sources = np.random.default_rng(0).choice(edges["src"].unique(), roots).tolist()
@@ -136,9 +138,9 @@ def compare_threads(roots: int, console: Console) -> None:
 @click.option("--seed", default=1, show_default=True, help="Of the roots, weights and orders.")
 @click.option("--sources", type=int, multiple=True, default=searches.EACH_SOURCES, show_default=True,
               help="Numbers of sources of `each`.")  # fmt: skip
-@click.option("--seconds", default=1.0, show_default=True, help="Time of a contestant in a contest.")
+@click.option("--seconds", default=1.0, show_default=True, help="Time of each, for each question.")
 @click.option("--gap", "gap_folder", type=click.Path(path_type=Path), envvar="GAP_FOLDER",
-              help="Checkout of the GAP benchmark suite; made if it is not there. Also $GAP_FOLDER.")  # fmt: skip
+              help="Checkout of the GAP suite; made if it is not there. Also $GAP_FOLDER.")  # fmt: skip
 @click.option("--lagraph", "lagraph_folder", type=click.Path(path_type=Path), envvar="LAGRAPH_FOLDER",
               help="Folder with liblagraph.so. Also $LAGRAPH_FOLDER.")  # fmt: skip
 @click.option("--graph-tool", "python", envvar="GRAPH_TOOL_PYTHON",

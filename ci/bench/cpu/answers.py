@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rapids_trav.engines.searches import MOST_LEVELS
+
 ALPHA, TOL, MAX_ITER = 0.85, 1e-5, 100  # of PageRank: the sum of absolute changes in an iteration
 RANKS_DIFFER = 10 * TOL * ALPHA / (1 - ALPHA)  # at most, in all, between two that have stopped there
 
 
 def unreached(distances: Any) -> np.ndarray:
-    """Return distances as int64, -1 where they are negative or larger than any path."""
+    """Return distances as int64, -1 where they are negative or larger than any of ours."""
     found = np.asarray(distances, np.float64)
-    return np.where((found < 0) | (found > 2**40), -1, found).astype(np.int64)
+    return np.where((found < 0) | (found > MOST_LEVELS), -1, found).astype(np.int64)
 
 
 def of_frame(frame: pd.DataFrame, missing: float = -1) -> np.ndarray:

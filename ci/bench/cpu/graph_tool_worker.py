@@ -1,4 +1,4 @@
-"""The process that answers for `graphtool.GraphTool`, a line of JSON for each line; it needs graph-tool alone."""
+"""The process that answers for `graphtool.GraphTool`, a line of JSON for each; it needs graph-tool alone."""
 
 import json
 import sys

@@ -130,7 +130,7 @@ def directed(name: str, seed: int = 1) -> Data:
 
 
 def simple(data: Data) -> Data:
-    """Return an undirected graph with each edge between two vertices once: libraries differ over the others."""
+    """Return the graph with each edge once and no self-loops: libraries differ over them."""
     low, high = np.minimum(data.src, data.dst), np.maximum(data.src, data.dst)
     key = np.unique(low.astype(np.int64)[low != high] * data.n + high[low != high])
     ends = (part.astype(data.src.dtype) for part in (key // data.n, key % data.n))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..markdown import number, table
 from ..rows import Row, ratio
 
 HEAD = ("question", "ours, ms", "best other", "its ms", "it takes", "")
@@ -61,8 +62,6 @@ def verdicts(rows: Iterable[Row]) -> Iterator[Verdict]:
 
 def markdown(rows: Iterable[Row]) -> list[str]:
     """Return the lines of the table."""
-    from ..readme_tables import number, table
-
     body = []
     for found in verdicts(rows):
         times = "-" if found.ratio is None else f"{number(found.ratio)}x"

@@ -10,7 +10,7 @@ import numpy as np
 from rapids_trav.engines.interface import BfsOptions
 
 from .answers import of_frame
-from .contest import Contest, Contestant
+from .contest import Contest, Contestant, equal
 from .inputs import Data, title
 from .rivals import ask
 
@@ -64,9 +64,10 @@ def each(data: Data, rivals: list[Any], numbers: Sequence[int], seed: int) -> It
     def distances(found: Sequence[Any]) -> np.ndarray:
         return np.stack([one.distance for one in found])
 
-    def thrown_away(roots: Sequence[int]) -> None:
+    def last(roots: Sequence[int]) -> Any:
         for root in roots:
-            single(root)
+            found = single(root)
+        return found
 
     for number in numbers:
         drawn = data.roots(number * SETS, seed)
@@ -79,7 +80,10 @@ def each(data: Data, rivals: list[Any], numbers: Sequence[int], seed: int) -> It
             Contestant(
                 "rapids_trav, one after another", lambda roots: [single(root) for root in roots], distances
             ),
-            Contestant("rapids_trav, one after another, thrown away", thrown_away),
+            Contestant(
+                "rapids_trav, one after another, only the last kept", last, lambda found: found.distance,
+                same=lambda ours, theirs: equal(ours[-1], theirs),
+            ),
             *ask(rivals, "each", data, number=number),
         )  # fmt: skip
         frames = (

@@ -1,15 +1,13 @@
 """Directed searches of a graph read another way: the first with `where`, "in" or "both", and later ones.
 
-The first builds what it needs, and is timed with it: `where` on a column that was not the last one, the
-directions on a graph that has only been searched forward.  Beside it SciPy gets its matrix of the forward
-edges beforehand and makes the other (of the chosen rows, transposed, or added to its transpose) within the
-time; later searches have it.
+The first, of a graph that has only been searched forward, builds what it needs and is timed with it.
+Beside it SciPy gets its matrix of the forward edges beforehand and makes the other (of the chosen rows,
+transposed, or added to its transpose) within the time; later searches have it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +25,8 @@ SHARE = 0.5  # of the rows that a `where` keeps
 
 def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[str]) -> Iterator[Contest]:
     """Whole calls, frame out."""
-    masks = np.random.default_rng(seed).random((2, len(data.src))) < SHARE
-    frame = data.frame.assign(kept=masks[0], other=masks[1])
+    kept = np.random.default_rng(seed).random(len(data.src)) < SHARE
+    frame = data.frame.assign(kept=kept)
     vertices = np.arange(data.n, dtype=data.src.dtype)
 
     def build(edges: Any = frame) -> Graph:
@@ -38,23 +36,16 @@ def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[str]) ->
 
     graph = build()
 
-    def forget(root: int) -> int:
-        graph.bfs(root, where="other")
-        return root
-
     def rows(root: int) -> Any:
-        return Graph.from_edges(frame[masks[0]], directed=True, vertices=vertices).bfs(root)
+        return Graph.from_edges(frame[kept], directed=True, vertices=vertices).bfs(root)
 
     asked: dict[str, dict[str, Any]] = {
         "where": {"where": "kept"}, "in": {"direction": "in"}, "both": {"direction": "both"},
     }  # fmt: skip
-    matrices = scipy_matrices(data, masks[0]) if "scipy" in rivals else {}
+    matrices = scipy_matrices(data, kept) if "scipy" in rivals else {}
     for name, how in asked.items():
         later = _ours(lambda root, how=how: graph.bfs(root, **how))
-        if name == "where":
-            first = replace(later, prepare=forget)
-        else:
-            first = _ours(lambda made, how=how: made[0].bfs(made[1], **how), lambda root: (build(), root))
+        first = _ours(lambda made, how=how: made[0].bfs(made[1], **how), lambda root: (build(), root))
         others = [Contestant("rapids_trav, a graph of the rows", rows, of_frame)] if name == "where" else []
         make = matrices.get(name)
         if make is not None:
