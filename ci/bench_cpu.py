@@ -29,7 +29,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import click
 import numpy as np
@@ -74,9 +73,9 @@ class Settings:
     pace: contest.Pace = field(default_factory=contest.Pace)
 
 
-def contests(asked: Settings, others: list[Any]) -> Iterator[contest.Contest]:
+def contests(asked: Settings, others: list[rivals.Rival]) -> Iterator[contest.Contest]:
     """Yield the contests; a graph is there only as long as its contests are."""
-    seed, names = asked.seed, [rival.name for rival in others]
+    seed = asked.seed
     if "bfs" in asked.only:
         for name in asked.graphs or searches.BFS_GRAPHS:
             data = inputs.load(name, seed=seed)
@@ -90,25 +89,28 @@ def contests(asked: Settings, others: list[Any]) -> Iterator[contest.Contest]:
             yield from searches.each(inputs.load(name, seed=seed), others, numbers, seed)
     if "views" in asked.only:
         data = inputs.directed(asked.filtered, seed=seed)
-        yield from views.views(data, data.roots(asked.roots, seed), seed, names)
+        yield from views.views(data, data.roots(asked.roots, seed), seed, others)
     if "programs" in asked.only:
         for name in asked.programmed:
             yield from programs.programs(inputs.simple(inputs.load(name, seed=seed)), others)
     if "builds" in asked.only:
-        yield from builds.integers(inputs.load(asked.integers, seed=seed), names)
+        yield from builds.integers(inputs.load(asked.integers, seed=seed), others)
         for kind in builds.STRINGS:
-            yield from builds.strings(asked.uuid_edges, kind, seed, names)
+            yield from builds.strings(asked.uuid_edges, kind, seed, others)
 
 
-def run(asked: Settings, candidates: Sequence[rivals.Rival], recorder: Recorder) -> None:
+def attend(candidates: Sequence[rivals.Rival]) -> tuple[list[rivals.Rival], dict[str, str]]:
+    """Return the rivals that are there, and why the others are not, by name."""
+    reasons = {rival.name: rival.absent() for rival in candidates}
+    present = [rival for rival in candidates if reasons[rival.name] is None]
+    return present, {name: reason for name, reason in reasons.items() if reason}
+
+
+def run(asked: Settings, others: list[rivals.Rival], absent: dict[str, str], recorder: Recorder) -> None:
     """Record a row for each contestant of each contest, and for each rival that is not there."""
-    present = []
-    for rival in candidates:
-        if reason := rival.absent():
-            recorder.add({"benchmark": "cpu", "table": "absent", "name": rival.name, "note": reason})
-        else:
-            present.append(rival)
-    for one in contests(asked, present):
+    for name, reason in absent.items():
+        recorder.add({"benchmark": "cpu", "table": "absent", "name": name, "note": reason})
+    for one in contests(asked, others):
         for row in contest.measure(one, asked.pace):
             recorder.add(row)
 
@@ -152,21 +154,23 @@ def main(
     path: Path | None,
 ) -> None:  # fmt: skip
     """Measure, print the table, and keep the rows."""
-    console = Console(width=130)
     if "threads" in only:
-        compare_threads(32, console)
+        compare_threads(32, Console(width=130))
+        if len(set(only)) == 1:
+            return
     parts = tuple(part for part in PARTS if part in only) if only else PARTS
     asked = Settings(parts, graphs, roots, seed, sources, pace=contest.Pace(seconds))
-    recorder = Recorder(
-        path, lambda line: click.echo(line, err=True), provenance.of_run() | provenance.of_cpu()
-    )
     with TemporaryDirectory() as scratch, graphtool.GraphTool(python, Path(scratch)) as other:
         candidates = (
             rivals.SciPy(), rivals.Igraph(), rivals.Networkit(), gap.Gap(gap_folder, Path(scratch)),
             lagraph.LAGraph(lagraph_folder), other,
         )  # fmt: skip
-        if parts:
-            run(asked, candidates, recorder)
+        present, absent = attend(candidates)
+        versions = {name: version for rival in present for name, version in rival.versions.items()}
+        machine = provenance.of_cpu()
+        facts = provenance.of_run() | machine | {"versions": machine["versions"] | versions}
+        recorder = Recorder(path, lambda line: click.echo(line, err=True), facts)
+        run(asked, present, absent, recorder)
     sys.exit(finish(recorder))
 
 

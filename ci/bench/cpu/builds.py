@@ -19,8 +19,9 @@ from rapids_trav import Graph
 
 from .answers import counts, of_frame, unreached
 from .contest import Contest, Contestant
+from .gap import Gap
 from .inputs import Data, title
-from .rivals import depths
+from .rivals import Rival, depths
 from .views import search
 
 GRAPH, UUID_EDGES, UUID_SHARE = "rmat20", 4_000_000, 4  # edges for each different string
@@ -45,20 +46,21 @@ def uuid_frame(n_edges: int, kind: str, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"src": columns[0].astype(dtype), "dst": columns[1].astype(dtype)})
 
 
-def integers(data: Data, rivals: Sequence[str]) -> Iterator[Contest]:
-    """Build from integer columns, beside the rivals that are named."""
+def integers(data: Data, rivals: Sequence[Rival]) -> Iterator[Contest]:
+    """Build from integer columns."""
     root = data.roots(1, 0)[0]
     builders = {"scipy": _scipy, "networkit": _networkit, "igraph": _igraph}
-    others = [one for name in rivals if name in builders for one in builders[name](root, data.n)]
+    others = [one for rival in rivals if rival.name in builders for one in builders[rival.name](root, data.n)]
+    others += [one for rival in rivals if isinstance(rival, Gap) for one in rival.build(root, data)]
     yield _contest(f"build, {title(data.name)}, integers", data.name, data.frame, root, others)
 
 
-def strings(n_edges: int, kind: str, seed: int, rivals: Sequence[str]) -> Iterator[Contest]:
+def strings(n_edges: int, kind: str, seed: int, rivals: Sequence[Rival]) -> Iterator[Contest]:
     """Build from columns of UUID strings."""
     frame = uuid_frame(n_edges, kind, seed)
     question = f"build, {n_edges:,} edges of UUID strings, `{kind}`"
     root = frame["src"].iloc[0]
-    others = list(_scipy(root)) if "scipy" in rivals else []
+    others = list(_scipy(root)) if any(rival.name == "scipy" for rival in rivals) else []
     yield _contest(question, f"uuid{n_edges}", frame, root, others)
 
 

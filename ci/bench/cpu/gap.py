@@ -33,6 +33,7 @@ MOST_PROCESSES = 8  # for as many sources
 DELTAS = (1, 4, 16, 64, 256, 1024)
 LEVEL = re.compile(r"^ +(?:td|bu) +(\d+) ", re.MULTILINE)
 TRIAL = re.compile(r"^Trial Time: +([\d.]+)", re.MULTILINE)
+BUILD = re.compile(r"^Build Time: +([\d.]+)", re.MULTILINE)
 PASSED = re.compile(r"^Verification: +PASS", re.MULTILINE)
 
 
@@ -55,11 +56,15 @@ class Gap:
             return f"not built, {str(getattr(error, 'stderr', '') or error).strip().splitlines()[-1]}"
         return None
 
-    def bfs(self, data: Data) -> Iterator[Contestant]:
-        def levels(text: str) -> np.ndarray:
-            found = [int(size) for size in LEVEL.findall(text)]
-            return np.array([1, *(size for size in found if size)])
+    @property
+    def versions(self) -> dict[str, str]:
+        command = ["git", "-C", str(self.folder), "rev-parse", "HEAD"]
+        try:
+            return {"gapbs": _done(command)[:10]}
+        except (OSError, subprocess.CalledProcessError):
+            return {"gapbs": "of an unknown commit"}
 
+    def bfs(self, data: Data) -> Iterator[Contestant]:
         yield self._contestant("bfs", data, levels, same_counts)
 
     def each(self, data: Data, number: int) -> Iterator[Contestant]:
@@ -76,6 +81,20 @@ class Gap:
             "gap bfs, one after another", lambda roots: one.run(roots[0]), one.answer, clock=clock,
             same=lambda ours, theirs: one.same(ours[0], theirs),
         )  # fmt: skip
+
+    def build(self, root: int, data: Data) -> Iterator[Contestant]:
+        """Its builder, from a list of edges in memory; it leaves out self-loops and repeated edges."""
+        file = self.scratch / f"{data.name}.el"
+        if not file.exists():
+            data.frame[["src", "dst"]].to_csv(file, sep=" ", header=False, index=False)
+        yield Contestant(
+            "gap builder, ids as they are", lambda _: self._built(file, root), levels,
+            clock=lambda _: [1e3 * float(seconds) for seconds in BUILD.findall(self._built(file, root))],
+        )  # fmt: skip
+
+    def _built(self, file: Path, root: int) -> str:
+        command = [str(self.folder / "bfs"), "-f", str(file), "-s", "-n", "1", "-r", str(root), "-l"]  # type: ignore[operator]
+        return _done(command, OMP_NUM_THREADS=str(self.threads))
 
     def sssp(self, data: Data, root: int) -> Iterator[Contestant]:
         if data.weight is None or data.weight.dtype.kind != "i":
@@ -162,6 +181,12 @@ class Gap:
             return path
 
         return data.converted(f"gap {weighted}", write)
+
+
+def levels(text: str) -> np.ndarray:
+    """Return the numbers of vertices at each distance that its bfs logs."""
+    found = [int(size) for size in LEVEL.findall(text)]
+    return np.array([1, *(size for size in found if size)])
 
 
 def _done(command: Sequence[str], **environment: str) -> str:

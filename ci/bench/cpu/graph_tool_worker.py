@@ -46,4 +46,5 @@ def answer(question):
 
 for line in sys.stdin:
     question = json.loads(line)
-    print(json.dumps({} if question.get("ready") else answer(question)), flush=True)
+    told = {"graph-tool": graph_tool.__version__} if question.get("ready") else answer(question)
+    print(json.dumps(told), flush=True)

@@ -26,6 +26,7 @@ class GraphTool:
 
     def __init__(self, python: str | None, scratch: Path) -> None:
         self.python, self.scratch = python, scratch
+        self.versions: dict[str, str] = {}
         self._worker: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> GraphTool:
@@ -43,7 +44,7 @@ class GraphTool:
             self._worker = subprocess.Popen(
                 [self.python, str(WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
-            self._ask(ready=True)
+            self.versions = self._ask(ready=True)
         except (OSError, ValueError) as error:
             return f"not started, {error}"
         return None

@@ -7,6 +7,7 @@ multi-edges one is kept, with the least weight.  Threads are as many as OpenMP t
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,12 @@ class LAGraph:
             return f"not loaded, {error}"
         self._call("LAGraph_Init")
         return None
+
+    @property
+    def versions(self) -> dict[str, str]:
+        numbers, date = (ctypes.c_int * 3)(), ctypes.create_string_buffer(MESSAGE)
+        self._call("LAGraph_Version", numbers, date)
+        return {"lagraph": ".".join(map(str, numbers))}
 
     def bfs(self, data: Data) -> Iterator[Contestant]:
         graph, vector = self.graph(data), ctypes.c_void_p
@@ -105,7 +112,15 @@ class LAGraph:
         )
 
     def graph(self, data: Data) -> ctypes.c_void_p:
-        return data.converted("lagraph", lambda: self._graph(data))
+        """Return the graph, which is freed with the data."""
+
+        def make() -> ctypes.c_void_p:
+            graph = self._graph(data)
+            weakref.finalize(data, self._call, "LAGraph_Delete", ctypes.byref(graph))
+            return graph
+
+        found: ctypes.c_void_p = data.converted("lagraph", make)
+        return found
 
     def _graph(self, data: Data) -> ctypes.c_void_p:
         offsets, columns, weights = _once(data)

@@ -5,18 +5,17 @@ All stop when the ranks change by less than the same in all, but for igraph, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from .answers import ALPHA, MAX_ITER, TOL, same_parts
 from .contest import Contest, Contestant
 from .inputs import Data, title
-from .rivals import ask
+from .rivals import Rival, ask
 
 GRAPHS = ("facebook", "rmat18")
 
 
-def programs(data: Data, rivals: list[Any]) -> Iterator[Contest]:
+def programs(data: Data, rivals: Sequence[Rival]) -> Iterator[Contest]:
     """Whole calls, frame out."""
     graph = data.graph
     ours = {

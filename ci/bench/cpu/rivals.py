@@ -9,9 +9,9 @@ distances.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,13 +25,19 @@ MOST_LISTS = 8  # of igraph, which makes a Python list of distances for each sou
 class Rival(Protocol):
     """A library, or a program, that answers some of the questions."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Return how messages call it."""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Return versions that the packages of this environment do not tell, once it is there."""
 
     def absent(self) -> str | None:
         """Return why it has no rows here, or None."""
 
 
-def ask(rivals: list[Any], question: str, data: Data, **how: Any) -> Iterator[Contestant]:
+def ask(rivals: Sequence[Rival], question: str, data: Data, **how: Any) -> Iterator[Contestant]:
     """Yield the contestants of all rivals that answer a question."""
     for rival in rivals:
         if offer := getattr(rival, question, None):
@@ -40,6 +46,7 @@ def ask(rivals: list[Any], question: str, data: Data, **how: Any) -> Iterator[Co
 
 class _Library:
     name: str
+    versions: ClassVar[dict[str, str]] = {}
 
     def absent(self) -> str | None:
         return None if find_spec(self.name) else "not installed"

@@ -12,7 +12,7 @@ from rapids_trav.engines.interface import BfsOptions
 from .answers import of_frame
 from .contest import Contest, Contestant, equal
 from .inputs import Data, title
-from .rivals import ask
+from .rivals import Rival, ask
 
 BFS_GRAPHS = ("rmat16", "rmat18", "rmat20", "grid1000", "shuffled-path1000000", "star1000000", "facebook")
 SSSP_GRAPHS = (("grid1000", "integers"), ("grid1000", "floats"), ("rmat18", "integers"))
@@ -20,7 +20,7 @@ EACH_GRAPH, EACH_SOURCES = "rmat18", (1, 2, 8, 64)
 SETS = 5  # of sources
 
 
-def bfs(data: Data, rivals: list[Any], roots: Sequence[int]) -> Iterator[Contest]:
+def bfs(data: Data, rivals: Sequence[Rival], roots: Sequence[int]) -> Iterator[Contest]:
     """From one root to arrays of distances and predecessors; and to the frame of the answer."""
     view, engine, graph = data.view, data.graph.engine, data.graph
 
@@ -40,7 +40,7 @@ def bfs(data: Data, rivals: list[Any], roots: Sequence[int]) -> Iterator[Contest
     yield Contest(f"BFS, {title(data.name)}", "traversal", data.name, contestants, roots, facts)
 
 
-def sssp(data: Data, rivals: list[Any], roots: Sequence[int], weights: str) -> Iterator[Contest]:
+def sssp(data: Data, rivals: Sequence[Rival], roots: Sequence[int], weights: str) -> Iterator[Contest]:
     """From one root to the frame of distances and predecessors."""
     ours = Contestant("rapids_trav", data.graph.sssp, lambda frame: of_frame(frame, np.inf), "ours")
     question = f"`sssp`, {title(data.name)}, weights {weights}"
@@ -54,7 +54,7 @@ def sssp(data: Data, rivals: list[Any], roots: Sequence[int], weights: str) -> I
     )
 
 
-def each(data: Data, rivals: list[Any], numbers: Sequence[int], seed: int) -> Iterator[Contest]:
+def each(data: Data, rivals: Sequence[Rival], numbers: Sequence[int], seed: int) -> Iterator[Contest]:
     """Several searches in one call, beside one after another: as arrays, and as frames."""
     graph, view, engine, options = data.graph, data.view, data.graph.engine, BfsOptions()
 

@@ -17,13 +17,13 @@ from rapids_trav import Graph
 from .answers import of_frame
 from .contest import Contest, Contestant
 from .inputs import Data, title
-from .rivals import depths
+from .rivals import Rival, depths
 
 GRAPH = "rmat20"
 SHARE = 0.5  # of the rows that a `where` keeps
 
 
-def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[str]) -> Iterator[Contest]:
+def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[Rival]) -> Iterator[Contest]:
     """Whole calls, frame out."""
     kept = np.random.default_rng(seed).random(len(data.src)) < SHARE
     frame = data.frame.assign(kept=kept)
@@ -42,7 +42,7 @@ def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[str]) ->
     asked: dict[str, dict[str, Any]] = {
         "where": {"where": "kept"}, "in": {"direction": "in"}, "both": {"direction": "both"},
     }  # fmt: skip
-    matrices = scipy_matrices(data, kept) if "scipy" in rivals else {}
+    matrices = scipy_matrices(data, kept) if any(rival.name == "scipy" for rival in rivals) else {}
     for name, how in asked.items():
         later = _ours(lambda root, how=how: graph.bfs(root, **how))
         first = _ours(lambda made, how=how: made[0].bfs(made[1], **how), lambda root: (build(), root))
