@@ -136,6 +136,7 @@ def compare_threads(roots: int, console: Console) -> None:
 @click.option(
     "--graph", "graphs", multiple=True, help="Graphs of `bfs`, by name or file, in place of its own."
 )
+@click.option("--rival", "chosen", multiple=True, help="Only these rivals, by name, such as scipy or gap.")
 @click.option("--roots", default=8, show_default=True, help="Roots, of degree 1 or more.")
 @click.option("--seed", default=1, show_default=True, help="Of the roots, weights and orders.")
 @click.option("--sources", type=int, multiple=True, default=searches.EACH_SOURCES, show_default=True,
@@ -149,7 +150,7 @@ def compare_threads(roots: int, console: Console) -> None:
               help="Python that can import graph_tool. Also $GRAPH_TOOL_PYTHON.")  # fmt: skip
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Append the rows to this file.")
 def main(
-    only: tuple[str, ...], graphs: tuple[str, ...], roots: int, seed: int, sources: tuple[int, ...],
+    only: tuple[str, ...], graphs: tuple[str, ...], chosen: tuple[str, ...], roots: int, seed: int, sources: tuple[int, ...],
     seconds: float, gap_folder: Path | None, lagraph_folder: Path | None, python: str | None,
     path: Path | None,
 ) -> None:  # fmt: skip
@@ -165,7 +166,10 @@ def main(
             rivals.SciPy(), rivals.Igraph(), rivals.Networkit(), gap.Gap(gap_folder, Path(scratch)),
             lagraph.LAGraph(lagraph_folder), other,
         )  # fmt: skip
-        present, absent = attend(candidates)
+        known = [rival.name for rival in candidates]
+        if unknown := set(chosen) - set(known):
+            raise click.BadParameter(f"no rival is called {min(unknown)!r}: there are {', '.join(known)}")
+        present, absent = attend([one for one in candidates if not chosen or one.name in chosen])
         versions = {name: version for rival in present for name, version in rival.versions.items()}
         machine = provenance.of_cpu()
         facts = provenance.of_run() | machine | {"versions": machine["versions"] | versions}

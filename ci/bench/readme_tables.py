@@ -1,4 +1,4 @@
-"""The README's tables, each made from the rows of one run.
+"""The tables of the README and of docs/cpu.md, each made from the rows of one run.
 
 A table is a function from a `Run` to lines of Markdown; `TABLES` names them.  What came out badly is shown
 like everything else.

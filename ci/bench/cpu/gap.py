@@ -93,7 +93,8 @@ class Gap:
         )  # fmt: skip
 
     def _built(self, file: Path, root: int) -> str:
-        command = [str(self.folder / "bfs"), "-f", str(file), "-s", "-n", "1", "-r", str(root), "-l"]  # type: ignore[operator]
+        assert self.folder is not None
+        command = [str(self.folder / "bfs"), "-f", str(file), "-s", "-n", "1", "-r", str(root), "-l"]
         return _done(command, OMP_NUM_THREADS=str(self.threads))
 
     def sssp(self, data: Data, root: int) -> Iterator[Contestant]:
