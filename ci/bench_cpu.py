@@ -150,9 +150,9 @@ def compare_threads(roots: int, console: Console) -> None:
               help="Python that can import graph_tool. Also $GRAPH_TOOL_PYTHON.")  # fmt: skip
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Append the rows to this file.")
 def main(
-    only: tuple[str, ...], graphs: tuple[str, ...], chosen: tuple[str, ...], roots: int, seed: int, sources: tuple[int, ...],
-    seconds: float, gap_folder: Path | None, lagraph_folder: Path | None, python: str | None,
-    path: Path | None,
+    only: tuple[str, ...], graphs: tuple[str, ...], chosen: tuple[str, ...], roots: int, seed: int,
+    sources: tuple[int, ...], seconds: float, gap_folder: Path | None, lagraph_folder: Path | None,
+    python: str | None, path: Path | None,
 ) -> None:  # fmt: skip
     """Measure, print the table, and keep the rows."""
     if "threads" in only:

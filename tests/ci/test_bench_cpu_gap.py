@@ -33,8 +33,8 @@ while heap:
     d, u = heapq.heappop(heap)
     if u not in distance:
         distance[u] = d
-        heap += [(d + int(w), int(v)) for v, w in cells[offsets[u] : offsets[u + 1]]]
-        heapq.heapify(heap)
+        for v, w in cells[offsets[u] : offsets[u + 1]].tolist():
+            heapq.heappush(heap, (d + w, v))
 for trial in range(trials):
     print(f"Trial Time:          {{0.001 * (trial + 1):.5f}}")
 if "-l" in arguments:
@@ -70,13 +70,13 @@ def rows_of(contests):
     return [row for one in contests for row in contest.measure(one, QUICK) if row["name"].startswith("gap")]
 
 
-@pytest.mark.parametrize("name", ["rmat6", "grid5", "citations-hepph"])
-def test_it_gets_our_very_graph_and_its_times_are_kept(folder, name):
-    rival, data = folder(), inputs.load(name)
+@pytest.mark.parametrize("data", [inputs.load("rmat6"), inputs.load("grid5"), inputs.directed("rmat6")])
+def test_it_gets_our_very_graph_and_its_times_are_kept(folder, data):
+    rival = folder()
     assert rival.absent() is None
     (row,) = rows_of(bfs(data, [rival], data.roots(2, 1)))
     assert row["checked"] and "wrong" not in row
-    assert (row["roots"], row["min_ms"], row["max_ms"]) == (2 * gap.TRIALS, 2.0, 6.0)  # the first is dropped
+    assert (row["calls"], row["min_ms"], row["max_ms"]) == (2 * gap.TRIALS, 2.0, 6.0)  # the first is dropped
 
 
 def test_a_wrong_level_is_told(folder):

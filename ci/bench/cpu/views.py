@@ -59,7 +59,7 @@ def _label(name: str) -> str:
     return "`where`" if name == "where" else f'`direction="{name}"`'
 
 
-def _ours(run: Callable[[Any], Any], prepare: Callable[[Any], Any] = lambda root: root) -> Contestant:
+def _ours(run: Callable[[Any], Any], prepare: Callable[[Any], Any] | None = None) -> Contestant:
     return Contestant("rapids_trav", run, of_frame, "ours", prepare=prepare)
 
 
