@@ -5,6 +5,8 @@ What it measures here means nothing.
 
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -20,7 +22,7 @@ bench_cpu = importlib.util.module_from_spec(spec)
 sys.modules["bench_cpu"] = bench_cpu  # where its dataclass looks for its annotations
 spec.loader.exec_module(bench_cpu)
 
-from bench.cpu import answers, contest, inputs, report, rivals  # noqa: E402
+from bench.cpu import answers, contest, inputs, load, report, rivals  # noqa: E402
 from bench.rows import Recorder  # noqa: E402
 
 QUICK = contest.Pace(seconds=0, least=2, most=2)
@@ -187,6 +189,32 @@ def test_the_table_marks_what_is_slower():
         "| BFS, g, to the frame | 6.00 | quick | 3.00 | 0.500x | **slower** |",
     ]
     assert list(report.told(rows)) == ["BFS, g: wrong: another answer", "gap: not asked for"]
+
+
+def test_a_machine_that_is_busy_otherwise_is_told(tmp_path, monkeypatch):
+    facts = {"table": "traversal", "graph": "g", "question": "BFS, g", "name": "rapids_trav"}
+    busy = ["BFS, g: other processes took 35% of the cores, so measure it again"]
+    assert list(report.told([{**facts, "load": 0.35}, {**facts, "load": 0.35}])) == busy
+    assert list(report.told([{**facts, "load": 0.05}, {**facts, "load": None}])) == []
+    (tmp_path / "stat").write_text("cpu  100 10 50 9999 77 5 5 30 0 0\ncpu0 1 1 1\n")
+    assert load.busy_seconds(tmp_path / "stat") == 200 / os.sysconf("SC_CLK_TCK")
+    assert load.busy_seconds(tmp_path / "none") is None
+    cores = len(os.sched_getaffinity(0))
+    moments = iter([(0.0, 10.0, 3.0), (2.0, 10.0 + 2 * cores, 3.0 + cores)])
+    monkeypatch.setattr(load.Load, "_now", staticmethod(lambda: next(moments)))
+    assert load.Load().share() == 0.5
+
+
+def test_what_a_child_takes_is_our_own():
+    work = "sum(range(10_000_000)); print(flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    before = load.own_seconds()
+    with subprocess.Popen([sys.executable, "-c", work], **pipes, text=True) as child:
+        child.stdout.readline()
+        running = load.own_seconds() - before
+        child.communicate("\n")
+    assert running > 0.02
+    assert load.own_seconds() - before >= running - 0.02
 
 
 def test_graphs_of_files_and_names(tmp_path):

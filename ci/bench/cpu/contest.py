@@ -4,7 +4,8 @@ Each contestant answers the first input once, untimed: this warms it up, and its
 ours.  Then all take turns, in alternating order, each from the same inputs in the same sequence, until it has
 used up its time.  A turn of a quick call is several calls with the same input, of which the first is not
 counted, for it finds the caches as another contestant has left them.  A contestant whose first answer took
-longer than `Pace.slow` seconds is not asked again, and that answer's time stands for it.
+longer than `Pace.slow` seconds is not asked again, and that answer's time stands for it.  Rows tell the
+`load`, the share of the cores that went to other processes meanwhile.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from ..lab import collector_off
 from ..libraries import reason
 from ..rows import Row, of_times
+from .load import Load
 
 TRIALS = 5  # in a turn of a call that takes up to QUICK_MS, after one that is not counted
 QUICK_MS = 50.0
@@ -158,12 +160,12 @@ def measure(contest: Contest, pace: Pace) -> Iterator[Row]:
         answer = timing.first(contest.inputs[0], expected)
         expected = answer if expected is None else expected
     with collector_off():
-        turn = 0
+        turn, load = 0, Load()
         while not all(timing.done for timing in timings):
             for timing in timings if turn % 2 else reversed(timings):
                 if not timing.done:
                     timing.turn(contest.inputs[turn % len(contest.inputs)])
             turn += 1
-    facts = {"benchmark": "cpu", "table": contest.table, "graph": contest.graph}
+        facts = {"benchmark": "cpu", "table": contest.table, "graph": contest.graph, "load": load.share()}
     for timing in timings:
         yield {**facts, "question": contest.question, **timing.row(), **contest.facts}

@@ -9,6 +9,7 @@ from ..markdown import number, table
 from ..rows import Row, ratio
 
 HEAD = ("question", "ours, ms", "best other", "its ms", "it takes", "")
+MOST_LOAD = 0.1
 LOSES = "**slower**"
 
 
@@ -71,7 +72,12 @@ def markdown(rows: Iterable[Row]) -> list[str]:
 
 
 def told(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield a line for what is missing or wrong."""
+    """Yield a line for what is missing or wrong, and for questions on a machine that was busy otherwise."""
+    rows = list(rows)
+    loads = {question(row): row.get("load") or 0 for row in rows if row["table"] != "absent"}
+    for words, load in loads.items():
+        if load > MOST_LOAD:
+            yield f"{words}: other processes took {load:.0%} of the cores, so measure it again"
     for row in rows:
         where = f"{question(row)}: " if row["table"] != "absent" else ""
         for key in ("note", "wrong"):
