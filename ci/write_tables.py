@@ -1,4 +1,4 @@
-"""Write the README's tables from the rows of the benchmarks.
+"""Write the tables of the README and of docs/cpu.md from the rows of the benchmarks.
 
     python ci/write_tables.py            # rewrite them
     python ci/write_tables.py --check    # leave with 1 if they differ from the rows
@@ -19,6 +19,7 @@ from pathlib import Path
 from bench.readme_tables import TABLES, RowsError, Run, Table
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "cpu.md")
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -51,18 +52,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--check", action="store_true", help="write nothing; leave with 1 if it would change")
-    parser.add_argument("--readme", type=Path, default=ROOT / "README.md")
+    parser.add_argument("--readme", type=Path, help="only this page")
     parser.add_argument("--rows", type=Path, default=ROOT / "ci", help="folder of the rows")
     options = parser.parse_args(arguments)
-    text = options.readme.read_text()
+    pages = PAGES if options.readme is None else (options.readme,)
+    old = {page: page.read_text() for page in pages}
     try:
-        new = written(text, options.rows)
+        new = {page: written(text, options.rows) for page, text in old.items()}
     except RowsError as error:
         print(error, file=sys.stderr)
         return 2
     if options.check:
-        return int(new != text)
-    options.readme.write_text(new)
+        return int(new != old)
+    for page, text in new.items():
+        page.write_text(text)
     return 0
 
 

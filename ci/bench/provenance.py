@@ -20,7 +20,7 @@ COMMIT = "RAPIDS_TRAV_COMMIT"  # names the commit in a copy without .git
 GPU_PACKAGES = ("cudf", "cugraph", "cupy")
 CUDA_SUFFIXES = ("", "-cu13", "-cu12", "-cuda13x", "-cuda12x")  # of distributions
 DASK_PACKAGES = ("dask", "distributed", "dask-cuda")
-CPU_PACKAGES = ("numpy", "numba", "scipy", "igraph", "networkit")
+CPU_PACKAGES = ("numpy", "pandas", "numba", "scipy", "igraph", "networkit")
 
 
 def digest(root: Path = ROOT) -> str:

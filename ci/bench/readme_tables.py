@@ -1,4 +1,4 @@
-"""The README's tables, each made from the rows of one run.
+"""The tables of the README and of docs/cpu.md, each made from the rows of one run.
 
 A table is a function from a `Run` to lines of Markdown; `TABLES` names them.  What came out badly is shown
 like everything else.
@@ -6,9 +6,11 @@ like everything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
+from .cpu import report
 from .libraries import rival_name
+from .markdown import number, table
 from .out_of_core import FULL, IN_MEMORY, PAGED
 from .rows import Row
 from .versus import ON_DEVICE
@@ -58,21 +60,6 @@ class Run:
             if len(values) > 1:
                 raise RowsError(f"Rows of {what} are of {len(values)} different {key}s: keep one.")
         return rows
-
-
-def number(value: float | None) -> str:
-    """Three digits, with separators; a dash for what was not measured."""
-    if value is None:
-        return "-"
-    if value >= 100:
-        return f"{float(f'{value:.3g}'):,.0f}" if value < 1000 else f"{value:,.0f}"
-    return f"{value:#.3g}".rstrip(".") if value >= 0.001 else f"{value:.2g}"
-
-
-def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table, whose first column is text."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
-    return ["| " + " | ".join(line) + " |" for line in lines]
 
 
 def gpu(run: Run) -> list[str]:
@@ -249,6 +236,10 @@ def cpu_traversal(run: Run) -> list[str]:
     return table(["median ms", *titles], body)
 
 
+def cpu_questions(run: Run) -> list[str]:
+    return report.markdown(run.rows("cpu"))
+
+
 Table = Callable[[Run], list[str]]
 TABLES: dict[str, dict[str, Table]] = {  # by the file of the rows
     "gpu-benchmark.jsonl": {
@@ -261,5 +252,5 @@ TABLES: dict[str, dict[str, Table]] = {  # by the file of the rows
         "replication": replication,
         "out-of-core": out_of_core,
     },
-    "cpu-benchmark.jsonl": {"cpu-run": cpu, "cpu-traversal": cpu_traversal},
+    "cpu-benchmark.jsonl": {"cpu-run": cpu, "cpu-traversal": cpu_traversal, "cpu-questions": cpu_questions},
 }

@@ -1,0 +1,1 @@
+"""The CPU engine beside other libraries: graphs, questions, rivals, the clock and the table."""
