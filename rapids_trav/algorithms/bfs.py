@@ -52,7 +52,7 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
     """Frame of the search that `Graph.bfs` documents."""
     reached_only = options.reached_only
     # An engine may have its own way to the columns of a whole answer.
-    own = None if reached_only or graph.frame_library != "cudf" else graph.engine.answers
+    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
     table = None if own is None else graph.ids.table
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices

@@ -53,8 +53,8 @@ class GraphContents:
 
     @property
     def frame_library(self) -> str:
-        """The library of the frames that come and go: "pandas" or "cudf"."""
-        return self.rows.source.library.name
+        """The library of the frames that come and go, such as "pandas"."""
+        return self.rows.source.library.answers
 
     @property
     def n_vertices(self) -> int:

@@ -49,7 +49,7 @@ class Graph(SearchMethods, ProgramMethods):
         src: Ends = None,
         dst: Ends = None,
         *,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",

@@ -120,10 +120,10 @@ class EdgeRows(Portable):
             Most rows that are looked at together, as far as the source can be cut.
         """
         found = []
-        for frame, u, v, kept in self._read(self.source.columns, where, rows_at_once):
+        for frame, u, v, kept in self._read(self.source.row_columns, where, rows_at_once):
             rows = self.xp.flatnonzero(chosen[u] & chosen[v])
             rows = rows if kept is None else kept[rows]
-            found.append(frame.take(move(rows, self.source.library.xp)))
+            found.append(self.source.rows_of(frame, move(rows, self.source.library.xp)))
             if len(found) == MOST_PARTS:
                 found = [self.source.library.concat(found)]
         return found[0] if len(found) == 1 else self.source.library.concat(found)
