@@ -22,6 +22,11 @@ class HoldsFrame(Protocol):
     _frame: Frame
 
 
+def derived(name: str) -> Method:
+    """Return the accessor's method of this name: its building, or a question of `Graph`."""
+    return building(Graph.from_edges) if name == "graph" else one_question(getattr(Graph, name))
+
+
 def building(from_edges: Method) -> Method:
     """Return the accessor's `graph`: `Graph.from_edges` of its frame."""
     signature = inspect.signature(from_edges)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.errors import EdgeColumnsError, TravError, first_line, type_name
+from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError, TravError, first_line, type_name
 from rapids_trav.frames import arrow
 from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, move
 from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames
@@ -226,9 +226,7 @@ def form_of(obj: object) -> Form | None:
     """
     if (polars := sys.modules.get("polars")) is not None:
         if isinstance(obj, polars.LazyFrame):
-            raise EdgeColumnsError(
-                "A LazyFrame of polars has no rows yet: collect it first, with frame.collect()."
-            )
+            raise EdgeColumnsError(NOT_COLLECTED)
         if isinstance(obj, polars.DataFrame):
             return PolarsForm()
     if isinstance(obj, (pa.Table, pa.RecordBatch, pa.RecordBatchReader)):
