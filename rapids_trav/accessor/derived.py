@@ -57,7 +57,7 @@ def one_question(method: Method) -> Method:
         for_graph = {name: options.pop(name) for name in names if name in options}
         if "tuning" in for_graph and "tuning" in own.parameters:
             for_graph["tuning"], options["tuning"] = _split(for_graph["tuning"])
-        with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[arg-type]
+        with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[call-overload]
             return method(graph, *arguments, **options)
 
     summary, _, rest = (inspect.getdoc(method) or "").partition("\n\n")

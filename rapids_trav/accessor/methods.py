@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Generic
 
 from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.kinds import FrameT
 
 
 class Derived:
@@ -26,7 +28,7 @@ class Derived:
         return method if accessor is None else getattr(accessor, self._name)
 
 
-class TravAccessor:
+class TravAccessor(Generic[FrameT]):
     """Graph traversal over the edges of this frame.
 
     It holds nothing but the frame.  `bfs`, `paths`, `khop`, `levels`, `components`, `sssp`, `pagerank` and
@@ -38,7 +40,7 @@ class TravAccessor:
         If the frame cannot hold edges, having fewer than two columns.
     """
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: FrameT) -> None:
         n_columns = len(proxies.held(frame).columns)
         if n_columns < 2:
             count = {0: "no column", 1: "one column"}[n_columns]

@@ -2,26 +2,31 @@
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Generic, Literal, overload
 
 import numpy.typing as npt
 
-from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
 
-class TravAccessor:
+class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...
+
+class TravAccessor(Generic[FrameT]):
+    def __init__(self, frame: FrameT) -> None: ...
     def graph(
         self,
         src: Ends = None,
         dst: Ends = None,
         *,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -32,7 +37,8 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Graph: ...
+    ) -> Graph[FrameT]: ...
+    @overload
     def bfs(
         self,
         sources: object,
@@ -47,10 +53,10 @@ class TravAccessor:
         where: Hashable | None = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
-        trace: bool = False,
+        trace: Literal[False] = False,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -60,7 +66,65 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def bfs(
+        self,
+        sources: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+        trace: Literal[True],
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def bfs(
+        self,
+        sources: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+        trace: bool,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
     def paths(
         self,
         sources: object,
@@ -75,7 +139,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -85,7 +149,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
     def khop(
         self,
         seeds: object,
@@ -95,7 +159,7 @@ class TravAccessor:
         where: Hashable | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -106,7 +170,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Neighborhood: ...
+    ) -> Neighborhood[FrameT]: ...
     def levels(
         self,
         sources: object,
@@ -120,7 +184,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -130,7 +194,8 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
+    @overload
     def components(
         self,
         *,
@@ -138,14 +203,14 @@ class TravAccessor:
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -156,7 +221,62 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def components(
+        self,
+        *,
+        where: Hashable | None = None,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def components(
+        self,
+        *,
+        where: Hashable | None = None,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
+    @overload
     def sssp(
         self,
         sources: object,
@@ -168,14 +288,14 @@ class TravAccessor:
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -186,7 +306,70 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def sssp(
+        self,
+        sources: object,
+        *,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        predecessors: bool = True,
+        reached_only: bool = False,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def sssp(
+        self,
+        sources: object,
+        *,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        predecessors: bool = True,
+        reached_only: bool = False,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
+    @overload
     def pagerank(
         self,
         alpha: float = 0.85,
@@ -198,7 +381,7 @@ class TravAccessor:
         where: Hashable | None = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
@@ -206,7 +389,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -216,7 +399,70 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def pagerank(
+        self,
+        alpha: float = 0.85,
+        *,
+        tol: float = 1e-05,
+        max_iter: int = 100,
+        weighted: bool | None = None,
+        dtype: npt.DTypeLike = "float64",
+        where: Hashable | None = None,
+        asynchronous: bool | None = False,
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def pagerank(
+        self,
+        alpha: float = 0.85,
+        *,
+        tol: float = 1e-05,
+        max_iter: int = 100,
+        weighted: bool | None = None,
+        dtype: npt.DTypeLike = "float64",
+        where: Hashable | None = None,
+        asynchronous: bool | None = False,
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
+    @overload
     def run(
         self,
         program: Program,
@@ -231,7 +477,7 @@ class TravAccessor:
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
@@ -239,7 +485,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -249,4 +495,72 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def run(
+        self,
+        program: Program,
+        *,
+        initial: object,
+        sources: object = None,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        weighted: bool = False,
+        parameters: Sequence[float] = (),
+        max_iterations: int | None = None,
+        asynchronous: bool | None = False,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def run(
+        self,
+        program: Program,
+        *,
+        initial: object,
+        sources: object = None,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        weighted: bool = False,
+        parameters: Sequence[float] = (),
+        max_iterations: int | None = None,
+        asynchronous: bool | None = False,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...

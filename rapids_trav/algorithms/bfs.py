@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
@@ -30,7 +31,7 @@ BATCH_SOURCES = 512
 CUDF_ROWS = 2**31 - 1
 
 
-class Traced(NamedTuple):
+class Traced(NamedTuple, Generic[FrameT]):
     """An answer with the trace of its levels.
 
     Attributes
@@ -41,8 +42,8 @@ class Traced(NamedTuple):
         column `batch` counts the groups of sources that were searched together, in the sources' order.
     """
 
-    result: Frame
-    trace: Frame
+    result: FrameT
+    trace: FrameT
 
 
 Answer = Any  # a frame or, with trace=True, `Traced`: the value of an option decides

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.request import ask
 from rapids_trav.frames import exchange
-from rapids_trav.frames.columns import Frame, Masked
+from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.exchange import EdgeColumns
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.memory.model.build import FOUND_BYTES
 from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
 
 
-class _Frames(NamedTuple):
-    vertices: Frame
-    edges: Frame
+class _Frames(NamedTuple, Generic[FrameT]):
+    vertices: FrameT
+    edges: FrameT
 
 
-class Neighborhood(_Frames):
+class Neighborhood(_Frames[FrameT]):
     """Vertices and edges within k edges of the seeds.
 
     Attributes
@@ -42,7 +43,7 @@ class Neighborhood(_Frames):
     _columns: EdgeColumns
 
     @classmethod
-    def of(cls, vertices: Frame, edges: Frame, columns: EdgeColumns) -> Self:
+    def of(cls, vertices: FrameT, edges: FrameT, columns: EdgeColumns) -> Self:
         """Return a neighbourhood that knows what the columns of its edges mean."""
         found = cls(vertices, edges)
         found._columns = columns

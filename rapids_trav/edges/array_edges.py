@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import pyarrow as pa
 
 from rapids_trav.edges.frame_rows import GraphDefaults
 from rapids_trav.errors import TravError, type_name
-from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.columns import Frame, Values
 from rapids_trav.frames.libraries import library_of
 
 NAMES = ("src", "dst", "weight")  # columns of the frame that arrays become
@@ -23,7 +22,7 @@ def is_array(obj: object) -> bool:
     return _kind(obj) is not None
 
 
-def pair(arrays: Sequence[Any]) -> tuple[Frame, GraphDefaults]:
+def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
     """Return the frame of two arrays, the ends of the edges, or of three, with the weights.
 
     The arrays are not copied, and their indices, if they have any, mean nothing.  The frame is of the library
@@ -39,17 +38,21 @@ def pair(arrays: Sequence[Any]) -> tuple[Frame, GraphDefaults]:
         other = next((array for array in arrays if not is_array(array)), None)
         holds = f"{len(arrays)} arrays" if other is None else f"an object of type {type_name(other)}"
         raise TravError(
-            f"edges is a tuple that holds {holds}: give two arrays, the ends of the edges, or three, with the "
-            f"weights."
+            f"edges is a tuple that holds {holds}: give two arrays, the ends of the edges, or three, with "
+            f"the weights."
         )
     for name, array in zip(NAMES, arrays, strict=False):
         if getattr(array, "ndim", 1) != 1:
-            raise TravError(f"The array of {name} has {array.ndim} dimensions: give a flat one, for each edge a value.")
+            raise TravError(
+                f"The array of {name} has {array.ndim} dimensions: give a flat one, for each edge a value."
+            )
     lengths = [len(array) for array in arrays]
     if len(set(lengths)) > 1:
         told = ", ".join(f"{name} {length}" for name, length in zip(NAMES, lengths, strict=False))
-        raise TravError(f"The arrays of the edges have different lengths ({told}): give each edge one value in each.")
-    others = [kind for kind in kinds if kind not in ("numpy", "pandas")]
+        raise TravError(
+            f"The arrays of the edges have different lengths ({told}): give each edge one value in each."
+        )
+    others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
     columns = dict(zip(NAMES, arrays, strict=False))
     return _frame(columns, others[0] if others else "pandas"), GraphDefaults(
         weight="weight" if len(arrays) == 3 else None
@@ -62,7 +65,7 @@ def is_matrix(obj: object) -> bool:
     return sparse is not None and bool(sparse.issparse(obj))
 
 
-def adjacency(matrix: Any) -> tuple[Frame, GraphDefaults]:
+def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
     """Return the frame of a square matrix: an edge from the row to the column of each stored entry.
 
     As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; of a boolean matrix
@@ -76,8 +79,8 @@ def adjacency(matrix: Any) -> tuple[Frame, GraphDefaults]:
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise TravError(
-            f"The {type(matrix).__name__} has the shape {' by '.join(map(str, matrix.shape))}, and an adjacency "
-            f"matrix has a row and a column for each vertex: give a square one."
+            f"The {type(matrix).__name__} has the shape {' by '.join(map(str, matrix.shape))}, and an "
+            f"adjacency matrix has a row and a column for each vertex: give a square one."
         )
     entries = matrix.tocoo()
     if matrix.format in ("coo", "csr", "csc") and not matrix.has_canonical_format:
@@ -106,7 +109,7 @@ def _kind(obj: object) -> str | None:
     return "polars" if module == "polars" and type(obj).__name__ == "Series" else None
 
 
-def _frame(columns: dict[str, Any], kind: str) -> Frame:
+def _frame(columns: dict[str, Values], kind: str) -> Frame:
     if kind == "polars":
         import polars
 

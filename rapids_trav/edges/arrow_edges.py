@@ -1,15 +1,14 @@
 """Edges in frames that are read through Arrow: polars, pyarrow, DuckDB and anything with Arrow's stream.
 
-The caller's frames are kept, which shares their memory; of a stream, which may be readable only once, a table
-is kept.  Only the columns that are asked for become columns of pandas or cuDF, and rows are taken from what is
-kept: so all other columns come back as they were, whatever pandas makes of their types.
+The caller's frames are kept, which shares their memory; of a stream, which may be readable only once, a
+table is kept.  Only the columns that are asked for become columns of pandas or cuDF, and rows are taken from
+what is kept: so all other columns come back as they were, whatever pandas makes of their types.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -17,15 +16,17 @@ from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
 from rapids_trav.edges.generated_edges import absent
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
-from rapids_trav.frames.columns import Array, Frame, move
+from rapids_trav.frames.columns import Array, Frame, Values, move
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 
 
 class ArrowEdges(FrameRows):
     """Frames of one form, which chunks of pandas or cuDF are made of at each reading."""
 
-    def __init__(self, frames: Sequence[Any], engine: object = "auto") -> None:
+    def __init__(self, frames: Sequence[Values], engine: object = "auto") -> None:
         self._form = _common_form(frames)
-        self.library = forms.handed_out(self._form, engine)
+        self._reader = forms.handed_out(self._form, engine)
+        self.library: PandasFrames | CudfFrames = self._reader
         self._frames = [forms.kept(self._form, frame) for frame in frames]
         names = self._form.columns(self._frames[0])
         self.columns: list[Hashable] = [*names]
@@ -35,7 +36,7 @@ class ArrowEdges(FrameRows):
         self._firsts = [0, *accumulate(len(frame) for frame in self._frames)]
 
     @classmethod
-    def of(cls, frame: Any, defaults: GraphDefaults, engine: object) -> ArrowEdges:
+    def of(cls, frame: Values, defaults: GraphDefaults, engine: object) -> ArrowEdges:
         """Return the source of a frame that was made of something else."""
         source = cls([frame], engine)
         source.defaults = defaults
@@ -47,7 +48,7 @@ class ArrowEdges(FrameRows):
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         for first, frame in zip(self._firsts, self._frames, strict=False):
-            made = self.library.read(frame, self.columns if columns is None else columns)
+            made = self._reader.read(frame, self.columns if columns is None else columns)
             made.index = range(first, first + len(frame))
             yield made
 
@@ -65,7 +66,7 @@ class ArrowEdges(FrameRows):
         return sum(self._form.table(frame, names).nbytes for frame in self._frames)
 
 
-def _common_form(frames: Sequence[Any]) -> forms.Form:
+def _common_form(frames: Sequence[Values]) -> forms.Form:
     found = [forms.form_of(frame) for frame in frames]
     first = found[0]
     assert first is not None

@@ -116,8 +116,8 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             )
         if all(map(array_edges.is_array, parts)):
             raise TravError(
-                f"edges is a {type_name(edges)} of arrays: give the ends of the edges as a tuple of two arrays, "
-                f"(src, dst), or with weights of three."
+                f"edges is a {type_name(edges)} of arrays: give the ends of the edges as a tuple of two "
+                f"arrays, (src, dst), or with weights of three."
             )
         edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
     raise TravError(

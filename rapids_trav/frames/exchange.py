@@ -150,7 +150,9 @@ def _records(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[dict[Hasha
     names = [name for name in frame.columns if name not in others]
     if not names:
         return [{} for _ in range(len(frame))]
-    return [dict(zip(names, row, strict=True)) for row in zip(*(_values(frame[n]) for n in names), strict=True)]
+    return [
+        dict(zip(names, row, strict=True)) for row in zip(*(_values(frame[n]) for n in names), strict=True)
+    ]
 
 
 def _values(column: pd.Series) -> list:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError, TravError, first_line, type_name
 from rapids_trav.frames import arrow
-from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, move
+from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, Values, move
 from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames
 
 StandIns = dict[Dtype, Dtype]  # the caller's type for that in which it comes back from pandas or cuDF
@@ -234,7 +233,7 @@ def form_of(obj: object) -> Form | None:
     return PandasForm() if hasattr(type(obj), "__arrow_c_stream__") else None
 
 
-def kept(form: Form, obj: Any) -> Frame:
+def kept(form: Form, obj: Values) -> Frame:
     """Return a frame that can be read again: a stream, which may be readable once, is read into a table.
 
     Raises
@@ -256,7 +255,7 @@ def kept(form: Form, obj: Any) -> Frame:
         ) from error
 
 
-def opened(values: Any, on_gpu: bool = False) -> Any:
+def opened(values: Values, on_gpu: bool = False) -> Values:
     """Return a frame or a column of polars or pyarrow as one of pandas; any other object as it is.
 
     Where work is done in cuDF, columns of pandas are taken as well.
@@ -280,8 +279,8 @@ def _table(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Table:
         return form.table(frame, names)
     except Exception as error:  # polars has its own errors, among them that of Python's objects
         raise TravError(
-            f"Arrow cannot hold the columns {', '.join(names)} ({first_line(error)}): convert them to numbers, "
-            f"strings or dates."
+            f"Arrow cannot hold the columns {', '.join(names)} ({first_line(error)}): convert them to "
+            f"numbers, strings or dates."
         ) from error
 
 
@@ -293,7 +292,9 @@ def _recast(column: pa.ChunkedArray, wanted: pa.DataType | None) -> pa.ChunkedAr
         return column.cast(wanted)
     chunks = [
         pa.DictionaryArray.from_arrays(
-            chunk.indices.cast(wanted.index_type), chunk.dictionary.cast(wanted.value_type), ordered=wanted.ordered
+            chunk.indices.cast(wanted.index_type),
+            chunk.dictionary.cast(wanted.value_type),
+            ordered=wanted.ordered,
         )
         for chunk in column.chunks
     ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rapids_trav.algorithms.annotate import annotate
 from rapids_trav.frames import exchange
-from rapids_trav.frames.columns import Frame, move
+from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.graph.properties import GraphProperties
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 class JoinMethods(GraphProperties):
     """Methods of `Graph`, apart for their length."""
 
-    def annotate(self, edges: Any, answer: Any, *, on: Hashable | list[Hashable] | None = None) -> Frame:
+    def annotate(
+        self, edges: Values, answer: Values, *, on: Hashable | list[Hashable] | None = None
+    ) -> Frame:
         """Return rows with an answer's columns joined to them by vertex.
 
         It is a left join, as ``edges.merge(answer, left_on=..., right_on="vertex", how="left")`` for each end

@@ -64,6 +64,16 @@ class RowReader(Protocol):
         """Refuse a filter that cannot be applied; None means no filter."""
 
 
+class PairReader(RowReader, Protocol):
+    """The edges of a graph in this process."""
+
+    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
+        """Both ends of the edges, chunk by chunk, in internal ids."""
+
+    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
+        """Both ends of the edges, as `pairs` has them, and their weights."""
+
+
 class EdgeRows(Portable):
     """An `EdgeSource` whose vertices have been renumbered."""
 
