@@ -17,7 +17,7 @@ from rapids_trav.edges.generated_edges import absent
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms
 from rapids_trav.frames.columns import Array, Frame, Values, move
-from rapids_trav.frames.libraries import CudfFrames, PandasFrames
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library_of
 
 
 class ArrowEdges(FrameRows):
@@ -69,11 +69,8 @@ class ArrowEdges(FrameRows):
 def _common_form(frames: Sequence[Values]) -> forms.Form:
     found = [forms.form_of(frame) for frame in frames]
     first = found[0]
-    assert first is not None
-    for other in found[1:]:
-        if other is None or other.name != first.name:
-            name = "another library" if other is None else other.name
-            raise TravError(
-                f"The edge frames are of {first.name} and of {name}: convert them to one library."
-            )
+    names = [library_of(frame) if form is None else form.name for frame, form in zip(frames, found, strict=True)]
+    if first is None or None in found or len(set(names)) > 1:
+        told = " and of ".join(dict.fromkeys(map(str, names)))
+        raise TravError(f"The edge frames are of {told}: convert them to one library.")
     return first

@@ -96,7 +96,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             return ParquetEdges(parts, engine)
         if parts and all(library_of(part) in ("pandas", "cudf") for part in parts):
             return FrameEdges(parts, engine)
-        if parts and all(form_of(part) and library_of(part) is None for part in parts):
+        if any(map(form_of, parts)) and all(form_of(part) or library_of(part) for part in parts):
             return ArrowEdges(parts, engine)
         if not parts:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")

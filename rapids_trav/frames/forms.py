@@ -17,7 +17,7 @@ import pyarrow as pa
 from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError, TravError, first_line, type_name
 from rapids_trav.frames import arrow
 from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, Values, move
-from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames
+from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames, library_of
 
 StandIns = dict[Dtype, Dtype]  # the caller's type for that in which it comes back from pandas or cuDF
 
@@ -187,7 +187,8 @@ class HandedOutPandas(HandedOut, PandasFrames):
         return arrow.from_pandas(frame)
 
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
-        if isinstance(column, Masked) and isinstance(dtype, np.dtype):  # floats with nulls keep those
+        if self.form.name != "pandas" and isinstance(column, Masked) and isinstance(dtype, np.dtype):
+            # Floats with nulls keep those: pandas would have NaN.
             return Masked(move(column.values, np).astype(dtype, copy=False), move(column.valid, np))
         return super().cast(column, dtype)
 
@@ -216,13 +217,15 @@ def handed_out(form: Form, engine: object) -> HandedOutPandas | HandedOutCudf:
 
 
 def form_of(obj: object) -> Form | None:
-    """Return the form of a frame that is read through Arrow; None for anything else.
+    """Return the form of a frame that is read through Arrow; None for anything else, pandas' own as well.
 
     Raises
     ------
     EdgeColumnsError
         If it is a LazyFrame of polars, which has no rows yet.
     """
+    if library_of(obj, ("DataFrame", "Series", "Index")):
+        return None
     if (polars := sys.modules.get("polars")) is not None:
         if isinstance(obj, polars.LazyFrame):
             raise EdgeColumnsError(NOT_COLLECTED)
@@ -241,7 +244,9 @@ def kept(form: Form, obj: Values) -> Frame:
     TravError
         If what it holds are not the rows of a frame.
     """
-    if isinstance(form, PolarsForm) or isinstance(obj, pa.Table):
+    if isinstance(form, PolarsForm):
+        return obj.clone()  # shares the values; columns that are added later do not reach it
+    if isinstance(obj, pa.Table):
         return obj
     if isinstance(obj, pa.RecordBatch):
         return pa.Table.from_batches([obj])
