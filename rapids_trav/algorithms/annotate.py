@@ -123,7 +123,7 @@ def _ends(graph: TraversableGraph, on: object, names: Sequence[Hashable]) -> lis
 
 def _taken(form: Form | None, rows: Frame, names: Sequence[Hashable]) -> Values:
     """Return the ids in these columns: a column, or a frame of several."""
-    frame = rows if form is None else arrow.to_pandas(form.table(rows, [str(name) for name in names]))
+    frame = rows if form is None else arrow.to_pandas(forms.columns_of(form, rows, names))
     return frame[names[0]] if len(names) == 1 else frame[list(names)]
 
 

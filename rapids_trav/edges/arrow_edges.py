@@ -62,14 +62,15 @@ class ArrowEdges(FrameRows):
 
     def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
         """Return the bytes of these columns."""
-        names = [str(name) for name in columns]
-        return sum(self._form.table(frame, names).nbytes for frame in self._frames)
+        return sum(forms.columns_of(self._form, frame, columns).nbytes for frame in self._frames)
 
 
 def _common_form(frames: Sequence[Values]) -> forms.Form:
     found = [forms.form_of(frame) for frame in frames]
     first = found[0]
-    names = [library_of(frame) if form is None else form.name for frame, form in zip(frames, found, strict=True)]
+    names = [
+        library_of(frame) if form is None else form.name for frame, form in zip(frames, found, strict=True)
+    ]
     if first is None or None in found or len(set(names)) > 1:
         told = " and of ".join(dict.fromkeys(map(str, names)))
         raise TravError(f"The edge frames are of {told}: convert them to one library.")

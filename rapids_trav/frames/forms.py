@@ -41,7 +41,12 @@ class ArrowForm:
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
         """Return these rows with all columns, as the caller has frames."""
-        return frame.take(pa.array(rows))
+        if not any(column.type in arrow.PLAIN for column in frame.columns):
+            return frame.take(pa.array(rows))
+        # Of views of strings Arrow takes no rows.
+        plain = [column.cast(arrow.PLAIN.get(column.type, column.type)) for column in frame.columns]
+        taken = pa.table(plain, names=frame.column_names).take(pa.array(rows))
+        return taken.cast(frame.schema)
 
     def concat(self, frames: Sequence[Frame]) -> Frame:
         """Return the rows of all frames."""
@@ -110,6 +115,8 @@ class PolarsForm:
         return list(frame.columns)
 
     def table(self, frame: Frame, columns: Sequence[str]) -> pa.Table:
+        if objects := [name for name in columns if frame.schema[name] == self._polars.Object]:
+            raise TypeError(f"{objects[0]} holds Python's objects")  # Arrow would have their addresses
         return pa.table({name: pa.chunked_array(frame[name]) for name in columns})
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
@@ -162,7 +169,7 @@ class HandedOut:
 
         The types of the first frame that is read are those in which answers are handed out.
         """
-        made = self.from_table(_table(self.form, frame, columns))
+        made = self.from_table(columns_of(self.form, frame, columns))
         if not self.stand_ins:
             back = self.form.dtypes(self.form.handed(self.to_table(made.iloc[:0]), {}))
             own = self.form.dtypes(frame)
@@ -274,11 +281,18 @@ def opened(values: Values, on_gpu: bool = False) -> Values:
         form = form_of(values)
         assert form is not None
         frame = kept(form, values)
-        return arrow.to_pandas(_table(form, frame, form.columns(frame)))
+        return arrow.to_pandas(columns_of(form, frame, form.columns(frame)))
     return values
 
 
-def _table(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Table:
+def columns_of(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Table:
+    """Return columns of one of the caller's frames as a table.
+
+    Raises
+    ------
+    TravError
+        If Arrow has no type for one.
+    """
     names = [str(name) for name in columns]
     try:
         return form.table(frame, names)

@@ -59,7 +59,7 @@ INPUTS = {
     "stream": (lambda: Stream(TABLE), pd.DataFrame),
     "duckdb": (lambda: duckdb.from_arrow(TABLE), pd.DataFrame),
     "NumPy arrays": (lambda: tuple(ENDS), pd.DataFrame),
-    "pandas columns": (lambda: tuple(EDGES[n].set_axis(EDGES.index[::-1]) for n in EDGES.columns[:3]), pd.DataFrame),
+    "pandas columns": (lambda: (EDGES.src, EDGES.dst.set_axis(EDGES.index[::-1]), ENDS[2]), pd.DataFrame),
     "polars columns": (lambda: tuple(POLARS[name] for name in POLARS.columns[:3]), pl.DataFrame),
     "pyarrow columns": (lambda: tuple(TABLE[name] for name in TABLE.column_names[:3]), pa.Table),
     "coo_array": (lambda: matrix("coo"), pd.DataFrame),
@@ -68,6 +68,7 @@ INPUTS = {
     "lil_array": (lambda: matrix("lil"), pd.DataFrame),
 }  # fmt: skip
 WITHOUT_COLUMNS = ("NumPy", "pandas c", "polars c", "pyarrow c", "coo", "csr", "csc", "lil")
+LEAST = Program("least", dtype="int64", reducer="min")
 QUESTIONS = {
     "bfs": lambda graph: graph.bfs(3, deterministic=True),
     "bfs of each": lambda graph: graph.bfs([3, 5], mode="each", deterministic=True),
@@ -80,7 +81,7 @@ QUESTIONS = {
     "components": lambda graph: graph.components(),
     "sssp": lambda graph: graph.sssp(3, predecessors=False),
     "pagerank": lambda graph: graph.pagerank(),
-    "run": lambda graph: graph.run(Program("least", dtype="int64", reducer="min"), initial=range(graph.n_vertices)),
+    "run": lambda graph: graph.run(LEAST, initial=range(graph.n_vertices)),
     "trace": lambda graph: untimed(graph.bfs(3, trace=True).trace),
 }  # fmt: skip
 
@@ -100,7 +101,11 @@ def names(frame):
 
 def in_order(frame):
     """The ends and weights of rows, which come in the order of the input: that of columns in a CSC matrix."""
-    kept = frame[["src", "dst", "weight"]] if not isinstance(frame, pa.Table) else frame.select(["src", "dst", "weight"])
+    kept = (
+        frame[["src", "dst", "weight"]]
+        if not isinstance(frame, pa.Table)
+        else frame.select(["src", "dst", "weight"])
+    )
     if isinstance(kept, pl.DataFrame):
         return kept.sort("src", "dst")
     return kept.sort_by([("src", "ascending"), ("dst", "ascending")]) if isinstance(kept, pa.Table) else (
@@ -111,7 +116,9 @@ def in_order(frame):
 def untimed(frame):
     if isinstance(frame, pa.Table):
         return frame.drop_columns(["milliseconds"])
-    return frame.drop("milliseconds") if isinstance(frame, pl.DataFrame) else frame.drop(columns="milliseconds")
+    return (
+        frame.drop("milliseconds") if isinstance(frame, pl.DataFrame) else frame.drop(columns="milliseconds")
+    )
 
 
 def build(edges, **options):
@@ -218,16 +225,23 @@ def test_nulls_have_the_sentence_of_pandas_frames():
     null = "^Column 'dst' holds 2 nulls, and a null is not a vertex: drop those rows first"
     pandas = pd.DataFrame({"src": [1, 2, 3], "dst": pd.array([1, None, None], "Int64")})
     table = pa.table({"src": [1, 2, 3], "dst": pa.array([1, None, None], pa.int64())})
-    for edges in (pandas, table, pl.DataFrame(table), duckdb.from_arrow(table), [table], lambda: iter([table])):
+    for edges in (
+        pandas,
+        table,
+        pl.DataFrame(table),
+        duckdb.from_arrow(table),
+        [table],
+        lambda: iter([table]),
+    ):
         with pytest.raises(TravError, match=null):
             Graph.from_edges(edges)
     flags = table.set_column(1, "dst", [[2, 3, 4]]).append_column("open", pa.array([True, None, False]))
     for edges in (flags, pl.DataFrame(flags)):
-        with pytest.raises(TravError, match="^where='open' holds 1 null: "):
+        with pytest.raises(TravError, match=r"^where='open' holds 1 null: "):
             Graph.from_edges(edges).bfs(1, where="open")
     weights = flags.append_column("km", pa.array([1, None, 3]))
     for edges in (weights, pl.DataFrame(weights)):
-        with pytest.raises(TravError, match="^weight='km' holds 1 null: "):
+        with pytest.raises(TravError, match=r"^weight='km' holds 1 null: "):
             Graph.from_edges(edges, weight="km")
 
 
@@ -240,14 +254,14 @@ def test_lazy_frames_say_collect():
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        (pl.Series([1, 2]), r"polars\..*Series, whose Arrow stream gives no rows of a frame .*: give a frame"),
+        (pl.Series([1, 2]), r"polars\..*Series, whose Arrow stream gives no rows of a frame"),
         (pa.chunked_array([[1, 2]]), "ChunkedArray, whose Arrow stream gives no rows of a frame"),
         ([POLARS, EDGES], "^The edge frames are of polars and of pandas: convert them to one library"),
         ([TABLE, POLARS], "^The edge frames are of pyarrow and of polars"),
         (lambda: iter([POLARS, TABLE]), "^The edge frames are of polars and of another library"),
         (lambda: iter([POLARS, EDGES]), "^The edge frames are of polars and of another library"),
         (pl.DataFrame({"src": [object()], "dst": [object()]}), "^Arrow cannot hold the columns src, dst"),
-        (pl.DataFrame({"src": [[1]], "dst": [[2]]}), "^Column 'src' is of type .*, whose values name no vertices"),
+        (pl.DataFrame({"src": [[1]], "dst": [[2]]}), "^Column 'src' is of type .*, whose values name no"),
         (pl.DataFrame({"a": [1], "b": [2]}), "^The edges have neither columns 'src' and 'dst'"),
         (pa.table([[1], [2], [3]], names=["src", "dst", "dst"]), "^Column 'dst' is in the edges 2 times"),
     ],
@@ -259,7 +273,7 @@ def test_what_is_refused(edges, message):
 
 def test_frames_that_lack_a_column():
     for edges in ([POLARS, POLARS.drop("open")], lambda: iter([POLARS, POLARS.drop("open")])):
-        with pytest.raises(UnknownColumnError, match="^Column 'open' is in the first edge frame but not in a"):
+        with pytest.raises(UnknownColumnError, match=r"^Column 'open' is in the first edge frame but"):
             Graph.from_edges(edges)
 
 
