@@ -55,14 +55,15 @@ _LAZY = {
     "Program": "rapids_trav.programs.definition",
     "Traced": "rapids_trav.algorithms.bfs",
 }
+_MODULES = ("datasets", "generators", "programs", "tuning")
 
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         globals()[name] = found = getattr(import_module(_LAZY[name]), name)
         return found
-    if name == "programs":
-        return import_module("rapids_trav.programs")
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -29,8 +29,9 @@ def test_against_merge(kind, degree_sort):
     edges = edges_of(kind)
     graph = edges.trav.graph(weight="weight", degree_sort=degree_sort)
     first = edges["src"].iloc[0]
-    for answer in (graph.bfs([first]), graph.bfs([first], depth_limit=1, reached_only=True), graph.components(),
-                   graph.pagerank(), graph.degrees(), graph.sssp([first])):  # fmt: skip
+    near = graph.bfs([first], depth_limit=1, reached_only=True)
+    others = (graph.components(), graph.pagerank(), graph.degrees(), graph.sssp([first]))
+    for answer in (graph.bfs([first]), near, *others):
         found = graph.annotate(edges, answer)
         right = edges
         for end in ("src", "dst"):
