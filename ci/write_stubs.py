@@ -1,68 +1,191 @@
-"""Write the type stub of the accessor, whose methods are derived from those of `Graph` at import.
+"""Write the type stubs of `Graph` and of the accessor, whose methods are derived from those of `Graph`.
 
-python ci/write_stubs.py            write rapids_trav/accessor/methods.pyi
-python ci/write_stubs.py --check    leave with 1 if it is not what would be written
+python ci/write_stubs.py            write rapids_trav/graph/__init__.pyi and rapids_trav/accessor/methods.pyi
+python ci/write_stubs.py --check    leave with 1 if they are not what would be written
+
+They say what type checkers cannot see in the sources: of which library answers are, by the kind of the edges,
+and that a question with ``trace=True`` gives `Traced`.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from rapids_trav.accessor import TravAccessor
+from rapids_trav.graph import Graph
 
-STUB = Path(__file__).parents[1] / "rapids_trav/accessor/methods.pyi"
+PACKAGE = Path(__file__).parents[1] / "rapids_trav"
 # Whether the names in the signatures are all imported, ruff and mypy check.
-HEAD = """\
+GRAPH_HEAD = """\
+# Written by ci/write_stubs.py from the methods of Graph: do not edit.
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Generic, Literal, overload
+
+import igraph
+import networkx
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse
+
+from rapids_trav.algorithms.bfs import Traced
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.questions import Questions
+from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.edges.sources import Ends
+from rapids_trav.engines.interface import Engine
+from rapids_trav.frames.columns import Values
+from rapids_trav.frames.kinds import ArrowStream, Column, DataFrameT, FrameT, SparseMatrix
+from rapids_trav.graph.contents import GraphContents
+from rapids_trav.ids.maps import IdMap
+from rapids_trav.memory.budget import Budget
+from rapids_trav.programs.definition import Program
+from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.in_memory import InMemory
+
+__all__ = ["Graph"]
+
+class Graph(Generic[FrameT]):
+    questions: Questions
+    def __init__(self, questions: Questions) -> None: ...
+    def __enter__(self) -> Graph[FrameT]: ...
+    def __exit__(self, *error: object) -> None: ...
+"""
+ACCESSOR_HEAD = """\
 # Written by ci/write_stubs.py from the methods of Graph: do not edit.
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Generic, Literal, overload
 
 import numpy.typing as npt
 
-from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
 
-class TravAccessor:
+class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...
+
+class TravAccessor(Generic[FrameT]):
+    def __init__(self, frame: FrameT) -> None: ...
 """
 
+# The kinds of edges, in the order in which a type checker tries them, and the graph that each gives.
+EDGES = {
+    "DataFrameT": "Graph[DataFrameT]",
+    "Iterable[DataFrameT]": "Graph[DataFrameT]",
+    "Callable[[], Iterable[DataFrameT]]": "Graph[DataFrameT]",
+    "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]": "Graph[Any]",
+    "tuple[Column, Column] | tuple[Column, Column, Column] | SparseMatrix": "Graph[pd.DataFrame]",
+    "ArrowStream | Iterable[ArrowStream] | Callable[[], Iterable[ArrowStream]]": "Graph[Any]",
+}
+ROWS = {"DataFrameT": "DataFrameT", "ArrowStream": "Any"}
+TRACES = {
+    "Literal[False] = False": "FrameT",
+    "Literal[True]": "Traced[FrameT]",
+    "bool": "FrameT | Traced[FrameT]",
+}
+RETURNS = {"Frame": "FrameT", "Neighborhood": "Neighborhood[FrameT]", "Graph": "Graph[FrameT]"}
 
-def stub() -> str:
-    """Return the text of the stub."""
-    return HEAD + "".join(map(method_stub, methods()))
+Method = Callable[..., object]
 
 
-def methods() -> list[str]:
-    """Return the names of the accessor's methods."""
-    return [
-        name for name, value in vars(TravAccessor).items() if inspect.isfunction(value) and name[0] != "_"
-    ]
+def graph_stub() -> str:
+    """Return the text of the stub of `Graph`."""
+    return GRAPH_HEAD + "".join(map(graph_member, members(Graph)))
 
 
-def method_stub(name: str) -> str:
-    """Return the signature of a method, a line for each parameter."""
-    signature = inspect.signature(getattr(TravAccessor, name))
+def accessor_stub() -> str:
+    """Return the text of the stub of the accessor."""
+    names = [name for name in vars(TravAccessor) if name[0] != "_"]
+    return ACCESSOR_HEAD + "".join("".join(written(getattr(TravAccessor, name))) for name in names)
+
+
+def members(kind: type) -> list[str]:
+    """Return the public names of a class, those of its bases first."""
+    bases = [base for base in reversed(kind.__mro__) if base.__module__.startswith("rapids_trav")]
+    return list(dict.fromkeys(name for base in bases for name in vars(base) if name[0] != "_"))
+
+
+def graph_member(name: str) -> str:
+    """Return a method or an attribute of `Graph`."""
+    member = inspect.getattr_static(Graph, name)
+    if isinstance(member, (property, cached_property)):
+        read = member.fget if isinstance(member, property) else member.func
+        kind = inspect.signature(read).return_annotation
+        return f"    @property\n    def {name}(self) -> {kind}: ...\n"
+    if name == "annotate":
+        return "".join(written(member, "edges", ROWS))
+    if isinstance(member, classmethod):
+        decorator = "    @classmethod\n"
+        if name == "from_edges":
+            return "".join(written(member.__func__, "edges", EDGES, decorator))
+        return "".join(written(member.__func__, decorator=decorator, returns="Graph[Any]"))
+    return "".join(written(member))
+
+
+def written(
+    method: Method,
+    varied: str = "trace",
+    kinds: dict[str, str] | None = None,
+    decorator: str = "",
+    returns: str | None = None,
+) -> Iterator[str]:
+    """Yield the signature of a method: one, or an overload for each kind of the parameter `varied`."""
+    signature = inspect.signature(method)
+    if kinds is None and signature.return_annotation == "Answer":
+        kinds = TRACES
+    if kinds is None:
+        annotation = signature.return_annotation
+        yield signature_text(
+            method.__name__, signature, returns or RETURNS.get(annotation, annotation), decorator
+        )
+        return
+    for kind, found in kinds.items():
+        text = signature_text(method.__name__, signature, found, decorator, {varied: kind})
+        yield f"    @overload\n{text}"
+
+
+def signature_text(
+    name: str,
+    signature: inspect.Signature,
+    returns: str,
+    decorator: str,
+    annotations: dict[str, str] | None = None,
+) -> str:
+    """Return a signature, a line for each parameter."""
     lines, starred = [], False
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             lines.append("*")
             starred = True
-        lines.append(written(parameter))
+        lines.append(parameter_text(parameter, (annotations or {}).get(parameter.name)))
+    if len(lines) == 1:
+        return f"{decorator}    def {name}({lines[0]}) -> {returns}: ...\n"
+    whole = f"    def {name}({', '.join(lines)}) -> {returns}: ..."
+    if len(whole) <= 110 and decorator + name != "":
+        return f"{decorator}{whole}\n"
     body = "".join(f"        {line},\n" for line in lines)
-    return f"    def {name}(\n{body}    ) -> {signature.return_annotation}: ...\n"
+    return f"{decorator}    def {name}(\n{body}    ) -> {returns}: ...\n"
 
 
-def written(parameter: inspect.Parameter) -> str:
+def parameter_text(parameter: inspect.Parameter, annotation: str | None = None) -> str:
     """Return a parameter as it stands in a stub: annotations are strings already."""
+    if annotation is not None:
+        return f"{parameter.name}: {annotation}"
     text = parameter.name
     if parameter.annotation is not parameter.empty:
         text += f": {parameter.annotation}"
@@ -73,17 +196,23 @@ def written(parameter: inspect.Parameter) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the stub, or compare it."""
-    text = stub()
+    """Write the stubs, or compare them."""
+    stubs = {
+        PACKAGE / "graph/__init__.pyi": graph_stub(),
+        PACKAGE / "accessor/methods.pyi": accessor_stub(),
+    }
     if arguments != ["--check"]:
-        STUB.write_text(text, encoding="utf-8")
+        for path, text in stubs.items():
+            path.write_text(text, encoding="utf-8")
         return 0
-    if STUB.exists() and STUB.read_text(encoding="utf-8") == text:
-        return 0
-    print(
-        f"{STUB.name} is not what the methods of Graph give: run python ci/write_stubs.py.", file=sys.stderr
-    )
-    return 1
+    others = [p for p, text in stubs.items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+    for path in others:
+        print(
+            f"{path.relative_to(PACKAGE)} is not what the methods of Graph give: "
+            "run python ci/write_stubs.py.",
+            file=sys.stderr,
+        )
+    return 1 if others else 0
 
 
 if __name__ == "__main__":

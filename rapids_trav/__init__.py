@@ -5,13 +5,16 @@
 >>> edges.trav.bfs(0)["distance"].tolist()
 [0, 1, 1, 2]
 
-Importing this package registers `.trav` for pandas, and for cuDF and Dask where they are used.  It needs no
-GPU and none of the GPU packages.
+Importing this package registers `.trav` for pandas, and for cuDF and Dask where they are used; importing
+`rapids_trav.polars` registers it for polars.  It needs no GPU and none of the GPU packages.
 """
 
-from rapids_trav.accessor import register
-from rapids_trav.algorithms.bfs import Traced
-from rapids_trav.algorithms.khop import Neighborhood
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rapids_trav.accessor import TravAccessor, register
 from rapids_trav.errors import (
     EdgeColumnsError,
     TravError,
@@ -20,8 +23,13 @@ from rapids_trav.errors import (
     UnknownColumnError,
     UnknownVertexError,
 )
-from rapids_trav.graph import Graph
-from rapids_trav.programs.definition import Program
+
+if TYPE_CHECKING:
+    from rapids_trav import programs
+    from rapids_trav.algorithms.bfs import Traced
+    from rapids_trav.algorithms.khop import Neighborhood
+    from rapids_trav.graph import Graph
+    from rapids_trav.programs.definition import Program
 
 __version__ = "0.1.0"
 
@@ -31,6 +39,7 @@ __all__ = [
     "Neighborhood",
     "Program",
     "Traced",
+    "TravAccessor",
     "TravError",
     "TravMemoryError",
     "TravWarning",
@@ -38,5 +47,28 @@ __all__ = [
     "UnknownVertexError",
     "programs",
 ]
+
+# What takes long to import is imported when it is first asked for.
+_LAZY = {
+    "Graph": "rapids_trav.graph",
+    "Neighborhood": "rapids_trav.algorithms.khop",
+    "Program": "rapids_trav.programs.definition",
+    "Traced": "rapids_trav.algorithms.bfs",
+}
+_MODULES = ("datasets", "generators", "programs", "tuning")
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        globals()[name] = found = getattr(import_module(_LAZY[name]), name)
+        return found
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 register()

@@ -35,7 +35,10 @@ KNOWN = "a vertex is known if an edge or graph(vertices=...) holds it."
 LEVELS = "give an integer from 0 on (None searches without limit)."
 WHOLE = "which is not a whole number: round it, or use astype(str) to take the values as labels."
 LARGE = "which does not fit 64 bits: use astype(str) to take the values as labels."
-FRAMES = "give pandas, cuDF or Dask frames, or paths of Parquet files."
+FRAMES = (
+    "give frames of pandas, polars, pyarrow, cuDF or Dask, two arrays, a sparse matrix, or paths of Parquet "
+    "files."
+)
 
 
 def replaced(**columns) -> pd.DataFrame:

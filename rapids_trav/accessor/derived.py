@@ -22,6 +22,11 @@ class HoldsFrame(Protocol):
     _frame: Frame
 
 
+def derived(name: str) -> Method:
+    """Return the accessor's method of this name: its building, or a question of `Graph`."""
+    return building(Graph.from_edges) if name == "graph" else one_question(getattr(Graph, name))
+
+
 def building(from_edges: Method) -> Method:
     """Return the accessor's `graph`: `Graph.from_edges` of its frame."""
     signature = inspect.signature(from_edges)
@@ -52,7 +57,7 @@ def one_question(method: Method) -> Method:
         for_graph = {name: options.pop(name) for name in names if name in options}
         if "tuning" in for_graph and "tuning" in own.parameters:
             for_graph["tuning"], options["tuning"] = _split(for_graph["tuning"])
-        with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[arg-type]
+        with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[call-overload]
             return method(graph, *arguments, **options)
 
     summary, _, rest = (inspect.getdoc(method) or "").partition("\n\n")

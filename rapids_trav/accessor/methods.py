@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from rapids_trav.accessor.derived import building, one_question
-from rapids_trav.errors import EdgeColumnsError
+from collections.abc import Callable
+from typing import Generic
+
+from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
-from rapids_trav.graph import Graph
+from rapids_trav.frames.kinds import FrameT
 
 
-class TravAccessor:
+class Derived:
+    """A method of the accessor that is derived from one of `Graph` when it is first looked at.
+
+    So the package is imported, and the accessor registered, without all that a graph needs.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, accessor: object, owner: type) -> Callable[..., object]:
+        from rapids_trav.accessor.derived import derived
+
+        method = derived(self._name)
+        setattr(owner, self._name, method)
+        return method if accessor is None else getattr(accessor, self._name)
+
+
+class TravAccessor(Generic[FrameT]):
     """Graph traversal over the edges of this frame.
 
     It holds nothing but the frame.  Its other methods build a graph for one question; for several, keep the
@@ -21,23 +40,38 @@ class TravAccessor:
         If the frame cannot hold edges, having fewer than two columns.
     """
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: FrameT) -> None:
         n_columns = len(proxies.held(frame).columns)
         if n_columns < 2:
             count = {0: "no column", 1: "one column"}[n_columns]
             raise EdgeColumnsError(f"A frame of {count} holds no edges: .trav needs a column for each end.")
         self._frame = frame
 
-    graph = building(Graph.from_edges)
-    bfs = one_question(Graph.bfs)
-    paths = one_question(Graph.paths)
-    khop = one_question(Graph.khop)
-    levels = one_question(Graph.levels)
-    closeness = one_question(Graph.closeness)
-    harmonic = one_question(Graph.harmonic)
-    eccentricity = one_question(Graph.eccentricity)
-    betweenness = one_question(Graph.betweenness)
-    components = one_question(Graph.components)
-    sssp = one_question(Graph.sssp)
-    pagerank = one_question(Graph.pagerank)
-    run = one_question(Graph.run)
+    graph = Derived()
+    bfs = Derived()
+    paths = Derived()
+    khop = Derived()
+    levels = Derived()
+    closeness = Derived()
+    harmonic = Derived()
+    eccentricity = Derived()
+    betweenness = Derived()
+    components = Derived()
+    sssp = Derived()
+    pagerank = Derived()
+    run = Derived()
+
+
+class LazyFrameAccessor:
+    """Stands where a lazy frame of polars would have its traversal, and says what to do.
+
+    It is not the accessor that is refused: polars would tell of a missing attribute in words of its own.
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        """Take a frame, of which nothing is needed."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):  # Python's own questions, as for copying
+            raise AttributeError(name)
+        raise EdgeColumnsError(NOT_COLLECTED)

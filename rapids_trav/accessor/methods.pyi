@@ -2,26 +2,31 @@
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Generic, Literal, overload
 
 import numpy.typing as npt
 
-from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
 
-class TravAccessor:
+class LazyFrameAccessor:
     def __init__(self, frame: Frame) -> None: ...
+
+class TravAccessor(Generic[FrameT]):
+    def __init__(self, frame: FrameT) -> None: ...
     def graph(
         self,
         src: Ends = None,
         dst: Ends = None,
         *,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -32,7 +37,8 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Graph: ...
+    ) -> Graph[FrameT]: ...
+    @overload
     def bfs(
         self,
         sources: object,
@@ -47,10 +53,10 @@ class TravAccessor:
         where: Hashable | None = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
-        trace: bool = False,
+        trace: Literal[False] = False,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -60,7 +66,65 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def bfs(
+        self,
+        sources: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+        trace: Literal[True],
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def bfs(
+        self,
+        sources: object,
+        *,
+        mode: Mode = "joint",
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Hashable | None = None,
+        variant: str = "auto",
+        tuning: Mapping[str, object] | None = None,
+        trace: bool,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
     def paths(
         self,
         sources: object,
@@ -75,7 +139,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -85,7 +149,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
     def khop(
         self,
         seeds: object,
@@ -95,7 +159,7 @@ class TravAccessor:
         where: Hashable | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -106,7 +170,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Neighborhood: ...
+    ) -> Neighborhood[FrameT]: ...
     def levels(
         self,
         sources: object,
@@ -120,7 +184,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -130,7 +194,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
     def closeness(
         self,
         vertices: object = None,
@@ -140,7 +204,7 @@ class TravAccessor:
         where: Hashable | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
@@ -150,7 +214,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
     def harmonic(
         self,
         vertices: object = None,
@@ -159,7 +223,7 @@ class TravAccessor:
         where: Hashable | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
@@ -169,7 +233,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
     def eccentricity(
         self,
         vertices: object = None,
@@ -178,7 +242,7 @@ class TravAccessor:
         where: Hashable | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
@@ -188,7 +252,7 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
     def betweenness(
         self,
         k: int | None = None,
@@ -202,7 +266,7 @@ class TravAccessor:
         where: Hashable | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -213,7 +277,8 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Frame: ...
+    ) -> FrameT: ...
+    @overload
     def components(
         self,
         *,
@@ -221,14 +286,14 @@ class TravAccessor:
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -239,7 +304,62 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def components(
+        self,
+        *,
+        where: Hashable | None = None,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def components(
+        self,
+        *,
+        where: Hashable | None = None,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
+    @overload
     def sssp(
         self,
         sources: object,
@@ -251,14 +371,14 @@ class TravAccessor:
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
         resume: bool = False,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -269,7 +389,70 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def sssp(
+        self,
+        sources: object,
+        *,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        predecessors: bool = True,
+        reached_only: bool = False,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def sssp(
+        self,
+        sources: object,
+        *,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        predecessors: bool = True,
+        reached_only: bool = False,
+        asynchronous: bool | None = None,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        tuning: Mapping[str, object] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
+    @overload
     def pagerank(
         self,
         alpha: float = 0.85,
@@ -281,7 +464,7 @@ class TravAccessor:
         where: Hashable | None = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
@@ -289,7 +472,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -299,7 +482,70 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def pagerank(
+        self,
+        alpha: float = 0.85,
+        *,
+        tol: float = 1e-05,
+        max_iter: int = 100,
+        weighted: bool | None = None,
+        dtype: npt.DTypeLike = "float64",
+        where: Hashable | None = None,
+        asynchronous: bool | None = False,
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def pagerank(
+        self,
+        alpha: float = 0.85,
+        *,
+        tol: float = 1e-05,
+        max_iter: int = 100,
+        weighted: bool | None = None,
+        dtype: npt.DTypeLike = "float64",
+        where: Hashable | None = None,
+        asynchronous: bool | None = False,
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...
+    @overload
     def run(
         self,
         program: Program,
@@ -314,7 +560,7 @@ class TravAccessor:
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
-        trace: bool = False,
+        trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
@@ -322,7 +568,7 @@ class TravAccessor:
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
         dst: Ends = None,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -332,4 +578,72 @@ class TravAccessor:
         client: object = None,
         grid: tuple[int, int] | None = None,
         keep_rows: bool = True,
-    ) -> Answer: ...
+    ) -> FrameT: ...
+    @overload
+    def run(
+        self,
+        program: Program,
+        *,
+        initial: object,
+        sources: object = None,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        weighted: bool = False,
+        parameters: Sequence[float] = (),
+        max_iterations: int | None = None,
+        asynchronous: bool | None = False,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: Literal[True],
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> Traced[FrameT]: ...
+    @overload
+    def run(
+        self,
+        program: Program,
+        *,
+        initial: object,
+        sources: object = None,
+        direction: Direction = "out",
+        where: Hashable | None = None,
+        weighted: bool = False,
+        parameters: Sequence[float] = (),
+        max_iterations: int | None = None,
+        asynchronous: bool | None = False,
+        mode: RunMode = "auto",
+        processor: Processor = "auto",
+        trace: bool,
+        progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        resume: bool = False,
+        tuning: Mapping[str, object] | None = None,
+        src: Ends = None,
+        dst: Ends = None,
+        directed: bool | None = None,
+        weight: Hashable | None = None,
+        vertices: object = None,
+        engine: str | Engine = "auto",
+        degree_sort: bool | None = None,
+        memory_limit: int | str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        client: object = None,
+        grid: tuple[int, int] | None = None,
+        keep_rows: bool = True,
+    ) -> FrameT | Traced[FrameT]: ...

@@ -1,16 +1,19 @@
-"""Registration of `.trav` for the frames of pandas, cuDF and Dask.
+"""Registration of `.trav` for the frames of pandas, cuDF, Dask and polars.
 
 The accessor is registered for pandas at import.  For cuDF and Dask, whose import takes seconds and may need a
 GPU, it is registered at once if they are already imported, else right after their own import: so it makes no
-difference whether `rapids_trav` or they come first.
+difference whether `rapids_trav` or they come first.  For polars it is registered at once if polars is already
+imported; `import rapids_trav.polars` registers it in any order, without a hook in the import of others.
 """
 
 from __future__ import annotations
 
+import sys
+
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor
 
-from rapids_trav.accessor.methods import TravAccessor
+from rapids_trav.accessor.methods import LazyFrameAccessor, TravAccessor
 from rapids_trav.frames import proxies
 from rapids_trav.utilities.import_hooks import after_import
 
@@ -21,7 +24,24 @@ def register() -> None:
     after_import(proxies.WRAPPERS, _register_proxies)
     after_import("cudf", _register_cudf)
     after_import("dask.dataframe", _register_dask)
+    if "polars" in sys.modules:
+        register_polars()
     proxies.stay_outside()
+
+
+def register_polars() -> None:
+    """Register `.trav` on the frames of polars, which it imports.
+
+    polars keeps the accessor with the frame, so that it must hold nothing but the frame.
+    """
+    import polars
+
+    for kind, register_on, accessor in (
+        (polars.DataFrame, polars.api.register_dataframe_namespace, TravAccessor),
+        (polars.LazyFrame, polars.api.register_lazyframe_namespace, LazyFrameAccessor),
+    ):
+        if not hasattr(kind, "trav"):  # polars warns of a namespace that is registered twice
+            register_on("trav")(accessor)
 
 
 def _register_proxies() -> None:

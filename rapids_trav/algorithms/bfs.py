@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
@@ -30,7 +31,7 @@ BATCH_SOURCES = 512
 CUDF_ROWS = 2**31 - 1
 
 
-class Traced(NamedTuple):
+class Traced(NamedTuple, Generic[FrameT]):
     """An answer with the trace of its levels.
 
     Attributes
@@ -41,8 +42,8 @@ class Traced(NamedTuple):
         column `batch` counts the groups of sources that were searched together, in the sources' order.
     """
 
-    result: Frame
-    trace: Frame
+    result: FrameT
+    trace: FrameT
 
 
 Answer = Any  # a frame or, with trace=True, `Traced`: the value of an option decides
@@ -52,7 +53,7 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
     """Frame of the search that `Graph.bfs` documents."""
     reached_only = options.reached_only
     # An engine may have its own way to the columns of a whole answer.
-    own = None if reached_only or graph.frame_library != "cudf" else graph.engine.answers
+    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
     table = None if own is None else graph.ids.table
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices

@@ -12,7 +12,7 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.request import on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, plain, written
-from rapids_trav.frames import proxies
+from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Frame, Series, Values, move
 from rapids_trav.frames.libraries import library_of
 from rapids_trav.programs.definition import Program
@@ -60,7 +60,7 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Values) -
     for, 0, 1, ..., is like a column of an answer.
     """
     xp, n = graph.engine.xp, graph.n_vertices
-    initial = proxies.opened(initial, on_gpu=graph.frame_library == "cudf")
+    initial = forms.opened(proxies.opened(initial, on_gpu=graph.rows.source.library.name == "cudf"))
     if library_of(initial):
         return _of_frame(graph, program, initial)
     if library_of(initial, ("Series",)) and not _is_default(initial.index):

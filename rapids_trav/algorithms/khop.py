@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.request import ask
-from rapids_trav.frames.columns import Frame, Masked
+from rapids_trav.frames import exchange
+from rapids_trav.frames.columns import Masked
+from rapids_trav.frames.exchange import EdgeColumns
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.memory.model.build import FOUND_BYTES
 from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
 
+if TYPE_CHECKING:
+    import igraph
+    import networkx
+    import scipy.sparse
+
 FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
 
 
-class Neighborhood(NamedTuple):
+class _Frames(NamedTuple, Generic[FrameT]):
+    vertices: FrameT
+    edges: FrameT
+
+
+class Neighborhood(_Frames[FrameT]):
     """Vertices and edges within k edges of the seeds.
 
     Attributes
@@ -27,8 +40,26 @@ class Neighborhood(NamedTuple):
         The rows of the edge list whose both ends are among them.
     """
 
-    vertices: Frame
-    edges: Frame
+    _columns: EdgeColumns
+
+    @classmethod
+    def of(cls, vertices: FrameT, edges: FrameT, columns: EdgeColumns) -> Self:
+        """Return a neighbourhood that knows what the columns of its edges mean."""
+        found = cls(vertices, edges)
+        found._columns = columns
+        return found
+
+    def to_networkx(self) -> networkx.Graph:
+        """Return it as a graph of NetworkX, as `Graph.to_networkx` does; nodes have their `distance`."""
+        return exchange.to_networkx(self.vertices, self.edges, self._columns)
+
+    def to_igraph(self) -> igraph.Graph:
+        """Return it as a graph of igraph, as `Graph.to_igraph` does; vertices have their `distance`."""
+        return exchange.to_igraph(self.vertices, self.edges, self._columns)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """Return its matrix, as `Graph.to_scipy` does; rows are those of `vertices`."""
+        return exchange.to_scipy(self.vertices, self.edges, self._columns)
 
 
 def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
@@ -44,9 +75,9 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
         places, near = graph.values.reached(distance)
         del distance
         rows = graph.collector(None)
-        columns = graph.vertex_columns("vertex", places) | {"distance": Masked(near, near >= 0)}
-        rows.add(columns, len(near))
-        del places, near, columns
+        held = graph.vertex_columns("vertex", places) | {"distance": Masked(near, near >= 0)}
+        rows.add(held, len(near))
+        del places, near, held
         found = graph.deliver(rows.frame())
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
@@ -54,4 +85,5 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     ):
         at_once = None if graph.budget is None else block
         edges = graph.deliver(graph.rows.inside(chosen, options.where, at_once))
-    return Neighborhood(vertices=found, edges=edges)
+    columns = EdgeColumns(tuple(graph.rows.src), tuple(graph.rows.dst), graph.weight, graph.directed)
+    return Neighborhood.of(found, edges, columns)

@@ -28,6 +28,7 @@ from rapids_trav.algorithms.options import (
 from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.utilities.locations import location
@@ -97,7 +98,9 @@ class DistributedQuestions:
 
     def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
         kept = self._ask("khop", portable(seeds), k, **_named(options))
-        return Neighborhood(self._frame(kept, "vertices", ("khop",)), self._edges(kept))
+        src, dst = map(tuple, self.ends)
+        columns = EdgeColumns(src, dst, None, self.directed)
+        return Neighborhood.of(self._frame(kept, "vertices", ("khop",)), self._edges(kept), columns)
 
     def levels(self, sources: object, options: SearchOptions) -> Frame:
         named = _named(options)

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
+from rapids_trav.edges.frame_rows import FrameRows
 from rapids_trav.errors import TravError, UnknownColumnError, type_name
-from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Frame
-from rapids_trav.frames.libraries import library, library_of
+from rapids_trav.frames import forms, proxies
+from rapids_trav.frames.columns import Array, Frame
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
 
 MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to one library."
 
 
-class GeneratedEdges:
+class GeneratedEdges(FrameRows):
     """An `EdgeSource` over a function without arguments that gives a fresh iterable of frames at each call.
 
     It must give the same edges every time.  Each reading must have as many rows, ends that are vertices of
     the graph, and its weights; other edges between the same vertices are not told from the first.
     """
+
+    library: PandasFrames | CudfFrames
+    columns: list[Hashable]
 
     def __init__(self, make: Callable[[], Iterable[Frame]], engine: object = "auto") -> None:
         self._make = make
@@ -32,15 +36,25 @@ class GeneratedEdges:
                 "for example by writing it with yield."
             )
         first = next(frames, None)
+        self._form = None if library_of(first) else forms.form_of(first)
         if first is None:
             raise TravError(
                 "edges is a function that gives no frames: let it give at least one, or one without rows."
             )
+        if self._form is not None:
+            self._through_arrow = forms.handed_out(self._form, engine)
+            self.library = self._through_arrow
+            self._dtypes = self._form.dtypes(forms.kept(self._form, first))
+            self.columns = [*self._dtypes]
+            return
         proxied, first = proxies.is_proxy(first), proxies.opened(first, proxies.wanted_on_gpu(engine))
         self.library = library(_library_of(first), proxied)
         self.columns = list(first.columns)
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        if self._form is not None:
+            yield from self._read(self._form, self.columns if columns is None else columns)
+            return
         for made in self._frames():
             frame = proxies.opened(made, on_gpu=self.library.name == "cudf")
             if _library_of(frame) != self.library.name:
@@ -48,11 +62,25 @@ class GeneratedEdges:
             check_columns(frame, self.columns)
             yield self.library.native(frame)
 
+    def _read(self, form: forms.Form, columns: Sequence[Hashable]) -> Iterator[Frame]:
+        """Read frames of polars and the like."""
+        for made in self._frames():
+            found = None if library_of(made) else forms.form_of(made)
+            if found is None or found.name != form.name:
+                raise TravError(
+                    f"The edge frames are of {form.name} and of another library: convert them to one library."
+                )
+            frame = forms.kept(form, made)
+            if missing := self._dtypes.keys() - {*form.columns(frame)}:
+                raise absent(min(missing))
+            yield self._through_arrow.read(frame, columns)
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        taken = super().rows_of(frame, rows)
+        return taken if self._form is None else self._form.like(self.library.hand_out(taken), self._dtypes)
+
     def count_rows(self) -> int | None:
         return None  # it takes as long as making them
-
-    def deliver(self, frame: Frame) -> Frame:
-        return frame
 
     def _frames(self) -> Iterator[Frame]:
         made = self._make()
@@ -67,10 +95,15 @@ class GeneratedEdges:
 def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
     """Refuse a frame that lacks a column of the first one."""
     if missing := [name for name in columns if name not in frame.columns]:
-        raise UnknownColumnError(
-            f"Column {missing[0]!r} is in the first edge frame but not in a later one: "
-            f"give all of them the same columns."
-        )
+        raise absent(missing[0])
+
+
+def absent(name: Hashable) -> UnknownColumnError:
+    """Return the error for a column that later frames lack."""
+    return UnknownColumnError(
+        f"Column {name!r} is in the first edge frame but not in a later one: "
+        f"give all of them the same columns."
+    )
 
 
 def _library_of(frame: object) -> str:
@@ -78,6 +111,6 @@ def _library_of(frame: object) -> str:
     if kind not in ("pandas", "cudf"):
         raise TravError(
             f"edges is a function whose frames hold an object of type {type_name(frame)}: "
-            f"let it give pandas or cuDF frames."
+            f"let it give frames of pandas, polars, pyarrow or cuDF."
         )
     return kind

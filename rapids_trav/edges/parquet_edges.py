@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from rapids_trav.edges.frame_rows import FrameRows
 from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
@@ -21,7 +22,7 @@ ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to 
 _INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
 
 
-class ParquetEdges:
+class ParquetEdges(FrameRows):
     """Parquet files, or folders of them, read a few row groups at a time; rows are indexed from 0 on."""
 
     def __init__(self, paths: Sequence[str | PathLike], engine: object) -> None:
@@ -113,9 +114,6 @@ class ParquetEdges:
         for name in set(columns) - set(stored):
             frame[name] = keys[name]
         return frame[columns]
-
-    def deliver(self, frame: Frame) -> Frame:
-        return frame
 
 
 def _columns(schema: pa.Schema) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from rapids_trav.edges.sources import EdgeSource
-from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.columns import Array, Frame
 
 
 class SlicedEdges:
@@ -14,6 +14,7 @@ class SlicedEdges:
     def __init__(self, source: EdgeSource, rows: int) -> None:
         self.library = source.library
         self.columns = source.columns
+        self.defaults = source.defaults
         self._source = source
         self._rows = rows
 
@@ -27,6 +28,13 @@ class SlicedEdges:
                 yield frame
             else:
                 yield from (frame.iloc[first : first + rows] for first in range(0, len(frame), rows))
+
+    @property
+    def row_columns(self) -> list[Hashable]:
+        return self._source.row_columns
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        return self._source.rows_of(frame, rows)
 
     def deliver(self, frame: Frame) -> Frame:
         return self._source.deliver(frame)

@@ -1,4 +1,4 @@
-"""Where edges come from: frames, functions, Parquet and Dask, all read as frames, again and again.
+"""Where edges come from: frames, arrays, functions, Parquet and Dask, all read as frames, again and again.
 
 The graph goes back to the edges for their columns (`where`, `khop`).  Of frames it keeps shallow copies,
 which share the values: columns that the caller replaces, renames, adds or drops later do not reach the graph,
@@ -17,11 +17,15 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from rapids_trav.edges import array_edges
+from rapids_trav.edges.arrow_edges import ArrowEdges
+from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
 from rapids_trav.edges.generated_edges import MIXED_LIBRARIES, GeneratedEdges, check_columns
 from rapids_trav.edges.parquet_edges import ParquetEdges
 from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
 from rapids_trav.frames import proxies
-from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.columns import Array, Frame
+from rapids_trav.frames.forms import form_of
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library, library_of
 
 DEFAULT_COLUMNS = (("src", "dst"), ("source", "destination"))
@@ -33,6 +37,14 @@ class EdgeSource(Protocol):
 
     library: PandasFrames | CudfFrames
     columns: list[Hashable]
+    defaults: GraphDefaults
+
+    @property
+    def row_columns(self) -> list[Hashable]:
+        """Columns that `rows_of` needs in a chunk."""
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        """These rows of a chunk, with all columns of the edges."""
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         """The edges as successive frames, with at least these columns, or with all.
@@ -49,7 +61,7 @@ class EdgeSource(Protocol):
 
 def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
     """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
-    or a Dask frame.
+    a Dask frame, two arrays (with weights three), or a sparse matrix of SciPy.
     """
     if isinstance(edges, (str, PathLike)):
         return ParquetEdges([edges], engine)
@@ -58,18 +70,22 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         return DaskEdges(edges)
     if kind:
         return FrameEdges([edges], engine)
+    if array_edges.is_matrix(edges):
+        return FrameEdges.of(*array_edges.adjacency(edges), engine)
     if column := library_of(edges, ("Series", "Index")):
         raise TravError(
             f"edges is a {type(edges).__name__} of {column}, not a frame: give the frame that holds both "
             f"ends of the edges."
         )
+    if form_of(edges):
+        return ArrowEdges([edges], engine)
+    if isinstance(edges, tuple) and any(map(array_edges.is_array, edges)):
+        frame, defaults = array_edges.pair(edges)
+        if form_of(frame):
+            return ArrowEdges.of(frame, defaults, engine)
+        return FrameEdges.of(frame, defaults, engine)
     if callable(edges) and not isinstance(edges, Iterable):
         return GeneratedEdges(edges, engine)
-    if type(edges).__module__.startswith("scipy.sparse"):
-        raise TravError(
-            f"edges is a {type(edges).__name__} of SciPy: make a frame of its entries first, with "
-            f"entries = matrix.tocoo() and pandas.DataFrame({{'src': entries.row, 'dst': entries.col}})."
-        )
     if isinstance(edges, Mapping):
         raise TravError(
             f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
@@ -80,6 +96,8 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             return ParquetEdges(parts, engine)
         if parts and all(library_of(part) in ("pandas", "cudf") for part in parts):
             return FrameEdges(parts, engine)
+        if any(map(form_of, parts)) and all(form_of(part) or library_of(part) for part in parts):
+            return ArrowEdges(parts, engine)
         if not parts:
             raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
         if all(library_of(part) == "dask" for part in parts):
@@ -96,15 +114,27 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
             raise TravError(
                 "edges mixes frames and paths: read the files into frames first, or give paths alone."
             )
+        if all(map(array_edges.is_array, parts)):
+            raise TravError(
+                f"edges is a {type_name(edges)} of arrays: give the ends of the edges as a tuple of two "
+                f"arrays, (src, dst), or with weights of three."
+            )
         edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
     raise TravError(
-        f"edges holds an object of type {type_name(edges)}: give pandas, cuDF or Dask frames, or paths of "
-        f"Parquet files."
+        f"edges holds an object of type {type_name(edges)}: give frames of pandas, polars, pyarrow, cuDF or "
+        f"Dask, two arrays, a sparse matrix, or paths of Parquet files."
     )
 
 
-class FrameEdges:
+class FrameEdges(FrameRows):
     """Frames in memory."""
+
+    @classmethod
+    def of(cls, frame: Frame, defaults: GraphDefaults, engine: object) -> FrameEdges:
+        """Return the source of a frame that was made of something else."""
+        source = cls([frame], engine)
+        source.defaults = defaults
+        return source
 
     def __init__(self, frames: Sequence[Frame], engine: object = "auto") -> None:
         proxied = proxies.is_proxy(frames[0])
@@ -128,11 +158,8 @@ class FrameEdges:
         """Bytes of these columns; Python's objects, which they share with the graph, are not counted."""
         return sum(int(frame[name].memory_usage(index=False)) for frame in self._frames for name in columns)
 
-    def deliver(self, frame: Frame) -> Frame:
-        return frame
 
-
-class DaskEdges:
+class DaskEdges(FrameRows):
     """A Dask frame, whose partitions are computed one by one, at each reading: persist slow ones."""
 
     def __init__(self, frame: Frame) -> None:

@@ -11,7 +11,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
-from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.edge_rows import PairReader
 from rapids_trav.storage.in_memory import InMemory
 
 
@@ -20,7 +20,7 @@ class GraphContents:
 
     def __init__(
         self,
-        rows: RowReader,
+        rows: PairReader,
         ids: IdMap,
         storage: InMemory,
         *,
@@ -53,8 +53,8 @@ class GraphContents:
 
     @property
     def frame_library(self) -> str:
-        """The library of the frames that come and go: "pandas" or "cudf"."""
-        return self.rows.source.library.name
+        """The library of the frames that come and go, such as "pandas"."""
+        return self.rows.source.library.answers
 
     @property
     def n_vertices(self) -> int:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping
 from functools import cached_property
+from typing import Generic
 
 from rapids_trav.algorithms.options import Direction
 from rapids_trav.distributed import clusters
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph.centrality_methods import CentralityMethods
 from rapids_trav.graph.closed import ClosedQuestions
+from rapids_trav.graph.join_methods import JoinMethods
 from rapids_trav.graph.local_questions import LocalQuestions
 from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.graph.search_methods import SearchMethods
@@ -22,7 +25,7 @@ from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.memory_errors import telling_of_memory
 
 
-class Graph(SearchMethods, CentralityMethods, ProgramMethods):
+class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
     """A graph over the edges of a frame, built once and asked many times.
 
     Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
@@ -50,7 +53,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods):
         src: Ends = None,
         dst: Ends = None,
         *,
-        directed: bool = False,
+        directed: bool | None = None,
         weight: Hashable | None = None,
         vertices: object = None,
         engine: str | Engine = "auto",
@@ -66,18 +69,26 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods):
 
         Parameters
         ----------
-        edges : DataFrame, sequence or iterator of them, function, path or paths of Parquet, Dask DataFrame
-            One row for each edge.  Several frames are one edge list; so are the files of a folder.  Of a
-            sequence or iterator all frames are kept.  A function without arguments gives an iterable of
-            frames at each call, always with the same edges: one at a time is in memory, so that a graph
-            of edges that lie nowhere can be built with a `memory_limit`, in several readings.
+        edges : DataFrame, tuple of arrays, sparse matrix, sequence or iterator of frames, function, paths
+            One row for each edge.  Frames are of pandas, polars, pyarrow, cuDF or Dask, or anything with
+            Arrow's stream (`__arrow_c_stream__`), such as a DuckDB relation; a stream is read once, and kept.
+            Answers are frames of the same library, of pandas for what is not named here.  A tuple of two
+            arrays, ``(src, dst)``, or with weights of three, gives columns `src`, `dst` and `weight`.  A
+            square `scipy.sparse` matrix or array has an edge from its row to its column for each stored
+            entry, whose value is its weight, and every row is a vertex.  Several frames are one edge list;
+            so are Parquet files and those of a folder.  Of a sequence or iterator all frames are kept.  A
+            function without arguments gives an iterable of frames at each call, always with the same edges:
+            one at a time is in memory, so that a graph of edges that lie nowhere can be built with a
+            `memory_limit`, in several readings.
         src, dst : str or list of str, optional
             Columns of the two ends: one each, or several that together are an id.  The default is `src` and
             `dst`, else `source` and `destination`.
-        directed : bool, default False
-            Undirected is the default, as in cuGraph and NetworkX.
+        directed : bool, optional
+            By default a graph is undirected, as in cuGraph and NetworkX, and that of a sparse matrix
+            directed, as in SciPy.
         weight : str, optional
-            Numeric column without nulls.  It, like every other column, stays addressable by its name.
+            Numeric column without nulls; by default there is none, but for the weights in a tuple of three
+            arrays or in a sparse matrix.  It, like every other column, stays addressable by its name.
         vertices : id, sequence, Series or frame, optional
             Vertices that the graph has even if no edge does.  Integers in a list take the dtype of the edges'
             ids if it holds them, of a frame without rows as well: beside float64 ids, 3 is 3.0.

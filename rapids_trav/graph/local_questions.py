@@ -159,7 +159,7 @@ class LocalQuestions(GraphContents):
                 "A graph that is kept in files cannot be pickled: save it, and open the folder where it is "
                 "needed."
             )
-        if (self.engine.place, self.frame_library) != ("host", "pandas"):
+        if (self.engine.place, self.rows.source.library.name) != ("host", "pandas"):
             raise TypeError(
                 f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
                 f"pickle the edges and build it where it is needed."

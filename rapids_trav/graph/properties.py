@@ -52,7 +52,7 @@ class GraphProperties:
 
     @property
     def frame_library(self) -> str:
-        """The library of the frames that come and go: "pandas" or "cudf"."""
+        """The library of the answers: "pandas", "cudf", "polars" or "pyarrow"."""
         return self.questions.frame_library
 
     @property

@@ -16,7 +16,7 @@ from rapids_trav.errors import (
     plain,
     written,
 )
-from rapids_trav.frames import proxies
+from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Dtype, Values, move
 from rapids_trav.frames.libraries import PandasFrames, library_of, names_nothing
 from rapids_trav.ids.maps import Column, Encoder, IdMap, Library
@@ -36,7 +36,7 @@ def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     TravError
         If there are none, or they are null or of another kind than the graph's ids.
     """
-    vertices = proxies.opened(vertices, on_gpu=library.name == "cudf")
+    vertices = forms.opened(proxies.opened(vertices, on_gpu=library.name == "cudf"))
     try:
         return _looked_up(what, vertices, ids, library)
     except TravError as error:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.build_pass import BuildPass
 from rapids_trav.edges.slices import SlicedEdges
 from rapids_trav.edges.sources import EdgeSource, FrameEdges, edge_columns, open_edges, require_column
 from rapids_trav.engines import select
-from rapids_trav.frames import proxies
+from rapids_trav.frames import forms, proxies
 from rapids_trav.ids.degree_order import DegreeOrderedIds, degrees, descending
 from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import IdMap
@@ -30,16 +31,19 @@ Pairs = Callable[[], Iterator[tuple[Array, Array]]]
 
 def build(edges: Any, options: BuildOptions) -> GraphParts:
     """The parts of a graph of the edges that `Graph.from_edges` documents."""
-    directed, weight, spill = options.directed, options.weight, options.spill
     source = open_edges(edges, options.engine)
+    directed = bool(source.defaults.directed if options.directed is None else options.directed)
+    weight = source.defaults.weight if options.weight is None else options.weight
     runner = select(options.engine, source.library.name)
     sides = edge_columns(source, options.src, options.dst)
     if weight is not None:
         require_column(source.columns, weight)
-    vertices = proxies.opened(options.vertices, on_gpu=source.library.name == "cudf")
+    vertices = forms.opened(proxies.opened(options.vertices, on_gpu=source.library.name == "cudf"))
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
+    if source.defaults.vertices is not None:
+        extra.append([source.defaults.vertices])
     back_end = options.sort_back_end(runner.degree_sort)
-    limits = MemoryLimits.of(runner, source.count_rows(), directed, options.memory_limit, spill)
+    limits = MemoryLimits.of(runner, source.count_rows(), directed, options.memory_limit, options.spill)
 
     def attempt(limits: MemoryLimits) -> GraphParts:
         return _build(source, sides, directed, weight, extra, runner, back_end, limits)
@@ -115,7 +119,7 @@ def _reading(
 ) -> tuple[bool, BuildPass]:
     """Whether the edges are read once, with the ids of all of them in memory, and the reading."""
     columns = [*sides[0], *sides[1]]
-    id_bytes = source.id_bytes(columns) if isinstance(source, FrameEdges) else None
+    id_bytes = source.id_bytes(columns) if isinstance(source, (FrameEdges, ArrowEdges)) else None
     whole = limits.reads_whole(source.count_rows(), id_bytes)
     rows = source if whole else SlicedEdges(source, limits.rows_at_once)
     return whole, BuildPass(rows, sides, weight, extra)

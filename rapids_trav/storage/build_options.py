@@ -23,7 +23,7 @@ class BuildOptions:
 
     src: Ends = None
     dst: Ends = None
-    directed: bool = False
+    directed: bool | None = None
     weight: Hashable | None = None
     vertices: object = None
     engine: str | Engine = "auto"
@@ -36,7 +36,8 @@ class BuildOptions:
     keep_rows: bool = True
 
     def __post_init__(self) -> None:
-        flag("directed", self.directed)
+        if self.directed is not None:
+            flag("directed", self.directed)
         if self.degree_sort is not None:
             flag("degree_sort", self.degree_sort)
         if self.memory_limit is not None:

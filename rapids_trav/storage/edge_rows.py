@@ -65,6 +65,16 @@ class RowReader(Protocol):
         """Refuse a filter that cannot be applied; None means no filter."""
 
 
+class PairReader(RowReader, Protocol):
+    """The edges of a graph in this process."""
+
+    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
+        """Both ends of the edges, chunk by chunk, in internal ids."""
+
+    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
+        """Both ends of the edges, as `pairs` has them, and their weights."""
+
+
 class EdgeRows(Portable):
     """An `EdgeSource` whose vertices have been renumbered."""
 
@@ -121,10 +131,10 @@ class EdgeRows(Portable):
             Most rows that are looked at together, as far as the source can be cut.
         """
         found = []
-        for frame, u, v, flags in self._read(self.source.columns, where, rows_at_once):
+        for frame, u, v, flags in self._read(self.source.row_columns, where, rows_at_once):
             rows = self.xp.flatnonzero(chosen[u] & chosen[v])
             rows = rows if flags is None else self.xp.flatnonzero(flags)[rows]
-            found.append(frame.take(move(rows, self.source.library.xp)))
+            found.append(self.source.rows_of(frame, move(rows, self.source.library.xp)))
             if len(found) == MOST_PARTS:
                 found = [self.source.library.concat(found)]
         return found[0] if len(found) == 1 else self.source.library.concat(found)

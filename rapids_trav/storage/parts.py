@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from rapids_trav.ids.maps import IdMap
-from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.edge_rows import PairReader
 from rapids_trav.storage.in_memory import InMemory
 
 
@@ -16,7 +16,7 @@ class GraphParts:
 
     Attributes
     ----------
-    rows : RowReader
+    rows : PairReader
         The way back to the edges.
     ids : IdMap
     storage : InMemory
@@ -29,7 +29,7 @@ class GraphParts:
         Seconds by phase.
     """
 
-    rows: RowReader
+    rows: PairReader
     ids: IdMap
     storage: InMemory
     n_edges: int

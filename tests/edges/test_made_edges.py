@@ -73,7 +73,10 @@ def test_no_rows():
         (lambda: EDGES, "gives an object of type pandas.*DataFrame: let it give an iterable of frames"),
         (lambda: 7, "gives an object of type int: let it give an iterable"),
         (lambda: iter(()), "gives no frames: let it give at least one"),
-        (lambda: ["edges.parquet"], "frames hold an object of type str: let it give pandas or cuDF frames"),
+        (
+            lambda: ["edges.parquet"],
+            "frames hold an object of type str: let it give frames of pandas, polars",
+        ),
         (lambda: [EDGES, None], "frames hold an object of type NoneType"),
         (functools.partial(lambda frames: frames, iter(PARTS)), "gives one iterator twice: make a new one"),
     ],

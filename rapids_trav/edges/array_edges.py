@@ -1,0 +1,125 @@
+"""Edges in arrays: pairs of arrays, and sparse matrices of SciPy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from rapids_trav.edges.frame_rows import GraphDefaults
+from rapids_trav.errors import TravError, type_name
+from rapids_trav.frames.columns import Frame, Values
+from rapids_trav.frames.libraries import library_of
+
+NAMES = ("src", "dst", "weight")  # columns of the frame that arrays become
+
+
+def is_array(obj: object) -> bool:
+    """Return whether this is an array or a column: NumPy's, CuPy's, or one of a frame library."""
+    return _kind(obj) is not None
+
+
+def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
+    """Return the frame of two arrays, the ends of the edges, or of three, with the weights.
+
+    The arrays are not copied, and their indices, if they have any, mean nothing.  The frame is of the library
+    whose columns are among them, else of pandas.
+
+    Raises
+    ------
+    TravError
+        If they are not as long as one another, or have several dimensions.
+    """
+    kinds = [_kind(array) for array in arrays]
+    if len(arrays) not in (2, 3) or None in kinds:
+        other = next((array for array in arrays if not is_array(array)), None)
+        holds = f"{len(arrays)} arrays" if other is None else f"an object of type {type_name(other)}"
+        raise TravError(
+            f"edges is a tuple that holds {holds}: give two arrays, the ends of the edges, or three, with "
+            f"the weights."
+        )
+    for name, array in zip(NAMES, arrays, strict=False):
+        if getattr(array, "ndim", 1) != 1:
+            raise TravError(
+                f"The array of {name} has {array.ndim} dimensions: give a flat one, for each edge a value."
+            )
+    lengths = [len(array) for array in arrays]
+    if len(set(lengths)) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in zip(NAMES, lengths, strict=False))
+        raise TravError(
+            f"The arrays of the edges have different lengths ({told}): give each edge one value in each."
+        )
+    others = [kind for kind in kinds if kind is not None and kind not in ("numpy", "pandas")]
+    columns = dict(zip(NAMES, arrays, strict=False))
+    return _frame(columns, others[0] if others else "pandas"), GraphDefaults(
+        weight="weight" if len(arrays) == 3 else None
+    )
+
+
+def is_matrix(obj: object) -> bool:
+    """Return whether this is a sparse matrix or array of SciPy, which has been imported then."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(obj))
+
+
+def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
+    """Return the frame of a square matrix: an edge from the row to the column of each stored entry.
+
+    As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; of a boolean matrix
+    there are none.  Entries that are stored several times are added, as SciPy does; zeros that are stored are
+    edges.  All rows are vertices.
+
+    Raises
+    ------
+    TravError
+        If it is not square.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise TravError(
+            f"The {type(matrix).__name__} has the shape {' by '.join(map(str, matrix.shape))}, and an "
+            f"adjacency matrix has a row and a column for each vertex: give a square one."
+        )
+    entries = matrix.tocoo()
+    if matrix.format in ("coo", "csr", "csc") and not matrix.has_canonical_format:
+        entries = entries.copy()
+        entries.sum_duplicates()
+    columns = {"src": entries.row, "dst": entries.col}
+    weighted = entries.dtype.kind != "b"
+    if weighted:
+        columns["weight"] = entries.data
+    vertices = np.arange(matrix.shape[0], dtype=entries.row.dtype)
+    defaults = GraphDefaults(directed=True, weight="weight" if weighted else None, vertices=vertices)
+    return _frame(columns, "pandas"), defaults
+
+
+def _kind(obj: object) -> str | None:
+    """Return the library of an array or column."""
+    if isinstance(obj, np.ndarray):
+        return "numpy"
+    if isinstance(obj, (pa.Array, pa.ChunkedArray)):
+        return "pyarrow"
+    if found := library_of(obj, ("Series", "Index", "ExtensionArray")):
+        return found if found != "dask" else None
+    module = type(obj).__module__.partition(".")[0]
+    if module == "cupy" and type(obj).__name__ == "ndarray":
+        return "cudf"
+    return "polars" if module == "polars" and type(obj).__name__ == "Series" else None
+
+
+def _frame(columns: dict[str, Values], kind: str) -> Frame:
+    if kind == "polars":
+        import polars
+
+        return polars.DataFrame(columns)
+    if kind == "pyarrow":
+        return pa.table(columns)
+    if kind == "cudf":
+        import cudf
+
+        bare = {name: cudf.Series(column).reset_index(drop=True) for name, column in columns.items()}
+        return cudf.DataFrame(bare)
+    bare = {name: getattr(column, "array", column) for name, column in columns.items()}  # without an index
+    return pd.DataFrame(bare, copy=False)

@@ -1,0 +1,77 @@
+"""Edges in frames that are read through Arrow: polars, pyarrow, DuckDB and anything with Arrow's stream.
+
+The caller's frames are kept, which shares their memory; of a stream, which may be readable only once, a
+table is kept.  Only the columns that are asked for become columns of pandas or cuDF, and rows are taken from
+what is kept: so all other columns come back as they were, whatever pandas makes of their types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
+from rapids_trav.edges.generated_edges import absent
+from rapids_trav.errors import TravError
+from rapids_trav.frames import forms
+from rapids_trav.frames.columns import Array, Frame, Values, move
+from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library_of
+
+
+class ArrowEdges(FrameRows):
+    """Frames of one form, which chunks of pandas or cuDF are made of at each reading."""
+
+    def __init__(self, frames: Sequence[Values], engine: object = "auto") -> None:
+        self._form = _common_form(frames)
+        self._reader = forms.handed_out(self._form, engine)
+        self.library: PandasFrames | CudfFrames = self._reader
+        self._frames = [forms.kept(self._form, frame) for frame in frames]
+        names = self._form.columns(self._frames[0])
+        self.columns: list[Hashable] = [*names]
+        for frame in self._frames[1:]:
+            if missing := set(names) - set(self._form.columns(frame)):
+                raise absent(min(missing))
+        self._firsts = [0, *accumulate(len(frame) for frame in self._frames)]
+
+    @classmethod
+    def of(cls, frame: Values, defaults: GraphDefaults, engine: object) -> ArrowEdges:
+        """Return the source of a frame that was made of something else."""
+        source = cls([frame], engine)
+        source.defaults = defaults
+        return source
+
+    @property
+    def row_columns(self) -> list[Hashable]:
+        return []
+
+    def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
+        for first, frame in zip(self._firsts, self._frames, strict=False):
+            made = self._reader.read(frame, self.columns if columns is None else columns)
+            made.index = range(first, first + len(frame))
+            yield made
+
+    def rows_of(self, frame: Frame, rows: Array) -> Frame:
+        found = move(rows, np) + (int(frame.index[0]) if len(frame) else 0)
+        part = int(np.searchsorted(self._firsts, found[0], side="right")) - 1 if len(found) else 0
+        return self._form.take(self._frames[part], found - self._firsts[part])
+
+    def count_rows(self) -> int | None:
+        return self._firsts[-1]
+
+    def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
+        """Return the bytes of these columns."""
+        return sum(forms.columns_of(self._form, frame, columns).nbytes for frame in self._frames)
+
+
+def _common_form(frames: Sequence[Values]) -> forms.Form:
+    found = [forms.form_of(frame) for frame in frames]
+    first = found[0]
+    names = [
+        library_of(frame) if form is None else form.name for frame, form in zip(frames, found, strict=True)
+    ]
+    if first is None or None in found or len(set(names)) > 1:
+        told = " and of ".join(dict.fromkeys(map(str, names)))
+        raise TravError(f"The edge frames are of {told}: convert them to one library.")
+    return first

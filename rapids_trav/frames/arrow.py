@@ -1,0 +1,120 @@
+"""Columns of Arrow as those of pandas, and back: copied only where pandas has another layout for them.
+
+Nothing is rounded on the way: integers and booleans with nulls become pandas' nullable types, and what pandas
+has no type of its own for stays in Arrow's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+NULLABLE = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+}
+PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """Return the table in layouts that pandas and cuDF both read.
+
+    Views of strings become strings.  Dictionaries of one type share one dictionary throughout the table, so
+    that both ends of the edges have the same categories; unless they are ordered, its values ascend, since
+    the places of values in a dictionary mean nothing in Arrow.
+    """
+    columns = [_plain(column) for column in table.columns]
+    groups: dict[pa.DataType, list[int]] = {}
+    for i, column in enumerate(columns):
+        if pa.types.is_dictionary(column.type):
+            groups.setdefault(column.type, []).append(i)
+    for group in groups.values():
+        for i, column in zip(group, _sharing([columns[i] for i in group]), strict=True):
+            columns[i] = column
+    return pa.table(columns, names=table.column_names)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if kind in PLAIN:
+        return column.cast(PLAIN[kind])
+    if pa.types.is_dictionary(kind) and kind.value_type in PLAIN:
+        values = PLAIN[kind.value_type]
+        chunks = [_dictionary(of.indices, of.dictionary.cast(values), kind.ordered) for of in column.chunks]
+        return pa.chunked_array(chunks, pa.dictionary(kind.index_type, values, kind.ordered))
+    return column
+
+
+def _sharing(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
+    """Return columns of one dictionary type with one dictionary; with the values, if that cannot be."""
+    kind = columns[0].type
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    try:
+        if not chunks:
+            return list(columns)
+        unified = pa.chunked_array(chunks).unify_dictionaries().chunks
+        values = unified[0].dictionary
+        if values.null_count or len(values.unique()) < len(values):
+            return [column.cast(kind.value_type) for column in columns]
+        order = None if kind.ordered else pc.sort_indices(values)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # values that Arrow cannot compare
+        return [column.cast(kind.value_type) for column in columns]
+    if order is not None:
+        values, place = values.take(order), pc.sort_indices(order).cast(pa.int32())
+    else:
+        place = pa.array(np.arange(len(values), dtype=np.int32))
+    shared = iter(_dictionary(place.take(chunk.indices), values, kind.ordered) for chunk in unified)
+    common = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+    return [pa.chunked_array([next(shared) for _ in column.chunks], common) for column in columns]
+
+
+def _dictionary(indices: pa.Array, values: pa.Array, ordered: bool) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(indices, values, ordered=ordered)
+
+
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Return a table as a frame; numbers without nulls are not copied, if they lie in one piece."""
+    columns = {i: _pandas_column(column) for i, column in enumerate(plain_table(table).columns)}
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
+    frame.columns = pd.Index(table.column_names)
+    return frame
+
+
+def _pandas_column(column: pa.ChunkedArray) -> pd.Series | np.ndarray:
+    kind = column.type
+    if kind in NULLABLE and column.null_count:
+        return column.to_pandas(types_mapper=NULLABLE.get)
+    if pa.types.is_floating(kind) or kind in NULLABLE:
+        return column.to_numpy()
+    if (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_timestamp(kind)
+        or pa.types.is_duration(kind)
+        or pa.types.is_dictionary(kind)
+    ):
+        return column.to_pandas()
+    return pd.Series(pd.arrays.ArrowExtensionArray(column), copy=False)
+
+
+def from_pandas(frame: pd.DataFrame) -> pa.Table:
+    """Return a frame as a table without its index; NaN of NumPy's floats stays NaN."""
+    columns = [_arrow_column(frame.iloc[:, i]) for i in range(frame.shape[1])]
+    return pa.table(columns, names=[str(name) for name in frame.columns])
+
+
+def _arrow_column(column: pd.Series) -> pa.Array:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        return pa.array(column.to_numpy(), from_pandas=False)
+    return pa.Array.from_pandas(column)

@@ -1,0 +1,162 @@
+"""Graphs handed to other libraries: NetworkX, igraph and SciPy, each imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.errors import TravError
+from rapids_trav.frames import forms, proxies
+from rapids_trav.frames.columns import Array, Frame
+
+if TYPE_CHECKING:
+    import igraph
+    import networkx
+    import scipy.sparse
+
+
+@dataclass(frozen=True)
+class EdgeColumns:
+    """What the columns of an edge list mean.
+
+    Attributes
+    ----------
+    src, dst : sequence of hashable
+        Columns of the two ends.
+    weight : hashable or None
+    directed : bool
+    """
+
+    src: Sequence[Hashable]
+    dst: Sequence[Hashable]
+    weight: Hashable | None
+    directed: bool
+
+    @property
+    def vertex(self) -> list[str]:
+        """Columns of the vertices in an answer."""
+        return ["vertex"] if len(self.src) == 1 else [f"vertex_{i}" for i in range(len(self.src))]
+
+
+def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx.Graph:
+    """Return the graph of NetworkX that `Graph.to_networkx` documents."""
+    nx = _library("networkx", "to_networkx")
+    vertices, edges = _on_host(vertices), _on_host(edges)
+    names, (u, v) = _names(vertices, columns), _ends(vertices, edges, columns)
+    repeated = _repeated(u, v, columns.directed)
+    kinds = (nx.MultiGraph, nx.MultiDiGraph) if repeated else (nx.Graph, nx.DiGraph)
+    graph = kinds[columns.directed]()
+    graph.add_nodes_from(zip(names, _records(vertices, columns.vertex), strict=True))
+    attributes = _records(edges, [*columns.src, *columns.dst])
+    ends = zip(u.tolist(), v.tolist(), attributes, strict=True)
+    graph.add_edges_from((names[i], names[j], told) for i, j, told in ends)
+    return graph
+
+
+def to_igraph(vertices: Frame, edges: Frame, columns: EdgeColumns) -> igraph.Graph:
+    """Return the graph of igraph that `Graph.to_igraph` documents."""
+    ig = _library("igraph", "to_igraph")
+    vertices, edges = _on_host(vertices), _on_host(edges)
+    u, v = _ends(vertices, edges, columns)
+    return ig.Graph(
+        n=len(vertices),
+        edges=np.column_stack([u, v]),
+        directed=columns.directed,
+        vertex_attrs={"name": _names(vertices, columns), **_attributes(vertices, columns.vertex)},
+        edge_attrs=_attributes(edges, [*columns.src, *columns.dst]),
+    )
+
+
+def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.sparse.csr_array:
+    """Return the matrix of a list of edges that `Graph.to_scipy` documents."""
+    vertices, edges = _on_host(vertices), _on_host(edges)
+    u, v = _ends(vertices, edges, columns)
+    weight = None if columns.weight is None else edges[columns.weight].to_numpy()
+    return matrix(u, v, weight, len(vertices), columns.directed)
+
+
+def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> scipy.sparse.csr_array:
+    """Return the adjacency matrix of edges between the vertices 0 to n-1; repeated edges are added."""
+    sparse = _library("scipy.sparse", "to_scipy")
+    values = np.ones(len(u), dtype=np.int64) if weight is None else weight
+    if not directed:
+        other = u != v
+        u, v = np.concatenate([u, v[other]]), np.concatenate([v, u[other]])
+        values = np.concatenate([values, values[other]])
+    return sparse.csr_array((values, (u, v)), shape=(n, n))
+
+
+def _library(name: str, method: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise TravError(
+            f"{method}() needs {package}, which cannot be imported ({error}): install it, for example with "
+            f"pip install {package}."
+        ) from error
+
+
+def _on_host(frame: Frame) -> pd.DataFrame:
+    frame = forms.opened(proxies.opened(frame, on_gpu=False))
+    if hasattr(frame, "__dask_graph__"):
+        frame = frame.compute()
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+
+
+def _ends(vertices: pd.DataFrame, edges: pd.DataFrame, columns: EdgeColumns) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of both ends of each edge among the vertices."""
+    known = _index(vertices[columns.vertex])
+    u, v = (known.get_indexer(_index(edges[list(side)], known)) for side in (columns.src, columns.dst))
+    if min(u.min(initial=0), v.min(initial=0)) < 0:
+        raise TravError("An end of the edges is not among the vertices: give the edges that belong to them.")
+    return u, v
+
+
+def _index(ids: pd.DataFrame, known: pd.Index | None = None) -> pd.Index:
+    """Return an index of ids; by value unless they are integers, as ends may have types of their own."""
+    if ids.shape[1] > 1:
+        return pd.MultiIndex.from_frame(ids.astype(object))
+    column = ids.iloc[:, 0]
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+        return pd.Index(column if known is None or known.dtype != object else column.astype(object))
+    return pd.Index(column.astype(object))
+
+
+def _repeated(u: np.ndarray, v: np.ndarray, directed: bool) -> bool:
+    """Return whether an edge is there twice."""
+    ends = (u, v) if directed else (np.minimum(u, v), np.maximum(u, v))
+    return bool(pd.MultiIndex.from_arrays(ends).has_duplicates)
+
+
+def _names(vertices: pd.DataFrame, columns: EdgeColumns) -> list[Hashable]:
+    """Return the ids as Python's own values; those of several columns are tuples."""
+    parts = [_values(vertices[name]) for name in columns.vertex]
+    return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
+
+
+def _attributes(frame: pd.DataFrame, others: Sequence[Hashable]) -> dict[str, list]:
+    return {str(name): _values(frame[name]) for name in frame.columns if name not in others}
+
+
+def _records(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[dict[Hashable, object]]:
+    """Return a dict for each row of the columns but some."""
+    names = [name for name in frame.columns if name not in others]
+    if not names:
+        return [{} for _ in range(len(frame))]
+    return [
+        dict(zip(names, row, strict=True)) for row in zip(*(_values(frame[n]) for n in names), strict=True)
+    ]
+
+
+def _values(column: pd.Series) -> list:
+    """Return Python's own values, None for nulls of types that have them."""
+    if isinstance(column.dtype, np.dtype):
+        return column.tolist()
+    return column.astype(object).where(column.notna(), None).tolist()

@@ -1,0 +1,37 @@
+"""The page on inputs runs, and says what comes back."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+
+PAGE = (Path(__file__).parents[2] / "docs/inputs.md").read_text()
+
+
+def test_the_code_of_the_page_runs():
+    names = {"__name__": "page"}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        if "duckdb.sql" in block:  # which looks for frames in the caller's variables
+            block = block.replace("duckdb.sql", "sql")
+            names["sql"] = lambda query: (
+                duckdb.connect().register("edges", names["edges"].to_arrow()).sql(query)
+            )
+        exec(compile(block, "inputs.md", "exec"), names)
+    graph, edges = names["graph"], names["edges"]
+    assert type(edges.trav.bfs("a")) is pl.DataFrame
+    found = graph.annotate(edges, graph.bfs("a", predecessors=False))
+    assert found.columns == ["src", "dst", "km", "distance_src", "distance_dst"]
+    joined = graph.annotate(names["people"], graph.components(), on="name")
+    assert joined.rows() == [("d", "a"), ("a", "a"), ("x", None)]
+
+
+def test_what_answers_are():
+    from rapids_trav import Graph
+
+    edges = pd.DataFrame({"src": ["a"], "dst": ["b"]})
+    relation = duckdb.from_df(edges)
+    assert isinstance(Graph.from_edges(relation).bfs("a"), pd.DataFrame)

@@ -1,0 +1,147 @@
+"""Types of ids that come through Arrow come back as they were."""
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from rapids_trav import Graph
+from rapids_trav.frames import arrow
+
+DAYS = [dt.date(2020, 1, day) for day in (1, 2, 3)]
+TIMES = [dt.datetime(2020, 1, day, 12) for day in (1, 2, 3)]
+POLARS = {
+    "Int8": pl.Int8(), "Int16": pl.Int16(), "Int32": pl.Int32(), "Int64": pl.Int64(),
+    "UInt8": pl.UInt8(), "UInt16": pl.UInt16(), "UInt32": pl.UInt32(), "UInt64": pl.UInt64(),
+    "Float32": pl.Float32(), "Float64": pl.Float64(),
+    "String": pl.String(), "Categorical": pl.Categorical(), "Enum": pl.Enum(["c", "b", "a"]),
+    "Date": pl.Date(), "ms": pl.Datetime("ms"), "us": pl.Datetime("us"), "ns": pl.Datetime("ns"),
+    "zone": pl.Datetime("us", "Europe/Oslo"), "UTC": pl.Datetime("ms", "UTC"),
+    "Duration": pl.Duration("ms"), "Decimal": pl.Decimal(10, 2), "Binary": pl.Binary(),
+}  # fmt: skip
+ARROW = {
+    str(kind): kind
+    for kind in (
+        pa.int8(), pa.uint16(), pa.int32(), pa.uint64(), pa.float32(), pa.float64(),
+        pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(),
+        pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("ms", "Europe/Oslo"),
+        pa.duration("us"), pa.decimal128(8, 2),
+        pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.uint8(), pa.large_string()),
+        pa.dictionary(pa.int8(), pa.string(), ordered=True),
+    )
+}  # fmt: skip
+
+
+def three(kind):
+    """Three values, ascending, for a type of this name."""
+    if kind.startswith(("Date", "date")):
+        return DAYS
+    if kind.startswith(("ms", "us", "ns", "zone", "UTC", "timestamp")):
+        return TIMES
+    if kind.startswith(("Duration", "duration")):
+        return [dt.timedelta(days=day) for day in (1, 2, 3)]
+    if kind.startswith(("Decimal", "decimal")):
+        return [Decimal("1.50"), Decimal("2.25"), Decimal("3.00")]
+    if kind.startswith(("Binary", "binary", "large_binary")):
+        return [b"a", b"b", b"c"]
+    if kind.startswith(("Int", "UInt", "Float", "int", "uint", "float", "double")):
+        return [1, 2, 3]
+    return ["a", "b", "c"]
+
+
+def path_of(values, frame):
+    """The frame of the edges 0 - 1, 1 - 2 of three values, and a vertex by itself."""
+    return frame([values[0], values[1]], [values[1], values[2]])
+
+
+@pytest.mark.parametrize("kind", POLARS)
+def test_types_of_polars(kind):
+    dtype = POLARS[kind]
+    values = pl.Series(three(kind)).cast(dtype) if kind not in ("zone", "UTC") else (
+        pl.Series(three(kind)).dt.replace_time_zone(dtype.time_zone).cast(dtype)
+    )  # fmt: skip
+    edges = pl.DataFrame({"src": values[[0, 1]], "dst": values[[1, 2]]})
+    graph = Graph.from_edges(edges)
+    answer = graph.bfs(values[:1])
+    assert answer.schema == {"vertex": dtype, "distance": pl.Int32(), "predecessor": dtype}
+    assert dict(answer.select("vertex", "distance").iter_rows()) == dict(zip(values, range(3), strict=True))
+    assert answer.sort("distance")["predecessor"].to_list() == [None, *values[:2]]
+    assert graph.bfs(values, mode="each").schema["source"] == dtype
+    assert graph.paths(values[:1], values[2:]).schema["target"] == dtype
+    assert graph.components().schema == {"vertex": dtype, "component": dtype}
+    assert graph.khop(values[:1], 1).edges.equals(edges[:1])
+    order = values.to_list()[::-1] if kind == "Enum" else values.to_list()
+    assert answer["vertex"].to_list() == order
+    empty = Graph.from_edges(edges[:0], vertices=values)
+    assert empty.degrees().schema["vertex"] == dtype or kind in ("Categorical", "Enum")
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_types_of_pyarrow(kind):
+    dtype = ARROW[kind]
+    of = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+    values = pa.array(three(kind), of)
+
+    def column(part):
+        if not pa.types.is_dictionary(dtype):
+            return part
+        encoded = part.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(
+            encoded.indices.cast(dtype.index_type), encoded.dictionary, ordered=dtype.ordered
+        )
+
+    edges = pa.table({"src": column(values[:2]), "dst": column(values[1:])})
+    assert edges["src"].type == dtype
+    graph = Graph.from_edges(edges)
+    answer = graph.bfs(values[:1])
+    assert answer.schema.types == [dtype, pa.int32(), dtype]
+    assert answer["distance"].to_pylist() == [0, 1, 2]
+    assert answer["vertex"].to_pylist() == values.to_pylist()
+    assert answer["predecessor"].to_pylist() == [None, *values.to_pylist()[:2]]
+    assert graph.khop(values[:1], 1).edges.equals(edges.slice(0, 1))
+
+
+def test_values_of_unordered_dictionaries_ascend_by_value():
+    made = pa.DictionaryArray.from_arrays([0, 1], ["b", "a"])
+    other = pa.DictionaryArray.from_arrays([0, 1], ["c", "b"])
+    answer = Graph.from_edges(pa.table({"src": made, "dst": other})).degrees()
+    assert answer["vertex"].to_pylist() == ["a", "b", "c"]
+    assert pa.types.is_dictionary(answer["vertex"].type)
+
+
+@pytest.mark.parametrize("values", [["a", "a"], ["a", None]])
+def test_dictionaries_that_are_no_categories(values):
+    made = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(values))
+    table = pa.table({"x": made})
+    assert pa.table(arrow.plain_table(table))["x"].to_pylist() == table["x"].to_pylist()
+    assert arrow.plain_table(table)["x"].type == pa.string()
+
+
+def test_nothing_is_rounded_on_the_way():
+    table = pa.table(
+        {
+            "integers": pa.array([2**60 + 1, None]),
+            "booleans": [True, None],
+            "days": pa.array([DAYS[0], None]),
+            "lists": [[1], None],
+            "text": pa.array(["a", None], pa.string_view()),
+        }
+    )
+    frame = arrow.to_pandas(table)
+    assert frame.dtypes.astype(str).tolist()[:2] == ["Int64", "boolean"]
+    assert frame["integers"][0] == 2**60 + 1
+    back = arrow.from_pandas(frame)
+    assert back.to_pylist() == table.to_pylist()
+    assert back.schema.types[:4] == table.schema.types[:4]
+
+
+def test_columns_in_one_piece_are_not_copied():
+    numbers = np.arange(5, dtype="int32")
+    frame = arrow.to_pandas(pa.table({"x": numbers}))
+    assert np.shares_memory(frame["x"].to_numpy(), numbers)
+    back = arrow.from_pandas(pd.DataFrame({"x": numbers}, copy=False))
+    assert np.shares_memory(back["x"].chunk(0).to_numpy(), numbers)
