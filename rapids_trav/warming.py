@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rapids_trav import generators, graph500
 from rapids_trav.engines import select
@@ -89,20 +91,20 @@ def _steps(engine: str) -> Iterator[Step]:
 
     for edges, name, source in ((wide, "wide", hub), (narrow, "narrow", 0)):
         built = Graph.from_edges(edges, engine=engine)
-        yield f"searches, {name}", lambda graph=built, source=source: _search(graph, source)
+        yield f"searches, {name}", partial(_search, built, source)
         directed = Graph.from_edges(edges, directed=True, engine=engine)
-        yield f"searches, {name} and directed", lambda graph=directed, source=source: _search(graph, source)
-        yield f"programs, {name}", lambda graph=built: _run(graph)
-        yield f"programs, {name} and directed", lambda graph=directed: _run(graph)
+        yield f"searches, {name} and directed", partial(_search, directed, source)
+        yield f"programs, {name}", partial(_run, built)
+        yield f"programs, {name} and directed", partial(_run, directed)
         for weight in WEIGHTS:
             weighted = Graph.from_edges(edges, weight=weight, engine=engine)
-            yield f"{weight} weights, {name}", lambda graph=weighted, source=source: _weigh(graph, source)
+            yield f"{weight} weights, {name}", partial(_weigh, weighted, source)
     sorted_ = Graph.from_edges(wide, degree_sort=True, engine=engine)
-    yield "order of degree", lambda: _search(sorted_, hub)
-    yield "saved graphs", lambda: _save(wide, engine, hub)
+    yield "order of degree", partial(_search, sorted_, hub)
+    yield "saved graphs", partial(_save, wide, engine, hub)
     if engine == "cpu":
-        yield "graphs larger than memory", lambda: _limit(wide, hub)
-    yield "graph500", lambda: graph500.run(SCALE, roots=2, engine=engine)
+        yield "graphs larger than memory", partial(_limit, wide, hub)
+    yield "graph500", partial(graph500.run, SCALE, roots=2, engine=engine)
 
 
 def _with_columns(edges: Frame) -> Frame:
@@ -113,13 +115,14 @@ def _with_columns(edges: Frame) -> Frame:
 
 
 def _search(graph: Graph, source: int) -> None:
-    for options in (
+    asked: list[dict[str, Any]] = [
         *({"variant": variant} for variant in select(graph.engine.name, "pandas").variants),
         *({"direction": direction} for direction in ("in", "both")),
         {"predecessors": False, "targets": [source], "depth_limit": 2},
         {"deterministic": True, "where": "even", "trace": True},
         {"variant": "direction", "tuning": {"policy": "beamer"}},
-    ):
+    ]
+    for options in asked:
         graph.bfs(source, **options)
     graph.bfs([source, 1], mode="each")
     graph.bfs([source, 1], mode="each", deterministic=True, predecessors=True)
