@@ -30,6 +30,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.filters import Filter
 
 class TravAccessor:
     def __init__(self, frame: Frame) -> None: ...

@@ -13,6 +13,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.filters import Filter
 
 class TravAccessor:
     def __init__(self, frame: Frame) -> None: ...
@@ -44,7 +45,7 @@ class TravAccessor:
         predecessors: bool = True,
         reached_only: bool = False,
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: bool = False,
@@ -70,7 +71,8 @@ class TravAccessor:
         depth_limit: int | None = None,
         direction: Direction = "out",
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
+        weighted: bool = False,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
@@ -92,7 +94,7 @@ class TravAccessor:
         k: int,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         src: Ends = None,
         dst: Ends = None,
         directed: bool = False,
@@ -115,7 +117,7 @@ class TravAccessor:
         depth_limit: int | None = None,
         targets: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         src: Ends = None,
@@ -134,7 +136,7 @@ class TravAccessor:
     def components(
         self,
         *,
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
@@ -162,7 +164,7 @@ class TravAccessor:
         sources: object,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         predecessors: bool = True,
         reached_only: bool = False,
         asynchronous: bool | None = None,
@@ -195,7 +197,7 @@ class TravAccessor:
         max_iter: int = 100,
         weighted: bool | None = None,
         dtype: npt.DTypeLike = "float64",
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
         trace: bool = False,
@@ -224,7 +226,7 @@ class TravAccessor:
         initial: object,
         sources: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         weighted: bool = False,
         parameters: Sequence[float] = (),
         max_iterations: int | None = None,

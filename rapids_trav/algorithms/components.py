@@ -31,7 +31,7 @@ FIRST = 4  # iterations after which a component counts as wide
 
 def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
     """Frame of the components that `Graph.components` documents."""
-    question = options.as_program
+    question = options.as_program.filtered(graph.rows.resolve(options.where))
     dtype = vertex_dtype(graph.n_vertices)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)

@@ -53,5 +53,5 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
         reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as block,
     ):
         at_once = None if graph.budget is None else block
-        edges = graph.deliver(graph.rows.inside(chosen, options.where, at_once))
+        edges = graph.deliver(graph.rows.inside(chosen, question.where, at_once))
     return Neighborhood(vertices=found, edges=edges)
