@@ -13,8 +13,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## search a real graph from one person and show the result
-	$(BIN)/rapids-trav bfs facebook --source 0 --plot facebook-bfs.png
-	@echo "drawn in facebook-bfs.png"
+	$(BIN)/rapids-trav bfs facebook --source 0
 
 test: $(VENV)/.test ## run the tests that need no GPU, but for the slow ones
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu and not slow"

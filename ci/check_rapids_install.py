@@ -2,8 +2,8 @@
 
     python ci/check_rapids_install.py
 
-Each order of imports is tried in a process of its own: `rapids_trav` first, and last.  Expects the `cu12` or
-`cu13` extra.
+Each order of imports is tried in a process of its own: `rapids_trav` first, and last.  Expects the
+`compare-cu12` or `compare-cu13` extra.
 """
 
 from __future__ import annotations

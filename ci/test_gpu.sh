@@ -4,8 +4,8 @@
 #     ci/test_gpu.sh                            all steps
 #     ci/test_gpu.sh tests memcheck racecheck   some; the others stay in the report if the sources are the same
 #
-# Expects an environment with the test extra and the cu12 or cu13 extra; PYTHON names its interpreter.  With
-# pytest-xdist the tests are shared out; PYTEST_ADDOPTS="-n 8" to so many processes.
+# Expects an environment with the test extra and the compare-cu12 or compare-cu13 extra; PYTHON names its
+# interpreter.  With pytest-xdist the tests are shared out; PYTEST_ADDOPTS="-n 8" to so many processes.
 # BENCH_OPTIONS goes to ci/bench_gpu.py, e.g. BENCH_OPTIONS="--roots 16".
 set -euo pipefail
 cd "$(dirname "$0")/.."

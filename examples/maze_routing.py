@@ -15,7 +15,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 import rapids_trav  # noqa: F401  registers .trav
 
@@ -85,7 +84,9 @@ def as_text(wires: dict[str, np.ndarray | None]) -> str:
 
 
 def draw(wires: dict[str, np.ndarray | None], picture: str) -> None:
-    """The same as a picture."""
+    """Draw the same as a picture; needs matplotlib, which the extra `plot` brings."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(10, 5), layout="constrained")
     axes = figure.subplots()
     axes.imshow(~free_cells(), cmap="Greys", vmax=2)
@@ -108,13 +109,14 @@ def draw(wires: dict[str, np.ndarray | None], picture: str) -> None:
     figure.savefig(picture, dpi=120)
 
 
-def main(picture: str = "maze.png") -> None:
+def main(picture: str | None = None) -> None:
     wires = route_all()
     print(as_text(wires))
     for name, wire in wires.items():
         print(f"net {name}: {'no way' if wire is None else f'{len(wire) - 1} steps'}")
-    draw(wires, picture)
-    print(f"drawn in {picture}")
+    if picture is not None:
+        draw(wires, picture)
+        print(f"drawn in {picture}")
 
 
 if __name__ == "__main__":

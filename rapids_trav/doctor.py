@@ -15,10 +15,12 @@ from dataclasses import asdict, dataclass
 from rapids_trav.frames.columns import Frame
 from rapids_trav.utilities.machine import EXTRAS, GPU_PACKAGES, Driver, find_driver, find_version
 
-BASE_PACKAGES = ("numpy", "pandas", "pyarrow", "numba", "scipy")
+BASE_PACKAGES = ("numpy", "pandas", "pyarrow", "numba")
+MORE_PACKAGES = ("matplotlib", "scipy", "dask")  # for --plot, for Matrix Market files, for graphs on workers
 MORE_GPU_PACKAGES = (
     "dask-cudf",
     "dask-cuda",
+    "nvidia-nccl",
     "pylibcugraph",
     "cugraph",
 )  # for many GPUs, and for comparisons
@@ -60,7 +62,8 @@ class Examination:
 def examine() -> Examination:
     """Look at the machine; never raises."""
     driver = find_driver()
-    packages = {name: find_version(name) for name in (*BASE_PACKAGES, *GPU_PACKAGES, *MORE_GPU_PACKAGES)}
+    names = (*BASE_PACKAGES, *MORE_PACKAGES, *GPU_PACKAGES, *MORE_GPU_PACKAGES)
+    packages = {name: find_version(name) for name in names}
     trials = [try_engine("cpu")]
     if driver.gpus and all(packages[name] for name in GPU_PACKAGES):
         trials.append(try_engine("cuda"))

@@ -1,21 +1,28 @@
 """Pictures of a search, how many vertices each level found and what the levels cost; and of a run of a vertex
-program, what its iterations cost."""
+program, what its iterations cost.
+
+matplotlib comes with the extra `plot` and is imported where something is drawn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import check_writable, to_pandas
 from rapids_trav.programs.definition import kind_of
+from rapids_trav.utilities.extras import needed_for
 from rapids_trav.utilities.locations import file_location
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
 COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c"}
@@ -42,7 +49,7 @@ def search(levels: Frame, trace: Frame | None = None, *, title: str = "") -> Fig
         columns = ("level", "direction", "edges", "milliseconds")
         trace = _table("trace", trace, columns, "the .trace of graph.bfs(..., trace=True)")
     rows = 1 if trace is None else 3
-    figure = Figure(figsize=(7, 1 + 2.5 * rows), layout="constrained")
+    figure = _figure(rows)
     axes = figure.subplots(rows, 1, squeeze=False)[:, 0]
     _draw_levels(axes[0], levels)
     if trace is not None:
@@ -74,7 +81,7 @@ def run(trace: Frame, *, title: str = "") -> Figure:
     if trace["bytes"].any():
         trace["megabytes"] = trace["bytes"] / 1e6
         panels |= {"megabytes": "MB moved", "overlap": "share of copying hidden"}
-    figure = Figure(figsize=(7, 1 + 2.5 * len(panels)), layout="constrained")
+    figure = _figure(len(panels))
     for axes, (column, label) in zip(
         figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels.items(), strict=True
     ):
@@ -106,10 +113,17 @@ def save(figure: Figure, path: str | Path) -> None:
 def check_picture(path: str | Path) -> Path:
     """The path, if a picture can be written there; asked before the work rather than after it."""
     path = file_location("path", path)
-    formats = Figure().canvas.get_supported_filetypes()
+    formats = _figure(1).canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in formats:
         raise TravError(f"{path} has no extension of a picture: use one of .{', .'.join(sorted(formats))}.")
     return check_writable(path)
+
+
+def _figure(panels: int) -> Figure:
+    """Return an empty figure of the size for so many panels, one below the other."""
+    with needed_for("Drawing", "matplotlib", "plot"):
+        from matplotlib.figure import Figure
+    return Figure(figsize=(7, 1 + 2.5 * panels), layout="constrained")
 
 
 def _draw_levels(axes: Axes, levels: pd.DataFrame) -> None:

@@ -485,10 +485,10 @@ WRONG = {
         "where='sure' holds 1 null: fill them first, for example with edges['sure'].fillna(False).",
     ),
     "filter that is no column name": (
-        bfs(1, where=EDGES["open"]),
+        bfs(1, where=["open"]),
         TravError,
-        "where is a Series, not the name of a column: "
-        "add the mask to the edges as a column, build the graph again and name that.",
+        "where is a list: give the name of a column, a condition such as 'weight > 3', or an array or Series "
+        "of booleans.",
     ),
 }  # fmt: skip
 

@@ -25,9 +25,9 @@ from rapids_trav.storage.sums_memory import sharing
 
 def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
     """Frame of the betweenness that `Graph.betweenness` documents."""
-    graph.rows.check_where(options.where)
+    where = graph.rows.resolve(options.where)
     n, xp = graph.n_vertices, graph.engine.xp
-    view = graph.storage.view(options.direction, options.where)
+    view = graph.storage.view(options.direction, where)
     sources = _sources(graph, options)
     edges = options.of == "edges"
     directed = graph.directed and options.direction != "both"

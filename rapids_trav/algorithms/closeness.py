@@ -44,7 +44,7 @@ def harmonic(graph: TraversableGraph, vertices: object, options: CentralityOptio
 def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
     """Frame of the eccentricities that `Graph.eccentricity` documents."""
     if vertices is None and (options.direction == "both" or not graph.directed):
-        largest, reached = eccentricities(graph, options.where)
+        largest, reached = eccentricities(graph, graph.rows.resolve(options.where))
         columns = graph.id_columns("vertex")
     else:
         columns, sums = _sums(graph, vertices, options, "the eccentricities")
@@ -55,7 +55,7 @@ def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityO
 def diameter(graph: TraversableGraph, options: CentralityOptions) -> int:
     """Return the diameter that `Graph.diameter` documents."""
     if options.direction == "both" or not graph.directed:
-        largest, _ = eccentricities(graph, options.where, only_largest=True)
+        largest, _ = eccentricities(graph, graph.rows.resolve(options.where), only_largest=True)
     else:
         largest = _sums(graph, None, options, "the diameter")[1].largest
     return int(largest.max()) if len(largest) else 0
@@ -65,15 +65,15 @@ def _sums(
     graph: TraversableGraph, vertices: object, options: CentralityOptions, what: str
 ) -> tuple[dict[str, Column], DistanceSums]:
     """Return the vertices as columns, and sums over the distances between each of them and all others."""
-    graph.rows.check_where(options.where)
+    where = graph.rows.resolve(options.where)
     xp = graph.engine.xp
     if vertices is None:
-        view = graph.storage.view(BACKWARDS[options.direction], options.where)
+        view = graph.storage.view(BACKWARDS[options.direction], where)
         sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # the others lead nowhere
         with adding_up(graph.storage, graph.engine, graph.n_vertices, "vertices", what):
             sums = graph.engine.distance_sums(view, sources, "vertices")
             return graph.id_columns("vertex"), DistanceSums(*map(graph.values.in_order, _columns(sums)))
-    view = graph.storage.view(options.direction, options.where)
+    view = graph.storage.view(options.direction, where)
     internal = on_engine(graph, internal_of(graph, "vertices", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
     with adding_up(graph.storage, graph.engine, graph.n_vertices, "sources", what):

@@ -48,7 +48,7 @@ def labelled(
 
     What an answer takes beside the values is held until the block ends.
     """
-    question = options.as_program
+    question = options.as_program.filtered(graph.rows.resolve(options.where))
     dtype = vertex_dtype(graph.n_vertices)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None
     view = gather_view(graph, program, question)

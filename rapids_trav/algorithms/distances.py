@@ -32,14 +32,14 @@ SHALLOW_COST, DEEP_COST = 1 / 16, 2.0
 
 def distances(graph: TraversableGraph, pairs: object, options: CentralityOptions) -> Frame:
     """Frame of the distances that `Graph.distances` documents."""
-    graph.rows.check_where(options.where)
+    where = graph.rows.resolve(options.where)
     xp = graph.engine.xp
     none = np.zeros(0, np.int64)
     starts, ends = (
         on_engine(graph, internal_of(graph, f"the {place} column of pairs", side) if len(side) else none)
         for place, side in zip(("first", "second"), _columns(graph, pairs), strict=True)
     )
-    view = graph.storage.view(options.direction, options.where)
+    view = graph.storage.view(options.direction, where)
     distance = xp.full(len(starts), -1, np.int32)
     first = slice(0, AT_ONCE)
     with view.searching(Searches(number=2)):

@@ -17,7 +17,6 @@ A search from v, of eccentricity e, bounds that of every vertex w it reaches, at
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from types import ModuleType
 
 import numpy as np
@@ -27,19 +26,19 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ComponentsOptions
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.storage.filters import Where
 from rapids_trav.storage.sums_memory import bounding
 
 TOGETHER = 64  # searches that cost about as much as a few
 
 
 def eccentricities(
-    graph: TraversableGraph, where: Hashable | None, only_largest: bool = False
+    graph: TraversableGraph, where: Where | None, only_largest: bool = False
 ) -> tuple[Array, Array]:
     """Return eccentricity, int32, and vertices reached, int64, of each vertex in the caller's order.
 
     With `only_largest` the eccentricities are lower bounds, the largest of which is exact.
     """
-    graph.rows.check_where(where)
     xp, values = graph.engine.xp, graph.values
     view = graph.storage.view("both", where)
     label, size = _components(graph, where)
@@ -69,7 +68,7 @@ def eccentricities(
         return values.in_order(lower), values.in_order(size[label] - 1)
 
 
-def _components(graph: TraversableGraph, where: Hashable | None) -> tuple[Array, Array]:
+def _components(graph: TraversableGraph, where: Where | None) -> tuple[Array, Array]:
     """Return the component of each vertex by internal id, numbered from 0, and the vertices of each."""
     with labelled(graph, ComponentsOptions(where=where)) as done:
         _, label, size = graph.engine.xp.unique(done.values, return_inverse=True, return_counts=True)

@@ -84,6 +84,6 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
         reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as block,
     ):
         at_once = None if graph.budget is None else block
-        edges = graph.deliver(graph.rows.inside(chosen, options.where, at_once))
+        edges = graph.deliver(graph.rows.inside(chosen, question.where, at_once))
     columns = EdgeColumns(tuple(graph.rows.src), tuple(graph.rows.dst), graph.weight, graph.directed)
     return Neighborhood.of(found, edges, columns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from rapids_trav.engines.interface import MOST_LEVELS
 from rapids_trav.errors import TravError, written
+from rapids_trav.storage.filters import Filter, Where
 from rapids_trav.tuning import Policy, RunTuning, SearchTuning, tuned
 from rapids_trav.utilities.checks import flag, one_of
 from rapids_trav.utilities.locations import location
@@ -45,7 +46,7 @@ class SearchOptions:
     predecessors: bool = True
     reached_only: bool = False
     deterministic: bool = False
-    where: Hashable | None = None
+    where: Filter = None
     variant: str = "auto"
     tuning: Mapping[str, object] | None = None
     trace: bool = False
@@ -80,11 +81,29 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PathOptions(SearchOptions):
+    """Options of `Graph.paths`, which documents them."""
+
+    weighted: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        flag("weighted", self.weighted)
+        given = {"depth_limit": None, "deterministic": False, "variant": "auto", "tuning": None}
+        for name, default in given.items():
+            if self.weighted and getattr(self, name) != default:
+                raise TravError(
+                    f"{name}={written(getattr(self, name))} is for paths of the fewest steps, and "
+                    f"weighted=True asks for those of the least weight: leave out one of them."
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
 class CentralityOptions:
     """Options of the methods of `Graph` that measure distances of many vertices, which document them."""
 
     direction: Direction = "out"
-    where: Hashable | None = None
+    where: Filter = None
 
     def __post_init__(self) -> None:
         one_of("direction", self.direction, get_args(Direction))
@@ -119,7 +138,7 @@ class BetweennessOptions(CentralityOptions):
 class IterationOptions:
     """Options that all methods have that iterate a vertex program."""
 
-    where: Hashable | None = None
+    where: Filter = None
     asynchronous: bool | None = None
     processor: Processor = "auto"
     trace: bool = False
@@ -175,6 +194,12 @@ class ProgramOptions(IterationOptions):
         object.__setattr__(changed, "parameters", parameters)
         if weighted is not None:
             object.__setattr__(changed, "weighted", weighted)
+        return changed
+
+    def filtered(self, where: Where | None) -> ProgramOptions:
+        """Return a copy with a filter as a graph knows it; it is not checked again."""
+        changed = copy(self)
+        object.__setattr__(changed, "where", where)
         return changed
 
     @cached_property

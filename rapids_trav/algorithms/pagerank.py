@@ -31,6 +31,7 @@ def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage 
     """Frame of the ranks that `Graph.pagerank` documents."""
     n = graph.n_vertices
     question = options.as_program(n, weighted=graph.weight is not None)
+    question = question.filtered(graph.rows.resolve(options.where))
     dtype, tol = options.type_of_ranks, options.tol
     program = program_of(float(tol), dtype)
     view = gather_view(graph, program, question)

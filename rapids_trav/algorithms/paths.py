@@ -1,16 +1,21 @@
-"""Shortest paths as a tidy frame: the predecessors of a search, followed from each target to its source.
+"""Shortest paths as a tidy frame: the predecessors of a search, or of a run by weight, followed from each
+target to its source.
 
 All targets of a batch of searches are followed together (`VertexValues.walk`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
+
+import numpy as np
 
 from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.options import SearchOptions
-from rapids_trav.algorithms.request import ask, on_engine, vertices
+from rapids_trav.algorithms.options import PathOptions, SsspOptions
+from rapids_trav.algorithms.request import ask, on_engine, unique, vertices
+from rapids_trav.algorithms.sssp import check_weights, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import Frame, Masked
@@ -18,8 +23,10 @@ from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.search import paths_bytes
 
 
-def paths(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
+def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
     """Frame of the paths to the targets that `Graph.paths` documents."""
+    if options.weighted:
+        return _by_weight(graph, sources, options)
     question = ask(graph, sources, options)
     ends = _distinct(on_engine(graph, vertices(graph, "targets", options.targets)), graph.engine.xp)
     parts = []
@@ -28,12 +35,40 @@ def paths(graph: TraversableGraph, sources: object, options: SearchOptions) -> F
         search, target, step, vertex = _follow(graph, found, ends)
         parts.append((question.sources[search + first], ends[target], step, vertex))
         del found
+    return _frame(graph, parts, question.each)
+
+
+def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
+    """Frame of the paths of least weight: one run for all sources or, if asked, for each."""
+    check_weights(graph, "weighted=True")
+    each = options.mode == "each"
+    roots = vertices(graph, "sources", sources)
+    roots = on_engine(graph, roots) if each else unique(graph, roots)
+    ends = _distinct(on_engine(graph, vertices(graph, "targets", options.targets)), graph.engine.xp)
+    asked = SsspOptions(where=graph.rows.resolve(options.where), direction=options.direction)
+    parts = []
+    for first in range(len(roots)) if each else (None,):
+        own = roots if first is None else roots[first : first + 1]
+        with shortest(graph, own, asked) as found:
+            # A search tells the unreached by -1, which is all that is asked of its distances.
+            level = found.reached.astype(np.int32) - 1
+            search, target, step, vertex = _follow(graph, Search(level, found.predecessor), ends)
+            total = found.run.values[graph.engine.xp.maximum(vertex, 0)]
+            parts.append((own[search], ends[target], step, vertex, total))
+            del found, level
+    return _frame(graph, parts, each)
+
+
+def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bool) -> Frame:
+    """Return the rows of the searches together; by weight, with the distance of each vertex."""
     concatenate = graph.engine.xp.concatenate
-    source, target, step, vertex = (concatenate(column) for column in zip(*parts, strict=True))
-    columns = graph.id_columns("source", source) if question.each else {}
+    source, target, step, vertex, *total = (concatenate(column) for column in zip(*parts, strict=True))
+    columns = graph.id_columns("source", source) if each else {}
     columns |= graph.id_columns("target", target)
     columns["step"] = Masked(step, step >= 0)
     columns |= graph.id_columns("vertex", vertex, nulls=True)
+    if total:
+        columns["distance"] = Masked(total[0], step >= 0)
     return graph.deliver(graph.frame(columns))
 
 

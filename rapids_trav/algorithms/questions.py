@@ -14,6 +14,7 @@ from rapids_trav.algorithms.options import (
     ComponentsOptions,
     Direction,
     PagerankOptions,
+    PathOptions,
     ProgramOptions,
     SearchOptions,
     SsspOptions,
@@ -71,7 +72,7 @@ class Questions(Protocol):
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
         """Answer `Graph.bfs`."""
 
-    def paths(self, sources: object, options: SearchOptions) -> Frame:
+    def paths(self, sources: object, options: PathOptions) -> Frame:
         """Answer `Graph.paths`, whose targets are among the options."""
 
     def khop(self, seeds: object, k: int, options: SearchOptions) -> Neighborhood:

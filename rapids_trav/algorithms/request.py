@@ -13,6 +13,7 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.lookup import lookup
+from rapids_trav.storage.filters import Where
 from rapids_trav.storage.interface import SearchView
 from rapids_trav.utilities.checks import one_of
 
@@ -29,12 +30,15 @@ class SearchRequest:
         Unique ("joint"), or one for each search, in the order given ("each").
     each : bool
     options : BfsOptions
+    where : Where or None
+        The filter of the view.
     """
 
     view: SearchView
     sources: Array
     each: bool
     options: BfsOptions
+    where: Where | None = None
 
 
 def ask(
@@ -56,7 +60,7 @@ def ask(
             f"tuning names {written(next(iter(asked.of_ranks)))}, which is for graphs on the workers of a "
             f"cluster: leave it out."
         )
-    graph.rows.check_where(asked.where)
+    where = graph.rows.resolve(asked.where)
     joint, own = asked.mode == "joint", graph.engine.answers
     lenient = joint and not checked and own is not None and asked.variant in own.lenient
     internal = vertices(graph, what, sources, checked=not lenient)
@@ -72,10 +76,11 @@ def ask(
         of_ranks=asked.of_ranks,
     )
     return SearchRequest(
-        view=graph.storage.view(asked.direction, asked.where),
+        view=graph.storage.view(asked.direction, where),
         sources=unique(graph, internal) if joint else on_engine(graph, internal),
         each=not joint,
         options=options,
+        where=where,
     )
 
 

@@ -46,6 +46,7 @@ def run(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
         )
     question = options.for_graph(parameter_numbers(options.parameters))
+    question = question.filtered(graph.rows.resolve(options.where))
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     value = np.dtype(program.dtype).itemsize
@@ -88,7 +89,6 @@ def running(
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:
     """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
-    graph.rows.check_where(question.where)
     if question.weighted and graph.weight is None:
         raise TravError(f"weighted=True needs weights, and the graph has none: {graph.rows.weight_advice}.")
     pushed = program.may_push and question.mode in ("auto", "push")

@@ -17,19 +17,21 @@ settled, gives each a predecessor that is nearer.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.options import SsspOptions
+from rapids_trav.algorithms.options import ProgramOptions, SsspOptions
 from rapids_trav.algorithms.request import unique, vertices
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.algorithms.weights import weight_range
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.engines.interface import BfsOptions, Engine
-from rapids_trav.engines.runs import GatherView
+from rapids_trav.engines.runs import GatherView, Run
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Masked
 from rapids_trav.ids.maps import Column, vertex_dtype
@@ -48,19 +50,54 @@ def sssp(
     graph: TraversableGraph, sources: object, options: SsspOptions, on_page: OnPage | None = None
 ) -> Answer:
     """Frame of the distances that `Graph.sssp` documents."""
-    weight = graph.rows.weight
-    if weight is None:
-        raise TravError(
-            f"sssp needs weights, and the graph has none: {graph.rows.weight_advice}, or use bfs."
-        )
-    question = options.as_program
+    check_weights(graph, "sssp")
     roots = unique(graph, vertices(graph, "sources", sources))
+    with shortest(graph, roots, options, on_page) as found:
+        columns = _columns(graph, found, options.reached_only)
+        return answer(graph, columns, found.run, found.question)
+
+
+class Shortest(NamedTuple):
+    """Distances from some sources, and the tree that explains them.
+
+    Attributes
+    ----------
+    run : Run
+        Whose values are the distances.
+    question : ProgramOptions
+    reached : bool array, (n,)
+    predecessor : vertex array, (n,), or None
+        -1 at sources and where unreached.
+    """
+
+    run: Run
+    question: ProgramOptions
+    reached: Array
+    predecessor: Array | None
+
+
+def check_weights(graph: TraversableGraph, what: str) -> None:
+    """Refuse a question by weight of a graph that has none."""
+    if graph.rows.weight is None:
+        raise TravError(
+            f"{what} needs weights, and the graph has none: {graph.rows.weight_advice}, or use bfs."
+        )
+
+
+@contextmanager
+def shortest(
+    graph: TraversableGraph, roots: Array, options: SsspOptions, on_page: OnPage | None = None
+) -> Iterator[Shortest]:
+    """Yield the shortest distances from the nearest of `roots`, with the room that an answer takes."""
+    weight = graph.rows.weight
+    assert weight is not None  # `check_weights` has seen to it
+    question = options.as_program.filtered(graph.rows.resolve(options.where))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
     view = gather_view(graph, program, question)
     room = question_bytes(np.dtype(program.dtype).itemsize, ranked, own=tree_bytes(vertex, ranked))
     with running(graph, view, program, question, room, after=lambda: _tree_room(view, options.predecessors)):
-        _, largest = weight_range(graph, options.where, "shortest paths are for weights from 0 on")
+        _, largest = weight_range(graph, question.where, "shortest paths are for weights from 0 on")
         if program.dtype == "int64":
             _refuse_overflow(graph, largest)
         state = RunState(graph.values.filled(program.identity, program.dtype), graph.values.flags(roots))
@@ -73,8 +110,7 @@ def sssp(
         predecessor = None
         if options.predecessors:
             predecessor = shortest_tree(graph.engine, view, distance, unreached, roots)
-        columns = _columns(graph, distance, distance != unreached, predecessor, options.reached_only)
-        return answer(graph, columns, done, question)
+        yield Shortest(done, question, distance != unreached, predecessor)
 
 
 def _tree_room(view: GatherView, predecessors: bool) -> int:
@@ -118,17 +154,16 @@ def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> 
             )
 
 
-def _columns(
-    graph: TraversableGraph, distance: Array, reached: Array, predecessor: Array | None, reached_only: bool
-) -> dict[str, Column]:
+def _columns(graph: TraversableGraph, found: Shortest, reached_only: bool) -> dict[str, Column]:
     """Vertex, distance and predecessor of each row of the answer."""
+    reached, predecessor = found.reached, found.predecessor
     chosen = graph.values.chosen(reached) if reached_only else None
     columns = graph.id_columns("vertex", chosen)
 
     def rows(values: Array) -> Array:
         return graph.values.in_order(values) if chosen is None else values[chosen]
 
-    columns["distance"] = Masked(rows(distance), rows(reached))
+    columns["distance"] = Masked(rows(found.run.values), rows(reached))
     if predecessor is not None:
         columns |= graph.id_columns("predecessor", rows(predecessor), nulls=True)
     return columns

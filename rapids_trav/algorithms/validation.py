@@ -14,7 +14,6 @@ Reference: Graph500 benchmark specification, section "Validation".
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from contextlib import nullcontext
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -32,6 +31,7 @@ from rapids_trav.frames.columns import Frame, move
 from rapids_trav.memory.model.build import CHECKED_BYTES
 from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
+from rapids_trav.storage.filters import Filter
 
 if TYPE_CHECKING:
     from rapids_trav.memory.budget import Budget
@@ -56,7 +56,7 @@ def check_tree(
     sources: object,
     *,
     direction: str = "out",
-    where: Hashable | None = None,
+    where: Filter = None,
     depth_limit: int | None = None,
 ) -> None:
     """Refuse a frame that is not a right answer of ``graph.bfs(sources, ...)``.
@@ -87,7 +87,7 @@ def _check_tree(
     result: Frame,
     sources: object,
     direction: str,
-    where: Hashable | None,
+    where: Filter,
     depth_limit: int | None,
 ) -> None:
     """Refuse what `check_tree` refuses."""
@@ -108,7 +108,7 @@ def _check_tree(
             given = given.astype(dict(zip(names, graph.ids.dtypes, strict=True)))
             predecessor[vertex[rows]] = on_engine(graph, vertices(graph, "result", given))
     roots = unique(graph, vertices(graph, "sources", sources))
-    view = graph.storage.view(direction, where)
+    view = graph.storage.view(direction, graph.rows.resolve(where))
     if broken := broken_rules(graph.engine, view, roots, distance, predecessor, depth_limit, graph.budget):
         raise TreeError("; ".join(broken) + ".")
 

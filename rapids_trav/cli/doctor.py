@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from rapids_trav.cli.report import console, progress, seconds
+from rapids_trav.cli.report import console, progress, seconds, steps
 from rapids_trav.doctor import Examination, examine
+from rapids_trav.warming import Warmed, warm
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
-def doctor(as_json: bool) -> int:
+@click.option(
+    "--warm", "warmed", is_flag=True, help="Compile everything now, which first questions would wait for."
+)
+def doctor(as_json: bool, warmed: bool) -> int:
     """Tell which engines, GPUs and versions there are, and what is missing.
 
     Leaves with 1 if an engine that has all its parts does not work.
+
+    \b
+    rapids-trav doctor --warm    # once for an installation, in the build of an image for example
     """
     with progress("Trying the engines"):
         report = examine()
+    compiled = [_warm(trial.engine) for trial in report.trials if trial.works] if warmed else []
     if as_json:
-        click.echo(json.dumps(report.as_dict(), indent=2))
+        more = {"warmed": [asdict(done) for done in compiled]} if warmed else {}
+        click.echo(json.dumps(report.as_dict() | more, indent=2))
     else:
         _print(report, console())
+        for done in compiled:
+            console().print(str(done), soft_wrap=True)
     return 0 if report.healthy else 1
+
+
+def _warm(engine: str) -> Warmed:
+    with steps() as notify:
+        return warm(engine, notify)
 
 
 def _print(report: Examination, screen: Console) -> None:

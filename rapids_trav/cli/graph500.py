@@ -7,18 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 
 from rapids_trav.cli.checks import wrong_option
-from rapids_trav.cli.report import console, seconds
+from rapids_trav.cli.report import console, seconds, steps
 from rapids_trav.engines import select
 from rapids_trav.graph500 import Report, run
 from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
@@ -87,43 +79,27 @@ def graph500(
             )
         with wrong_option():
             select(engine, "pandas")
-    bar = _progress()
-    task = bar.add_task("", total=None)
-
-    def notify(step: str, done: int, total: int) -> None:
-        bar.update(task, description=step, completed=done, total=total if total > 1 else None)
-
     asked: dict[str, Any] = {
         "edge_factor": edge_factor,
         "roots": roots,
         "seed": seed,
         "validate": validate,
-        "notify": notify,
     }
-    with bar:
+    with steps() as notify:
         if scheduler is None:
-            report = run(scale, engine=engine, **asked)
+            report = run(scale, engine=engine, notify=notify, **asked)
         else:
             from rapids_trav.cli.clusters import connected
             from rapids_trav.graph500.cluster import run_on_cluster
 
             with connected(scheduler) as client:
-                report = run_on_cluster(scale, client, **asked)
+                report = run_on_cluster(scale, client, notify=notify, **asked)
     click.echo(str(report))
     console().print(_summary(report))
     if json_file:
         Path(json_file).write_text(json.dumps(report.as_dict(), indent=2) + "\n", encoding="utf-8")
     _say_faults(report)
     return 1 if report.valid is False else 0
-
-
-def _progress() -> Progress:
-    """A bar with the time, on the standard error of a terminal; nothing elsewhere."""
-    screen = console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(
-        *columns, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
-    )
 
 
 def _summary(report: Report) -> Table:

@@ -21,7 +21,7 @@ from rapids_trav.cli.checks import check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
 from rapids_trav.cli.options import Given, derived, taken
-from rapids_trav.cli.questions import head, names, screen_beside, write
+from rapids_trav.cli.questions import CONDITION, head, names, screen_beside, write
 from rapids_trav.cli.report import console, count, trace_table
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
@@ -32,7 +32,7 @@ from rapids_trav.utilities.sizes import readable
 SHOWN = 10  # components, or vertices, that a summary lists
 RUNNING = "Running (the first run of a new installation compiles)"
 
-_where = derived(IterationOptions, "where", help="Boolean column: use only edges where it is true.")
+_where = derived(IterationOptions, "where", help=f"Use only edges where this is true: {CONDITION}")
 _weight = derived(BuildOptions, "weight", help="Column of the edges' weights.")
 _trace = derived(IterationOptions, "trace", help="Show what each iteration did.")
 _plot = click.option(

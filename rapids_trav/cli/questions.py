@@ -11,7 +11,7 @@ import pandas as pd
 from rich.console import Console
 
 from rapids_trav.algorithms.bfs import Answer
-from rapids_trav.algorithms.options import SearchOptions
+from rapids_trav.algorithms.options import PathOptions, SearchOptions
 from rapids_trav.cli.checks import check_apart, check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
@@ -20,16 +20,18 @@ from rapids_trav.cli.report import console, count, level_counts, level_table, pr
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io import write_frame
 from rapids_trav.io.write import to_pandas
+from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.tuning import SearchTuning
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
+CONDITION = "a boolean column, or a condition such as \"km > 3 and kind == 'road'\"."
 SEARCHING = "Searching (the first search of a new installation compiles)"
 
 _source = click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"
 )
 _direction = derived(SearchOptions, "direction", help="Which way to follow directed edges.")
-_where = derived(SearchOptions, "where", help="Boolean column: follow only edges where it is true.")
+_where = derived(SearchOptions, "where", help=f"Follow only edges where this is true: {CONDITION}")
 _depth_limit = derived(
     SearchOptions, "depth_limit", help="End the search at this distance.", type=click.IntRange(0)
 )
@@ -116,19 +118,25 @@ def bfs(
 @_where
 @_depth_limit
 @_deterministic
+@derived(PathOptions, "weighted", help="The path of least weight; --weight implies it.")
+@derived(BuildOptions, "weight", help="Column of the edges' weights.")
 @_output
 @_scheduler
 @_quiet
 def paths(
     source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Given
 ) -> None:
-    """A shortest path from the nearest source to each target.
+    """A shortest path from the nearest source to each target, by steps or by weight.
 
     \b
     rapids-trav paths facebook --source 0 --target 4038
+    rapids-trav paths roads.csv --weight metres --source 17 --target 4
     """
     check_files(given["edges"], output)
-    options = taken(SearchOptions, given)
+    options = taken(PathOptions, given)
+    options["weighted"] = options["weighted"] or given["weight"] is not None
+    with wrong_option():
+        PathOptions(**options)
     opened = open_graph(**given)
     sources, targets = opened.ids(source, "--source"), opened.ids(target, "--target")
     result, took = _ask(opened.graph.paths, sources, targets, **options)

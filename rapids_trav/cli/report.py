@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import pandas as pd
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 from rapids_trav.frames.columns import Frame
@@ -46,6 +54,25 @@ def progress(task: str) -> AbstractContextManager:
     )
     bar.add_task(task, total=None)
     return bar
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what takes a step's name, how many are done and of how many: a bar with the time, on the standard
+    error of a terminal; nothing elsewhere.
+    """
+    screen = console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(
+        *columns, TimeElapsedColumn(), console=screen, transient=True, disable=not screen.is_terminal
+    )
+    task = bar.add_task("", total=None)
+
+    def notify(step: str, done: int, total: int) -> None:
+        bar.update(task, description=step, completed=done, total=total if total > 1 else None)
+
+    with bar:
+        yield notify
 
 
 def level_counts(result: Frame, n_vertices: int | None = None) -> pd.DataFrame:

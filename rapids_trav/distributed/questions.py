@@ -21,6 +21,7 @@ from rapids_trav.algorithms.options import (
     ComponentsOptions,
     Direction,
     PagerankOptions,
+    PathOptions,
     ProgramOptions,
     SearchOptions,
     SsspOptions,
@@ -31,6 +32,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.filters import refuse_mask
 from rapids_trav.utilities.locations import location
 
 if TYPE_CHECKING:
@@ -91,7 +93,12 @@ class DistributedQuestions:
         result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
         return Traced(result, self._small(kept, "trace")) if options.trace else result
 
-    def paths(self, sources: object, options: SearchOptions) -> Frame:
+    def paths(self, sources: object, options: PathOptions) -> Frame:
+        if options.weighted:
+            raise TravError(
+                "weighted=True needs weights, and graphs on many workers have none yet: build the graph in "
+                "this process, with edges.compute().trav.graph(...), and ask it."
+            )
         named = _named(options)
         kept = self._ask("paths", portable(sources), named.pop("targets", None), **named)
         return self._frame(kept, "result", ("paths", options.mode))
@@ -204,6 +211,7 @@ class DistributedQuestions:
 
 def _named(options: SearchOptions) -> dict[str, Any]:
     """Return the options that are not at their defaults, ready to be sent."""
+    refuse_mask(options.where)
     given = {part.name: getattr(options, part.name) for part in fields(options)}
     defaults = {part.name: part.default for part in fields(options)}
     return {name: portable(value) for name, value in given.items() if value is not defaults[name]}

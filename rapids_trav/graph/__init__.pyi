@@ -24,6 +24,7 @@ from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.edge_rows import RowReader
+from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
 
 __all__ = ["Graph"]
@@ -88,7 +89,7 @@ class Graph(Generic[FrameT]):
         initial: object,
         sources: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         weighted: bool = False,
         parameters: Sequence[float] = (),
         max_iterations: int | None = None,
@@ -110,7 +111,7 @@ class Graph(Generic[FrameT]):
         initial: object,
         sources: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         weighted: bool = False,
         parameters: Sequence[float] = (),
         max_iterations: int | None = None,
@@ -132,7 +133,7 @@ class Graph(Generic[FrameT]):
         initial: object,
         sources: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         weighted: bool = False,
         parameters: Sequence[float] = (),
         max_iterations: int | None = None,
@@ -150,7 +151,7 @@ class Graph(Generic[FrameT]):
     def components(
         self,
         *,
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
@@ -164,7 +165,7 @@ class Graph(Generic[FrameT]):
     def components(
         self,
         *,
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
@@ -178,7 +179,7 @@ class Graph(Generic[FrameT]):
     def components(
         self,
         *,
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
@@ -194,7 +195,7 @@ class Graph(Generic[FrameT]):
         sources: object,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         predecessors: bool = True,
         reached_only: bool = False,
         asynchronous: bool | None = None,
@@ -212,7 +213,7 @@ class Graph(Generic[FrameT]):
         sources: object,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         predecessors: bool = True,
         reached_only: bool = False,
         asynchronous: bool | None = None,
@@ -230,7 +231,7 @@ class Graph(Generic[FrameT]):
         sources: object,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         predecessors: bool = True,
         reached_only: bool = False,
         asynchronous: bool | None = None,
@@ -251,7 +252,7 @@ class Graph(Generic[FrameT]):
         max_iter: int = 100,
         weighted: bool | None = None,
         dtype: npt.DTypeLike = "float64",
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
         trace: Literal[False] = False,
@@ -270,7 +271,7 @@ class Graph(Generic[FrameT]):
         max_iter: int = 100,
         weighted: bool | None = None,
         dtype: npt.DTypeLike = "float64",
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
         trace: Literal[True],
@@ -289,7 +290,7 @@ class Graph(Generic[FrameT]):
         max_iter: int = 100,
         weighted: bool | None = None,
         dtype: npt.DTypeLike = "float64",
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
         trace: bool,
@@ -305,23 +306,23 @@ class Graph(Generic[FrameT]):
         *,
         direction: Direction = "in",
         improved: bool = True,
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> FrameT: ...
     def harmonic(
         self,
         vertices: object = None,
         *,
         direction: Direction = "in",
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> FrameT: ...
     def eccentricity(
         self,
         vertices: object = None,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> FrameT: ...
-    def diameter(self, *, direction: Direction = "out", where: Hashable | None = None) -> int: ...
+    def diameter(self, *, direction: Direction = "out", where: Filter = None) -> int: ...
     def betweenness(
         self,
         k: int | None = None,
@@ -332,15 +333,9 @@ class Graph(Generic[FrameT]):
         normalized: bool = True,
         endpoints: bool = False,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> FrameT: ...
-    def distances(
-        self,
-        pairs: object,
-        *,
-        direction: Direction = "out",
-        where: Hashable | None = None,
-    ) -> FrameT: ...
+    def distances(self, pairs: object, *, direction: Direction = "out", where: Filter = None) -> FrameT: ...
     @overload
     def bfs(
         self,
@@ -353,7 +348,7 @@ class Graph(Generic[FrameT]):
         predecessors: bool = True,
         reached_only: bool = False,
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: Literal[False] = False,
@@ -370,7 +365,7 @@ class Graph(Generic[FrameT]):
         predecessors: bool = True,
         reached_only: bool = False,
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: Literal[True],
@@ -387,7 +382,7 @@ class Graph(Generic[FrameT]):
         predecessors: bool = True,
         reached_only: bool = False,
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: bool,
@@ -401,7 +396,8 @@ class Graph(Generic[FrameT]):
         depth_limit: int | None = None,
         direction: Direction = "out",
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
+        weighted: bool = False,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT: ...
@@ -411,7 +407,7 @@ class Graph(Generic[FrameT]):
         k: int,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> Neighborhood[FrameT]: ...
     def levels(
         self,
@@ -421,7 +417,7 @@ class Graph(Generic[FrameT]):
         depth_limit: int | None = None,
         targets: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT: ...

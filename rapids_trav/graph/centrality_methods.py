@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 from rapids_trav.algorithms.options import BetweennessOptions, CentralityOptions, Direction, ScoresOf
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.properties import GraphProperties
+from rapids_trav.storage.filters import Filter
 
 
 class CentralityMethods(GraphProperties):
@@ -22,7 +21,7 @@ class CentralityMethods(GraphProperties):
         *,
         direction: Direction = "in",
         improved: bool = True,
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> Frame:
         """Closeness: the inverse of the mean distance between a vertex and the others.
 
@@ -52,7 +51,7 @@ class CentralityMethods(GraphProperties):
         return self.questions.closeness(vertices, options, improved)
 
     def harmonic(
-        self, vertices: object = None, *, direction: Direction = "in", where: Hashable | None = None
+        self, vertices: object = None, *, direction: Direction = "in", where: Filter = None
     ) -> Frame:
         """Harmonic centrality: the sum of one divided by the distance between a vertex and each other.
 
@@ -73,7 +72,7 @@ class CentralityMethods(GraphProperties):
         return self.questions.harmonic(vertices, CentralityOptions(direction=direction, where=where))
 
     def eccentricity(
-        self, vertices: object = None, *, direction: Direction = "out", where: Hashable | None = None
+        self, vertices: object = None, *, direction: Direction = "out", where: Filter = None
     ) -> Frame:
         """Eccentricity: the distance from a vertex to the farthest one that it reaches.
 
@@ -98,7 +97,7 @@ class CentralityMethods(GraphProperties):
         """
         return self.questions.eccentricity(vertices, CentralityOptions(direction=direction, where=where))
 
-    def diameter(self, *, direction: Direction = "out", where: Hashable | None = None) -> int:
+    def diameter(self, *, direction: Direction = "out", where: Filter = None) -> int:
         """Return the longest distance between two vertices of which one reaches the other; 0 without edges.
 
         A graph of several components has that of the one where it is longest.
@@ -120,7 +119,7 @@ class CentralityMethods(GraphProperties):
         normalized: bool = True,
         endpoints: bool = False,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
     ) -> Frame:
         """Betweenness: the share of shortest paths that pass through each vertex or edge.
 
@@ -172,9 +171,7 @@ class CentralityMethods(GraphProperties):
         )
         return self.questions.betweenness(options)
 
-    def distances(
-        self, pairs: object, *, direction: Direction = "out", where: Hashable | None = None
-    ) -> Frame:
+    def distances(self, pairs: object, *, direction: Direction = "out", where: Filter = None) -> Frame:
         """Return the distance of each pair of vertices.
 
         Parameters

@@ -28,6 +28,7 @@ from rapids_trav.algorithms.options import (
     ComponentsOptions,
     Direction,
     PagerankOptions,
+    PathOptions,
     ProgramOptions,
     SearchOptions,
     SsspOptions,
@@ -54,7 +55,7 @@ class LocalQuestions(GraphContents):
         return bfs.bfs(self, sources, options)
 
     @question
-    def paths(self, sources: object, options: SearchOptions) -> Frame:
+    def paths(self, sources: object, options: PathOptions) -> Frame:
         return paths.paths(self, sources, options)
 
     @question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy.typing as npt
 
@@ -19,6 +19,7 @@ from rapids_trav.algorithms.options import (
 )
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.filters import Filter
 
 
 class ProgramMethods(GraphProperties):
@@ -31,7 +32,7 @@ class ProgramMethods(GraphProperties):
         initial: object,
         sources: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         weighted: bool = False,
         parameters: Sequence[float] = (),
         max_iterations: int | None = None,
@@ -65,8 +66,9 @@ class ProgramMethods(GraphProperties):
             value; else give no sources.
         direction : {"out", "in", "both"}
             Values travel from source to destination, backwards, or both ways, which are one if undirected.
-        where : str, optional
-            Boolean edge column: use only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to use: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         weighted : bool, default False
             Hand the edges' weights to `gather`, and their sums to `scatter` and `total` as degrees.
         parameters : sequence of numbers
@@ -142,7 +144,7 @@ class ProgramMethods(GraphProperties):
     def components(
         self,
         *,
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
@@ -156,8 +158,9 @@ class ProgramMethods(GraphProperties):
 
         Parameters
         ----------
-        where : str, optional
-            Boolean edge column: use only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to use: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         asynchronous : bool, optional
             By default what is faster on the engine; the answer is the same.
         mode, processor, trace, progress, checkpoint, checkpoint_every, resume
@@ -192,7 +195,7 @@ class ProgramMethods(GraphProperties):
         sources: object,
         *,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         predecessors: bool = True,
         reached_only: bool = False,
         asynchronous: bool | None = None,
@@ -263,7 +266,7 @@ class ProgramMethods(GraphProperties):
         max_iter: int = 100,
         weighted: bool | None = None,
         dtype: npt.DTypeLike = "float64",
-        where: Hashable | None = None,
+        where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
         trace: bool = False,
@@ -289,8 +292,9 @@ class ProgramMethods(GraphProperties):
             Whether edges are followed in proportion to their weights; by default if the graph has weights.
         dtype : {"float64", "float32"}
             Of the ranks; float32, which cuGraph takes for unweighted graphs, is faster on a GPU.
-        where : str, optional
-            Boolean edge column: use only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to use: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         asynchronous : bool, default False
             As in `run`.  `tol` means the same: the changes of one pass over the vertices, and with them the
             same bound.  How many passes it takes, and what the ranks are within that bound, depends on the

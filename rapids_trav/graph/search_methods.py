@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import Direction, Mode, SearchOptions
+from rapids_trav.algorithms.options import Direction, Mode, PathOptions, SearchOptions
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.properties import GraphProperties
+from rapids_trav.storage.filters import Filter
 
 
 class SearchMethods(GraphProperties):
@@ -25,7 +26,7 @@ class SearchMethods(GraphProperties):
         predecessors: bool = True,
         reached_only: bool = False,
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
         trace: bool = False,
@@ -51,8 +52,9 @@ class SearchMethods(GraphProperties):
         deterministic : bool, default False
             Take the smallest of the valid predecessors; otherwise any may come.  Distances are the same
             either way: with ``predecessors=False`` it changes nothing.
-        where : str, optional
-            Boolean edge column: follow only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to follow: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         variant : str, default "auto"
             Algorithm; `graph.engine.variants` lists those of the engine.
         tuning : mapping, optional
@@ -102,7 +104,8 @@ class SearchMethods(GraphProperties):
         depth_limit: int | None = None,
         direction: Direction = "out",
         deterministic: bool = False,
-        where: Hashable | None = None,
+        where: Filter = None,
+        weighted: bool = False,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
     ) -> Frame:
@@ -112,6 +115,8 @@ class SearchMethods(GraphProperties):
         ----------
         sources, targets, mode, depth_limit, direction, deterministic, where, variant, tuning
             As in `bfs`.
+        weighted : bool, default False
+            The path of least weight, as `sssp` has it, in place of the one of fewest steps; of several any.
 
         Returns
         -------
@@ -119,22 +124,24 @@ class SearchMethods(GraphProperties):
             `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
             target, in the order of the targets given, repeated ones counting once.  A target that is not
             reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each
-            source, under a column `source`.
+            source, under a column `source`; with ``weighted=True`` a last column `distance`, the weight of
+            the path up to the vertex.
         """
-        options = SearchOptions(
+        options = PathOptions(
             mode=mode,
             depth_limit=depth_limit,
             targets=targets,
             direction=direction,
             deterministic=deterministic,
             where=where,
+            weighted=weighted,
             variant=variant,
             tuning=tuning,
         )
         return self.questions.paths(sources, options)
 
     def khop(
-        self, seeds: object, k: int, *, direction: Direction = "out", where: Hashable | None = None
+        self, seeds: object, k: int, *, direction: Direction = "out", where: Filter = None
     ) -> Neighborhood:
         """The vertices within `k` edges of the seeds, and the edges among them.
 
@@ -144,8 +151,8 @@ class SearchMethods(GraphProperties):
         k : int
             0 gives the seeds and the edges among them.
         direction : {"out", "in", "both"}
-        where : str, optional
-            Boolean edge column: follow, and return, only the edges where it is true.
+        where : as in `bfs`, optional
+            Which edges to follow, and to return.
 
         Returns
         -------
@@ -163,7 +170,7 @@ class SearchMethods(GraphProperties):
         depth_limit: int | None = None,
         targets: object = None,
         direction: Direction = "out",
-        where: Hashable | None = None,
+        where: Filter = None,
         variant: str = "auto",
         tuning: Mapping[str, object] | None = None,
     ) -> Frame:

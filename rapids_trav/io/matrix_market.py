@@ -10,12 +10,14 @@ import pandas as pd
 
 from rapids_trav.errors import TravError
 from rapids_trav.io.formats import open_bytes, reading_error
+from rapids_trav.utilities.extras import needed_for
 
 
 def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
     """Edges of a square matrix: int64 `src` and `dst`, and `weight` unless the file is a pattern."""
-    import scipy.io  # which other formats have not to wait for
-    import scipy.sparse
+    with needed_for("Reading a Matrix Market file", "scipy", "mtx"):
+        import scipy.io  # which other formats have not to wait for
+        import scipy.sparse
 
     try:
         text = BytesIO(open_bytes(path).read())  # SciPy goes back in what it reads, and cannot be told no

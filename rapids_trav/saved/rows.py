@@ -16,7 +16,8 @@ from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import IdMap, Library
-from rapids_trav.storage.edge_rows import Weight, refuse_filter
+from rapids_trav.storage.edge_rows import Weight
+from rapids_trav.storage.filters import refuse_filter
 
 
 class SavedEdges:
@@ -31,7 +32,7 @@ class SavedEdges:
 
 
 class SavedRows:
-    """Counterpart of `EdgeRows` for the edges of a saved graph; `check_where` lets no filter through to it.
+    """Counterpart of `EdgeRows` for the edges of a saved graph; `resolve` lets no filter through to it.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class SavedRows:
         self.source = SavedEdges(library, [*src, *dst, *([] if weight is None else [weight.name])])
         self._adjacency, self._directed, self._ids = adjacency, directed, ids
 
-    def check_where(self, where: object) -> None:
+    def resolve(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""
         refuse_filter(where)
 

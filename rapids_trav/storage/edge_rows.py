@@ -14,11 +14,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.edges.sources import EdgeSource, require_column
-from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, listed, written
+from rapids_trav.edges.sources import EdgeSource, FrameEdges
+from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move
 from rapids_trav.ids.lookup import known_again
 from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
+from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
 from rapids_trav.storage.kept_ends import kept_ends
 
 MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
@@ -58,11 +59,11 @@ class RowReader(Protocol):
     def source(self) -> RowSource:
         """Where they come from."""
 
-    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
+    def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
         """The edges whose both ends are chosen, (n_vertices,)."""
 
-    def check_where(self, where: object) -> None:
-        """Refuse a filter that cannot be applied; None means no filter."""
+    def resolve(self, where: object) -> Where | None:
+        """Return a filter as the graph knows it; refuse one that cannot be applied."""
 
 
 class PairReader(RowReader, Protocol):
@@ -98,18 +99,25 @@ class EdgeRows(Portable):
         self.xp = xp
         self.weight = weight
 
-    def check_where(self, where: object) -> None:
-        """Refuse a filter that is not the name of a column."""
-        if where is not None:
-            check_name(where)
-            check_column(where, self.source.columns)
+    def resolve(self, where: object) -> Where | None:
+        """Return a filter as the graph knows it: a column's name, a condition or a mask."""
+        if is_mask(where):
+            return Mask.of(where, self._n_edges, self._index())
+        return resolved(where, self.source.columns)
 
-    def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
+    def _index(self) -> Series | None:
+        """The index of the edges, if they are one frame in memory."""
+        if not isinstance(self.source, FrameEdges):
+            return None
+        frames = list(self.source.chunks())
+        return frames[0].index if len(frames) == 1 else None
+
+    def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
         """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
         for _, u, v, _ in self._read([], where):
             yield u, v
 
-    def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
+    def weighted(self, where: Where | None = None) -> Iterator[tuple[Array, Array, Array]]:
         """Yield both ends of the edges, as `pairs` does, and the weight of each, all in one dtype."""
         assert self.weight is not None
         name, dtype = self.weight
@@ -121,7 +129,7 @@ class EdgeRows(Portable):
             weight = move(self.source.library.array(column), self.xp).astype(dtype, copy=False)
             yield u, v, weight if flags is None else weight[flags]
 
-    def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
+    def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
         """The rows of the caller's edges, with all columns, whose both ends are chosen.
 
         Parameters
@@ -140,19 +148,20 @@ class EdgeRows(Portable):
         return found[0] if len(found) == 1 else self.source.library.concat(found)
 
     def _read(
-        self, columns: Sequence[Hashable], where: Hashable | None, rows_at_once: int | None = None
+        self, columns: Sequence[Hashable], where: Where | None, rows_at_once: int | None = None
     ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
         """Frames, both ends of the rows that `where` keeps, and flags of those rows (None: all)."""
         encode = self._ids.encoder(many=True)
         rows = 0
-        wanted = dict.fromkeys([*columns, *self.src, *self.dst, *([where] if where is not None else [])])
+        wanted = dict.fromkeys([*columns, *self.src, *self.dst, *columns_of(where)])
         for frame in self.source.chunks(list(wanted), rows_at_once):
             rows += len(frame)
             if rows > self._n_edges:
                 raise TravError(EDGES_CHANGED)
             flags = None
             if where is not None:
-                flags = move(mask(frame, where, self.source.library), self.xp)
+                flags = flags_of(frame, where, self.source.library, rows - len(frame))
+                flags = move(flags, self.xp)
             u, v = self._ends(encode, frame, flags)
             yield frame, u, v, flags
         if rows != self._n_edges:
@@ -173,81 +182,3 @@ class EdgeRows(Portable):
 
 def _plain_integers(column: Series) -> bool:
     return isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"
-
-
-class NullFlagsError(TravError):
-    """Nulls in a column that `where` names.
-
-    Attributes
-    ----------
-    where : hashable
-        The name of the column.
-    nulls : int
-    of_objects : bool
-        Whether the column holds Python objects.
-    """
-
-    def __init__(self, where: Hashable, nulls: int, of_objects: bool) -> None:
-        as_bool = ".astype(bool)" if of_objects else ""
-        super().__init__(
-            f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-            f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
-        )
-        self.where, self.nulls, self.of_objects = where, nulls, of_objects
-
-    def __reduce__(self) -> tuple:
-        return type(self), (self.where, self.nulls, self.of_objects)
-
-
-def mask(frame: Frame, where: Hashable, library: Library) -> Array:
-    """Return the flags of a boolean column; refuse another one, or nulls."""
-    column = frame[where]
-    nulls = library.null_count(column)
-    if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
-        if _booleans(column, library):
-            helps = f"edges[{where!r}].astype(bool)"
-        else:
-            helps = f"with a column that compares it, edges[{where!r}] == value"
-        raise TravError(
-            f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
-        )
-    if nulls:
-        raise NullFlagsError(where, nulls, of_objects=column.dtype.kind != "b")
-    return library.array(column)
-
-
-def _booleans(column: Series, library: Library) -> bool:
-    """Whether a pandas column of objects holds booleans and nulls alone."""
-    return bool(
-        library.name == "pandas" and column.dtype == object and column.dropna().isin([True, False]).all()
-    )
-
-
-def check_name(where: object) -> None:
-    """Refuse a filter that cannot be the name of a column, such as a mask."""
-    if not isinstance(where, Hashable) or isinstance(where, bool):
-        raise TravError(
-            f"where is a {type(where).__name__}, not the name of a column: "
-            f"add the mask to the edges as a column, build the graph again and name that."
-        )
-
-
-def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
-    """Refuse a filter that names none of the columns, or several."""
-    if where not in set(columns):  # by hash, as in `require_column`
-        raise UnknownColumnError(
-            f"Column {written(where)} is not in the edges: there are {listed(columns)}; "
-            f"after adding a column, build the graph again."
-        )
-    require_column(columns, where)
-
-
-def refuse_filter(where: object) -> None:
-    """Refuse every filter but None: a saved graph has no columns to filter by."""
-    if where is None:
-        return
-    check_name(where)
-    raise TravError(
-        f"where={where!r} needs the columns of the edges, which a saved graph does not keep: "
-        f"build the graph from its edges."
-    )

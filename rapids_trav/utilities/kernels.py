@@ -41,6 +41,14 @@ def kernel(function: Callable) -> Callable:
     return dispatcher
 
 
+def keeps() -> bool:
+    """Return whether there is a folder in which compiled kernels can be kept."""
+    with contextlib.suppress(RuntimeError):
+        KernelCache(keeps)
+        return True
+    return False
+
+
 def require_compiler() -> None:
     """Refuse to work where Numba has been told not to compile: some kernels are not Python at all."""
     if numba.config.DISABLE_JIT:

@@ -17,6 +17,7 @@ from rapids_trav.accessor import TravAccessor
 from rapids_trav.algorithms.options import (
     ComponentsOptions,
     PagerankOptions,
+    PathOptions,
     ProgramOptions,
     SearchOptions,
     SsspOptions,
@@ -34,7 +35,7 @@ METHODS = {
         "src", "dst", "directed", "weight", "vertices", "degree_sort", "tuning", "grid", "keep_rows"
     }),
     "bfs": (SearchOptions, {"sources"}, set()),
-    "paths": (SearchOptions, {"sources", "targets"}, {"targets", "predecessors", "reached_only", "trace"}),
+    "paths": (PathOptions, {"sources", "targets"}, {"targets", "predecessors", "reached_only", "trace"}),
     "khop": (SearchOptions, {"seeds", "k"}, {field.name for field in fields(SearchOptions)} - {
         "direction", "where"
     }),
@@ -167,7 +168,7 @@ def test_back_ends_that_settings_name_are_those_that_there_are():
 # The class that a command's options are derived from, and those that it does not have on the command line.
 COMMANDS = {
     "bfs": (SearchOptions, {"targets", "tuning"}),
-    "paths": (SearchOptions, {
+    "paths": (PathOptions, {
         "mode", "targets", "predecessors", "reached_only", "variant", "tuning", "trace"
     }),
     "khop": (SearchOptions, {field.name for field in fields(SearchOptions)} - {"direction", "where"}),

@@ -14,7 +14,8 @@ from rapids_trav.engines.multigpu.messages import BITMAP, pack
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import Library
-from rapids_trav.storage.edge_rows import NullFlagsError, Weight, check_column, check_name, mask
+from rapids_trav.storage.edge_rows import Weight
+from rapids_trav.storage.filters import NullFlagsError, Where, check_name, flags_of, refuse_mask, resolved
 
 Ends = tuple[Array, Array]
 
@@ -69,13 +70,14 @@ class RankRows:
                 f"keep_rows=True."
             )
 
-    def check_where(self, where: object) -> None:
-        """Refuse a filter that is not the name of a column."""
+    def resolve(self, where: object) -> Where | None:
+        """Return a filter as the graph knows it; refuse one that cannot be applied."""
         if where is None:
-            return
+            return None
+        refuse_mask(where)
         check_name(where)
         self.check_kept(f"where={written(where)}")  # first: without the rows only the ends are known
-        check_column(where, self.source.columns)
+        return resolved(where, self.source.columns)
 
     def filtered(self, where: Hashable) -> Iterator[Ends]:
         """Return both ends of the edges whose `where` is true; every rank calls it."""
@@ -108,7 +110,7 @@ class RankRows:
         masks, errors = [], []
         for _, frame in self.partitions:
             try:
-                flags = mask(frame, where, self.source.library)
+                flags = flags_of(frame, where, self.source.library, 0)
                 masks.append(move(flags, self.numbering.rank.xp))
             except TravError as refused:
                 errors.append(refused.with_traceback(None))

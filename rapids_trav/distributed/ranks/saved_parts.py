@@ -39,7 +39,7 @@ from rapids_trav.saved.graphs import name_in_head
 from rapids_trav.saved.head import TableEntry, damaged
 from rapids_trav.saved.ids import columns_of, describe
 from rapids_trav.saved.write import HEAD, free_target, head_bytes, write_graph
-from rapids_trav.storage.edge_rows import refuse_filter
+from rapids_trav.storage.filters import refuse_filter
 from rapids_trav.storage.mapped_arrays import open_array
 from rapids_trav.utilities.atomic_files import (
     file_checksum,
@@ -259,7 +259,7 @@ class SavedRankRows(RankRows):
 
     ids: SpreadMap = field(kw_only=True)
 
-    def check_where(self, where: object) -> None:
+    def resolve(self, where: object) -> None:
         """Refuse every filter: there are no columns to filter by."""
         refuse_filter(where)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.algorithms import bfs, khop, levels, paths
-from rapids_trav.algorithms.options import SearchOptions, whole_number
+from rapids_trav.algorithms.options import PathOptions, whole_number
 from rapids_trav.distributed.ranks import saved_parts
 from rapids_trav.distributed.ranks.part_counts import count_duplicates, count_self_loops
 from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
@@ -116,9 +116,10 @@ def summary(graph: RankGraph) -> dict[str, Any]:
     }
 
 
-def _options(given: dict[str, Any], **fixed: Any) -> SearchOptions:
-    known = {field.name for field in fields(SearchOptions)}
-    return SearchOptions(**{name: value for name, value in (given | fixed).items() if name in known})
+def _options(given: dict[str, Any], **fixed: Any) -> PathOptions:
+    """Return the options of any search: those of paths have all."""
+    known = {field.name for field in fields(PathOptions)}
+    return PathOptions(**{name: value for name, value in (given | fixed).items() if name in known})
 
 
 def _bfs(graph: RankGraph, sources: object, **options: Any) -> Kept:

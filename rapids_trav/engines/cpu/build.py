@@ -11,6 +11,8 @@ every bucket's next free line stays in cache, and then each bucket, by now small
 Each step runs on all threads, and the result does not depend on how many there are.  Beyond the result it
 needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices) and the
 weight of each edge of the bucket in hand.
+
+Weights are only moved, so kernels get their bits: one compilation serves float64 and int64.
 """
 
 from __future__ import annotations
@@ -74,6 +76,7 @@ def build_adjacency(
         n_entries = int(starts[-1])
         column_indices = allocate(n_entries, dtype, "column indices")
         edge_weights = None if weight_dtype is None else allocate(n_entries, weight_dtype, "weights")
+        edge_bits = _bits(edge_weights)
         low_bits = allocate(n_entries, np.uint16, "rows of the build")
         free = starts[:-1].copy()
         for rows, columns, weights in _blocks(chunks, dtype, transpose, weight_dtype):
@@ -84,8 +87,8 @@ def build_adjacency(
                 raise TravError(EDGES_CHANGED)
             places = ends - counts
             team.run(
-                _scatter, team.size, rows, columns, weights, shift, symmetric, places,
-                column_indices, edge_weights, low_bits, grain=1,
+                _scatter, team.size, rows, columns, _bits(weights), shift, symmetric, places,
+                column_indices, edge_bits, low_bits, grain=1,
             )  # fmt: skip
             free = ends[-1]
         if (free != starts[1:]).any():
@@ -97,9 +100,14 @@ def build_adjacency(
         digits = -(-vertex_bits // DIGIT_BITS)
         team.run(
             _sort_buckets, n_buckets, starts, shift, digits, -(-vertex_bits // digits),
-            column_indices, edge_weights, low_bits, row_offsets, grain=1,
+            column_indices, edge_bits, low_bits, row_offsets, grain=1,
         )  # fmt: skip
     return Adjacency(row_offsets, column_indices, weights=edge_weights)
+
+
+def _bits(weights: Array | None) -> Array | None:
+    """Return the weights as unsigned integers of their width, which share their memory."""
+    return None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
 
 
 def _blocks(
@@ -200,10 +208,12 @@ def _sort_buckets(
                 weights, other_weights = other_weights, weights
 
         if digits % 2 == 0:  # the last sort has to end in `column_indices`, so it starts from the spare
-            other_columns[:] = columns
+            for i in range(size):  # Numba compiles `a[:] = b` in seconds, with a message for unequal shapes
+                other_columns[i] = columns[i]
+                if edge_weights is not None:
+                    other_weights[i] = weights[i]
             columns, other_columns = other_columns, columns
             if edge_weights is not None:
-                other_weights[:] = weights
                 weights, other_weights = other_weights, weights
         first = bucket << shift
         n_rows = min(1 << shift, n_vertices - first)

@@ -1,0 +1,247 @@
+"""Filters of the edges: what `where` may be, and the flags of the rows that it keeps.
+
+A filter is the name of a boolean column, a condition on columns (`edges.expressions`), or a mask: flags of
+its own, one for each edge by its position.  A graph keeps the edges of the most recent filter, which it knows
+by the name, by the condition's normal form, or by the flags themselves: a mask is copied, eight flags to a
+byte, so that one that is changed in place is another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.edges.conditions import evaluate
+from rapids_trav.edges.expressions import Column, Expression, parse, written_out
+from rapids_trav.edges.sources import require_column
+from rapids_trav.errors import TravError, UnknownColumnError, listed, written
+from rapids_trav.frames.columns import Array, Frame, Series, move
+from rapids_trav.frames.libraries import library_of
+from rapids_trav.ids.maps import Library
+
+Where = Hashable  # as a graph knows it: the name of a column, an `Expression` or a `Mask`
+Filter = Hashable | np.ndarray | pd.Series | None  # as a caller gives it; CuPy's and cuDF's as well
+
+ARRAYS = ("__array__", "__cuda_array_interface__")  # one of which every array has
+
+
+class Mask:
+    """Flags of the edges by position; equal to another with the same flags.
+
+    Parameters
+    ----------
+    flags : bool array
+        On either side of the bus; it is copied.
+    """
+
+    def __init__(self, flags: Array) -> None:
+        host = isinstance(flags, np.ndarray)
+        self._xp: Any = np if host else __import__("cupy")
+        self._bits = self._xp.packbits(flags)
+        self.n_edges, self.n_true = len(flags), int(flags.sum())
+
+    @classmethod
+    def of(cls, given: object, n_edges: int, index: Series | None = None) -> Mask:
+        """Take a mask as a caller gives it; refuse one that does not tell of each edge whether to keep it."""
+        flags = _flags_given(given)
+        if len(flags) != n_edges:
+            raise TravError(
+                f"where is a mask of {len(flags):,} flags, and there are {n_edges:,} edges: give one for "
+                f"each."
+            )
+        own = getattr(given, "index", None)
+        if index is not None and library_of(given, ("Series",)) and not index.equals(own):
+            raise TravError(
+                "where is a Series whose index is not that of the edges, and a mask goes by position: bring "
+                "it into their order, or give its to_numpy()."
+            )
+        return cls(flags)
+
+    def part(self, first: int, last: int) -> Array:
+        """Return the flags of the edges `first` to `last` - 1."""
+        begin = first // 8
+        flags = self._xp.unpackbits(self._bits[begin : -(-last // 8)])
+        return flags[first - 8 * begin : last - 8 * begin].astype(bool)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mask) or (self.n_edges, self.n_true) != (other.n_edges, other.n_true):
+            return False
+        return bool((self._bits == self._xp.asarray(move(other._bits, self._xp))).all())
+
+    def __hash__(self) -> int:
+        return hash((self.n_edges, self.n_true))
+
+    def __repr__(self) -> str:
+        """The digest tells masks apart where the text is compared, as in checkpoints."""
+        digest = hashlib.blake2b(move(self._bits, np).tobytes(), digest_size=6).hexdigest()
+        return f"<mask {digest}: {self.n_true:,} of {self.n_edges:,} edges>"
+
+
+def is_mask(where: object) -> bool:
+    """Whether a filter is an array or a Series, of whatever it holds."""
+    if isinstance(where, (str, bytes, np.generic)) or library_of(where) is not None:
+        return False
+    return library_of(where, ("Series",)) is not None or any(map(partial(hasattr, where), ARRAYS))
+
+
+def resolved(where: object, columns: Sequence[Hashable]) -> Where | None:
+    """Return the name of a column or a condition as it is known; masks are for `Mask.of`.
+
+    A text that is the name of a column is that column, whatever else it says.
+    """
+    if where is None or isinstance(where, Expression | Mask):
+        return where
+    check_name(where)
+    assert isinstance(where, Hashable)
+    if isinstance(where, str) and where not in set(columns) and not re.fullmatch(r"[^\W\d]\w*", where):
+        return parse(where, columns)
+    check_column(where, columns)
+    return where
+
+
+def columns_of(where: Where | None) -> Sequence[Hashable]:
+    """Return the columns that a filter reads."""
+    if where is None or isinstance(where, Mask):
+        return ()
+    return where.columns if isinstance(where, Expression) else (where,)
+
+
+def flags_of(frame: Frame, where: Where, library: Library, first: int) -> Array:
+    """Return a flag for each row of a frame, of which the first is edge number `first`; refuse nulls."""
+    if isinstance(where, Mask):
+        return where.part(first, first + len(frame))
+    if not isinstance(where, Expression):
+        return mask(frame, where, library)
+    true, false = evaluate(where.test, frame, library)
+    if nulls := len(frame) - int((true | false).sum()):
+        raise NullFlagsError(where, nulls, of_objects=False)
+    return true
+
+
+def _flags_given(given: Any) -> Array:
+    """Return the flags of a mask as an array of booleans, where they are."""
+    if library_of(given, ("Series",)) == "dask":
+        raise TravError("where is a Dask Series, whose flags are not computed: give its compute().")
+    if nulls := int(given.isna().sum()) if hasattr(given, "isna") else 0:
+        raise TravError(
+            f"where is a mask with {nulls} null{'s' if nulls > 1 else ''}: fill them first, for example with "
+            f"mask.fillna(False)."
+        )
+    if library_of(given, ("Series",)) == "cudf":
+        flags = given.to_cupy()
+    elif hasattr(given, "to_numpy"):
+        flags = given.to_numpy()
+    else:
+        flags = given if hasattr(given, "__cuda_array_interface__") else np.asarray(given)
+    if flags.dtype == object and all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+        flags = flags.astype(bool)
+    if flags.dtype != bool or flags.ndim != 1:
+        raise TravError(
+            f"where is an array of {flags.dtype} with the shape {flags.shape}: give one flag, true or false, "
+            f"for each edge."
+        )
+    return flags
+
+
+class NullFlagsError(TravError):
+    """Nulls in a column that `where` names, or of a condition.
+
+    Attributes
+    ----------
+    where : hashable
+        The name of the column, or the condition.
+    nulls : int
+    of_objects : bool
+        Whether the column holds Python objects.
+    """
+
+    def __init__(self, where: Hashable, nulls: int, of_objects: bool) -> None:
+        as_bool = ".astype(bool)" if of_objects else ""
+        if isinstance(where, Expression):
+            first = written_out(Column(where.columns[0]))
+            message = (
+                f"where={where!r} is null for {nulls} edge{'s' if nulls > 1 else ''}, where a column that it "
+                f"compares is: say what counts there, for example with `{first} is not null and (...)`."
+            )
+        else:
+            message = (
+                f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
+                f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
+            )
+        super().__init__(message)
+        self.where, self.nulls, self.of_objects = where, nulls, of_objects
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.where, self.nulls, self.of_objects)
+
+
+def mask(frame: Frame, where: Hashable, library: Library) -> Array:
+    """Return the flags of a boolean column; refuse another one, or nulls."""
+    column = frame[where]
+    nulls = library.null_count(column)
+    if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
+        if _booleans(column, library):
+            helps = f"edges[{where!r}].astype(bool)"
+        else:
+            helps = f"with a column that compares it, edges[{where!r}] == value"
+        raise TravError(
+            f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
+        )
+    if nulls:
+        raise NullFlagsError(where, nulls, of_objects=column.dtype.kind != "b")
+    return library.array(column)
+
+
+def _booleans(column: Series, library: Library) -> bool:
+    """Whether a pandas column of objects holds booleans and nulls alone."""
+    return bool(
+        library.name == "pandas" and column.dtype == object and column.dropna().isin([True, False]).all()
+    )
+
+
+def check_name(where: object) -> None:
+    """Refuse a filter that cannot be the name of a column, or a condition in words."""
+    if not isinstance(where, Hashable) or isinstance(where, bool):
+        raise TravError(
+            f"where is a {type(where).__name__}: give the name of a column, a condition such as "
+            f"'weight > 3', or an array or Series of booleans."
+        )
+
+
+def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
+    """Refuse a filter that names none of the columns, or several."""
+    if where not in set(columns):  # by hash, as in `require_column`
+        raise UnknownColumnError(
+            f"Column {written(where)} is not in the edges: there are {listed(columns)}; "
+            f"after adding a column, build the graph again."
+        )
+    require_column(columns, where)
+
+
+def refuse_filter(where: object) -> None:
+    """Refuse every filter but None: a saved graph has no columns to filter by."""
+    if where is None:
+        return
+    what = "where=<a mask>"
+    if not is_mask(where):
+        check_name(where)
+        what = f"where={where!r}"
+    raise TravError(
+        f"{what} needs the columns of the edges, which a saved graph does not keep: "
+        f"build the graph from its edges."
+    )
+
+
+def refuse_mask(where: object) -> None:
+    """Refuse a mask: edges on many workers have no positions of their own."""
+    if is_mask(where):
+        raise TravError(
+            f"where is a {type(where).__name__}, and a graph on the workers of a cluster takes no masks: "
+            f"write a condition such as 'weight > 3', or add the mask to the edges as a column and name that."
+        )

@@ -1,0 +1,31 @@
+"""Libraries of extras: imported where they are used, and named with the extra if they are not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rapids_trav.errors import TravError
+
+
+@contextmanager
+def needed_for(what: str, library: str, extra: str) -> Iterator[None]:
+    """Import within what `library` has; raise a TravError that names the extra if it is not installed.
+
+    Parameters
+    ----------
+    what : str
+        The work that needs the library, as the subject of the message.
+    library : str
+        The name of its package.
+    extra : str
+        The extra of rapids-trav that brings it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise
+        raise TravError(
+            f"{what} needs {library}, which is not installed: pip install 'rapids-trav[{extra}]'."
+        ) from error

@@ -1,0 +1,185 @@
+"""Compile ahead what first questions would compile, into the caches that later processes load from.
+
+Kernels are compiled for the types that they are called with.  So they are called: every kind of question is
+asked of small graphs, wide and narrow ones, that take each path of an engine.
+
+What is kept is for this machine: another kind of processor or GPU, another Numba and other sources compile
+anew.  A cache in the wheel would be of no use: Numba's is for one Python, one Numba, one processor and the
+time at which the sources were written to disk.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rapids_trav import generators, graph500
+from rapids_trav.engines import select
+from rapids_trav.frames.columns import Frame
+from rapids_trav.graph import Graph
+
+SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
+SIDE = 64  # of a grid, all of whose levels are narrow
+LIMIT = "1MB"  # of memory, which the wide graph does not fit
+WEIGHTS = ("float64", "int64", "float32", "int32")  # all that engines know
+
+Notify = Callable[[str, int, int], None]
+Step = tuple[str, Callable[[], object]]
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """What was compiled.
+
+    Attributes
+    ----------
+    engine : str
+    seconds : float
+    compiled : int or None
+        Functions that were compiled and not loaded; None of the GPU, where they are not counted.
+    kept : bool
+        Whether later processes find them.
+    """
+
+    engine: str
+    seconds: float
+    compiled: int | None
+    kept: bool
+
+    def __str__(self) -> str:
+        what = "everything" if self.compiled is None else f"{self.compiled} functions"
+        told = f"{self.engine}: compiled {what} in {self.seconds:.1f} s"
+        if self.kept:
+            return f"{told}, kept on disk for later processes."
+        return (
+            f"{told}, which later processes cannot use, as neither the package's folder nor the user's cache "
+            f"can be written: let NUMBA_CACHE_DIR name one that can."
+        )
+
+
+def warm(engine: str = "cpu", notify: Notify | None = None) -> Warmed:
+    """Ask every kind of question once.
+
+    Parameters
+    ----------
+    engine : {"cpu", "cuda"}
+    notify : callable(step, done, total), optional
+        Called before each step.
+    """
+    start = time.perf_counter()
+    with _compilations(engine) as compiled:
+        steps = list(_steps(engine))
+        for done, (what, ask) in enumerate(steps):
+            if notify is not None:
+                notify(f"{engine}: {what}", done, len(steps))
+            ask()
+    return Warmed(engine, time.perf_counter() - start, compiled(), _is_kept(engine))
+
+
+def _steps(engine: str) -> Iterator[Step]:
+    """Yield the name of each step, and what does it."""
+    library = "cudf" if engine == "cuda" else "pandas"
+    wide = _with_columns(generators.rmat(SCALE, EDGE_FACTOR, library=library))
+    narrow = _with_columns(generators.grid(SIDE, SIDE, library=library))
+    hub = int(wide["src"].mode().iloc[0])
+
+    for edges, name, source in ((wide, "wide", hub), (narrow, "narrow", 0)):
+        built = Graph.from_edges(edges, engine=engine)
+        yield f"searches, {name}", partial(_search, built, source)
+        directed = Graph.from_edges(edges, directed=True, engine=engine)
+        yield f"searches, {name} and directed", partial(_search, directed, source)
+        yield f"programs, {name}", partial(_run, built)
+        yield f"programs, {name} and directed", partial(_run, directed)
+        for weight in WEIGHTS:
+            weighted = Graph.from_edges(edges, weight=weight, engine=engine)
+            yield f"{weight} weights, {name}", partial(_weigh, weighted, source)
+    sorted_ = Graph.from_edges(wide, degree_sort=True, engine=engine)
+    yield "order of degree", partial(_search, sorted_, hub)
+    yield "saved graphs", partial(_save, wide, engine, hub)
+    if engine == "cpu":
+        yield "graphs larger than memory", partial(_limit, wide, hub)
+    yield "graph500", partial(graph500.run, SCALE, roots=2, engine=engine)
+
+
+def _with_columns(edges: Frame) -> Frame:
+    for dtype in WEIGHTS:
+        edges[dtype] = (edges["src"] % 7 + edges["dst"] % 5 + 1).astype(dtype)
+    edges["even"] = edges["src"] % 2 == 0
+    return edges
+
+
+def _search(graph: Graph, source: int) -> None:
+    asked: list[dict[str, Any]] = [
+        *({"variant": variant} for variant in select(graph.engine.name, "pandas").variants),
+        *({"direction": direction} for direction in ("in", "both")),
+        {"predecessors": False, "targets": [source], "depth_limit": 2},
+        {"deterministic": True, "where": "even", "trace": True},
+        {"variant": "direction", "tuning": {"policy": "beamer"}},
+    ]
+    for options in asked:
+        graph.bfs(source, **options)
+    graph.bfs([source, 1], mode="each")
+    graph.bfs([source, 1], mode="each", deterministic=True, predecessors=True)
+    graph.paths(source, [1, 2])
+    graph.khop(source, 1)
+    graph.levels(source)
+
+
+def _run(graph: Graph) -> None:
+    for mode in ("auto", "pull", "notify", "push"):
+        graph.components(mode=mode)
+        graph.components(mode=mode, asynchronous=False)
+    graph.pagerank()
+    graph.pagerank(dtype="float32")
+
+
+def _weigh(graph: Graph, source: int) -> None:
+    for mode in ("auto", "pull", "notify", "push"):
+        graph.sssp(source, mode=mode)
+        graph.sssp(source, mode=mode, asynchronous=False)
+    graph.pagerank()
+
+
+def _save(edges: Frame, engine: str, source: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for weight in (None, *WEIGHTS):
+            place = Path(folder, str(weight))
+            Graph.from_edges(edges, weight=weight, engine=engine).save(place)
+            with Graph.open(place, engine=engine, verify=True) as graph:
+                graph.bfs(source)
+
+
+def _limit(edges: Frame, source: int) -> None:
+    for weight in (None, *WEIGHTS):
+        with Graph.from_edges(edges, weight=weight, engine="cpu", memory_limit=LIMIT) as graph:
+            graph.bfs(source)
+            graph.components()
+            graph.pagerank()
+            if weight is not None:
+                graph.sssp(source)
+
+
+@contextmanager
+def _compilations(engine: str) -> Iterator[Callable[[], int | None]]:
+    """Yield what tells how many functions Numba has compiled since."""
+    if engine != "cpu":
+        yield lambda: None
+        return
+    from numba.core import event
+
+    with event.install_recorder("numba:compile") as recorder:
+        yield lambda: sum(1 for _, told in recorder.buffer if told.is_start)
+
+
+def _is_kept(engine: str) -> bool:
+    if engine != "cpu":
+        return True
+    from rapids_trav.utilities.kernels import keeps
+
+    return keeps()

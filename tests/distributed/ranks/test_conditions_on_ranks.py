@@ -1,0 +1,46 @@
+"""Conditions are evaluated where the partitions lie, and answer as they do in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from rank_cases import joined, same, spread
+
+from rapids_trav.errors import TravError
+
+RNG = np.random.default_rng(6)
+EDGES = pd.DataFrame(RNG.integers(0, 60, (150, 2)), columns=["src", "dst"])
+EDGES["weight"] = RNG.integers(0, 9, 150).astype("float64")
+EDGES["kind"] = RNG.choice(["road", "rail"], 150)
+CONDITION = "weight > 3 or kind == 'rail'"
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_answers_are_those_of_one_process(directed):
+    graph = spread(EDGES, (2, 2), directed=directed)
+    source = int(EDGES["src"].iloc[0])
+    wanted = ((EDGES["weight"] > 3) | (EDGES["kind"] == "rail")).to_numpy()
+    for where in (CONDITION, "weight <= 3", CONDITION):
+        asked = {"where": where, "deterministic": True}
+        same(graph.frame("bfs", source, **asked), graph.local.bfs(source, **asked))
+    same(
+        graph.frame("bfs", source, where=CONDITION, deterministic=True),
+        graph.local.bfs(source, where=wanted, deterministic=True),
+    )
+    kept = graph.ask("khop", source, 2, where=CONDITION)
+    found = joined([of.frames["vertices"] for of in kept])
+    same(found, graph.local.khop(source, 2, where=CONDITION).vertices)
+
+
+def test_what_is_refused():
+    edges = EDGES.assign(weight=EDGES["weight"].where(EDGES.index % 10 > 0))
+    graph = spread(edges, (2, 2))
+    with pytest.raises(TravError, match=r"^where='weight > 3' is null for 15 edges, where a column"):
+        graph.ask("bfs", 0, where="weight > 3")
+    with pytest.raises(TravError, match=r"at character 10, where a column or a value is expected"):
+        graph.ask("bfs", 0, where="weight > ")
+    with pytest.raises(TravError, match=r"^where is a Series, and a graph on the workers .* takes no masks"):
+        graph.ask("bfs", 0, where=edges["weight"] > 3)
+    with pytest.raises(TravError, match="compares unlike things"):
+        graph.ask("bfs", 0, where="kind > 3")

@@ -1,0 +1,108 @@
+"""Questions of ordinary graphs compile nothing after `doctor --warm`, in this process and in others."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rapids_trav.cli import run
+from rapids_trav.warming import Warmed, warm
+
+# Asks graphs of other sizes and ids than the warm-up does, and prints the names of what was compiled.
+QUESTIONS = """
+import sys
+import numpy as np, pandas as pd, rapids_trav
+from numba.core import event
+from rapids_trav import datasets, generators
+
+def ask(edges, **options):
+    edges = edges.assign(km=np.arange(len(edges)) % 9 + 0.5, ok=np.arange(len(edges)) % 3 > 0)
+    first, other = edges["src"].iloc[0], edges["dst"].iloc[-1]
+    graph = edges.trav.graph(**options)
+    graph.bfs(first)
+    graph.bfs([first, other], predecessors=False)
+    graph.bfs(first, where="ok", deterministic=True)
+    graph.bfs([first, other], mode="each")
+    graph.paths(first, other)
+    graph.khop(first, 1)
+    graph.components()
+    graph.pagerank()
+    weighted = edges.trav.graph(weight="km", **options)
+    weighted.sssp(first)
+    weighted.pagerank()
+
+with event.install_recorder("numba:compile") as recorder:
+    facebook = datasets.load("facebook")
+    for edges in (facebook, generators.rmat(12), generators.grid(100, 30), generators.path(9)):
+        ask(edges)
+        ask(edges, directed=True)
+    small = generators.grid(5, 5)
+    ask(small.astype(str))
+    ask(small.astype("int32"))
+print(sorted({told.data["dispatcher"].py_func.__qualname__ for _, told in recorder.buffer}))
+"""
+
+
+@pytest.mark.slow
+def test_questions_of_a_later_process_compile_nothing(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def ran(*words):
+        done = subprocess.run(
+            [sys.executable, *words], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    command = "from rapids_trav.cli import main; main()"
+    (told,) = json.loads(ran("-c", command, "doctor", "--warm", "--json"))["warmed"]
+    assert told["engine"] == "cpu" and told["kept"] and told["compiled"] > 50
+    assert ran("-c", QUESTIONS) == "[]\n"
+    (told,) = json.loads(ran("-c", command, "doctor", "--warm", "--json"))["warmed"]
+    assert told["compiled"] == 0
+
+
+@pytest.mark.slow
+def test_steps_are_told_one_after_another():
+    steps = []
+    warm("cpu", lambda *told: steps.append(told))
+    assert [done for _, done, _ in steps] == list(range(len(steps)))
+    assert {total for *_, total in steps} == {len(steps)}
+    assert len({name for name, *_ in steps}) == len(steps)
+    assert warm("cpu").compiled == 0  # all there, in this process at the latest
+
+
+def test_the_command_warms_engines_that_work(monkeypatch, capsys):
+    asked = []
+
+    def warmed(engine, notify):
+        notify("a step", 0, 1)
+        asked.append(engine)
+        return Warmed(engine, 1.5, 7, kept=True)
+
+    monkeypatch.setattr("rapids_trav.cli.doctor.warm", warmed)
+    assert run(["doctor"]) == 0
+    assert asked == []
+    assert run(["doctor", "--warm"]) == 0
+    assert "cpu" in asked
+    assert "cpu: compiled 7 functions in 1.5 s, kept on disk for later processes." in capsys.readouterr().out
+
+
+def test_a_cache_that_cannot_be_kept_is_told():
+    """Numba raises a RuntimeError where no locator has a folder; none is offered here."""
+    script = (
+        "from numba.core.caching import CacheImpl; CacheImpl._locator_classes = []\n"
+        "from rapids_trav.engines.cpu.runtime.compile import keeps; print(keeps())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    assert "NUMBA_CACHE_DIR" in str(Warmed("cpu", 1.0, 3, kept=False))
+
+
+@pytest.mark.gpu
+def test_the_gpu_is_warmed():
+    told = warm("cuda")
+    assert told.engine == "cuda" and told.kept and told.compiled is None
