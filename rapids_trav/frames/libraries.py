@@ -107,7 +107,10 @@ class PandasFrames:
 
         if (distinct := distinct_strings(column, ascending)) is None:
             return None
-        return distinct.codes, pd.Series(column.array.take(distinct.firsts), dtype=column.dtype)
+        codes, firsts = distinct
+        if len(firsts) == len(column) and not ascending:  # nothing is repeated, and all stands in its place
+            return codes, column.reset_index(drop=True)
+        return codes, pd.Series(column.array.take(firsts), dtype=column.dtype)
 
     def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
         """Where in a vocabulary of distinct, ascending values each value stands; -1 if it does not."""

@@ -4,12 +4,13 @@
   flags; a map without gaps stores nothing, one with gaps the ids in ascending order.  Wider ranges are
   sorted.
 - Other values: each column is factorized by the frame library, the vocabularies are merged and sorted, and
-  the codes of each column are translated.
+  the codes of each column are translated.  Strings of pandas are hashed and sorted by `frames.strings`.
 - Several columns: each has its own map; the pairs of their internal ids are renumbered again as integers.
 
 Peak memory beyond the columns, with k ids given (two for each edge): for integers a table of at most 10 k
 bytes, and rarely more than a few bytes a vertex, or else 4 k bytes of internal ids and the sort of k ids; for
-other values 4 k bytes and the vocabularies.
+other values 4 k bytes and the vocabularies; for strings of pandas also 12 k bytes while a column is read (24
+of each row), and of Python's objects the bytes of one column.
 """
 
 from __future__ import annotations

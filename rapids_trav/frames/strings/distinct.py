@@ -28,7 +28,7 @@ def distinct_strings(column: Series, ascending: bool = False) -> Groups | None:
     column : Series
         Of pandas.
     ascending : bool
-        Number them as they ascend by code points; else in any order that depends on the column alone.
+        Number them as they ascend by code points; else in order of appearance, unless rows share objects.
     """
     with Threads() as threads:
         objects = objects_of(column)
@@ -57,9 +57,12 @@ def _shared(objects: np.ndarray, threads: Threads) -> Groups | None:
 def _distinct(text: pa.LargeStringArray, ascending: bool, threads: Threads) -> Groups:
     data, offsets = buffers_of(text)
     codes, firsts = group_strings(data, offsets, threads)
-    if not ascending:
-        return Groups(codes, firsts)
-    order = sort_strings(data, offsets, firsts, threads)
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order), dtype=order.dtype)
-    return Groups(ranks[codes], firsts[order])
+    if ascending:
+        order = sort_strings(data, offsets, firsts, threads)
+        numbers = np.empty_like(order)
+        numbers[order] = np.arange(len(order), dtype=order.dtype)
+        return Groups(numbers[codes], firsts[order])
+    is_first = np.zeros(len(codes), bool)  # in order of appearance they are taken from neighbouring rows
+    is_first[firsts] = True
+    numbers = (np.cumsum(is_first, dtype=firsts.dtype) - 1)[firsts]
+    return Groups(numbers[codes], np.flatnonzero(is_first))
