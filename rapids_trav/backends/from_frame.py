@@ -1,0 +1,89 @@
+"""`from_pandas_edgelist`: rows straight from the columns of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rapids_trav.backends.from_arrays import ArraySource
+from rapids_trav.backends.kernels.insertion import insertion_rows, number_ends
+from rapids_trav.backends.structure import Rows, Structure, index_dtype
+from rapids_trav.csr.adjacency import Array
+
+
+def structure_of_frame(
+    frame: pd.DataFrame, source: Hashable, target: Hashable, attributes: list[Hashable], directed: bool
+) -> Structure | None:
+    """Return the structure that NetworkX's loop over the rows would make; None if only that loop can tell."""
+    if not isinstance(frame, pd.DataFrame) or not frame.columns.is_unique:
+        return None
+    if len(set(attributes)) < len(attributes) or any(c not in frame for c in (source, target, *attributes)):
+        return None
+    ends = numbered(frame[source], frame[target])
+    if ends is None:
+        return None
+    src, dst, nodes = ends
+    offsets, columns, rows = insertion_rows(src, dst, len(nodes), not directed, bool(attributes))
+    values = {name: frame[name].to_numpy()[rows] for name in attributes}
+    predecessors = None
+    if directed:
+
+        def predecessors() -> Rows:
+            return Rows(*insertion_rows(dst, src, len(nodes), False, False)[:2])
+
+    return Structure(
+        nodes.tolist(), Rows(offsets, columns), directed, False, ArraySource(values, predecessors)
+    )
+
+
+def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array] | None:
+    """Return both columns in numbers by first appearance, and the values; None if they are of other types.
+
+    Values of one plain type have one representative each.  Among mixed ones 1, 1.0 and True are one node, of
+    which NetworkX keeps the first.
+    """
+    kinds = {_kind(source), _kind(target)}
+    if len(kinds) != 1 or kinds == {None}:
+        return None
+    src, dst = source.to_numpy(), target.to_numpy()
+    if kinds == {"integer"}:
+        common = np.result_type(src, dst)
+        if common.kind == "f":  # int64 beside uint64
+            return None
+        src, dst = src.astype(common, copy=False), dst.astype(common, copy=False)
+        if (dense := _numbered_densely(src, dst)) is not None:
+            return dense
+    both = np.empty(2 * len(src), src.dtype if kinds == {"integer"} else object)
+    both[0::2], both[1::2] = src, dst
+    codes, values = pd.factorize(both)
+    codes = codes.astype(index_dtype(len(values)), copy=False)
+    return codes[0::2], codes[1::2], values
+
+
+def _kind(column: pd.Series) -> str | None:
+    dtype: Any = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        return "integer"
+    if dtype == object or isinstance(dtype, pd.StringDtype):
+        return "text" if pd.api.types.infer_dtype(column, skipna=False) == "string" else None
+    return None
+
+
+def _numbered_densely(src: Array, dst: Array) -> tuple[Array, Array, Array] | None:
+    """Return the same by a table over the range of the ids, if that is no larger than the edges."""
+    if len(src) == 0:
+        return None
+    first, last = (int(f(g(src), g(dst))) for f, g in ((min, np.min), (max, np.max)))
+    if last - first >= 4 * len(src) + 1024 or last >= 2**62 or first < -(2**62):
+        return None
+    src, dst = src.astype(np.int64, copy=False), dst.astype(np.int64, copy=False)
+    length = last - first + 1
+    dtype = index_dtype(length)
+    table = np.full(length, -1, dtype)
+    codes_src, codes_dst = np.empty(len(src), dtype), np.empty(len(src), dtype)
+    values = np.empty(min(length, 2 * len(src)), np.int64)
+    n = number_ends(src, dst, first, table, codes_src, codes_dst, values)
+    return codes_src, codes_dst, values[:n]

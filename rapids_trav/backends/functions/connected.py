@@ -1,0 +1,79 @@
+"""Components: `networkx.algorithms.components`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from rapids_trav.backends.discovery import discover
+from rapids_trav.backends.dispatch import NEVER, dispatched
+from rapids_trav.backends.graphs import structure_of
+from rapids_trav.backends.kernels.components import group_members, label_components
+from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.csr.adjacency import Array
+
+
+def _labels(structure: Structure) -> Array:
+    """Return the first vertex of each one's component."""
+    return label_components(*structure.rows, not structure.directed)
+
+
+def _components(G: Any) -> Iterator[set[Node]]:
+    structure = structure_of(G)
+    members, starts = group_members(_labels(structure))
+    names, ends = structure.named(members), starts.tolist()
+    for begin, end in zip(ends, ends[1:], strict=False):
+        yield set(names[begin:end])
+
+
+def _number(G: Any) -> int:
+    labels = _labels(structure_of(G))
+    return int(np.count_nonzero(labels == np.arange(len(labels))))
+
+
+def _is_connected(G: Any) -> bool:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return bool((_labels(structure_of(G)) == 0).all())
+
+
+@dispatched(least=20_000)
+def connected_components(G: Any) -> Iterator[set[Node]]:
+    yield from _components(G)
+
+
+@dispatched(least=20_000)
+def weakly_connected_components(G: Any) -> Iterator[set[Node]]:
+    yield from _components(G)
+
+
+@dispatched(least=20_000)
+def number_connected_components(G: Any) -> int:
+    return _number(G)
+
+
+@dispatched(least=20_000)
+def number_weakly_connected_components(G: Any) -> int:
+    return _number(G)
+
+
+@dispatched(least=20_000)
+def is_connected(G: Any) -> bool:
+    return _is_connected(G)
+
+
+@dispatched(least=20_000)
+def is_weakly_connected(G: Any) -> bool:
+    return _is_connected(G)
+
+
+@dispatched(least=NEVER)
+def node_connected_component(G: Any, n: Any) -> set[Node]:
+    structure = structure_of(G)
+    start = structure.find(n)
+    if start is None:
+        raise KeyError(n)
+    return set(structure.named(discover(structure, [start]).order))

@@ -1,0 +1,40 @@
+"""Graphs from frames: `networkx.convert_matrix`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from rapids_trav.backends.dispatch import dispatched, original
+from rapids_trav.backends.from_frame import structure_of_frame
+from rapids_trav.backends.graphs import TravDiGraph, TravGraph, from_networkx, graph_over
+
+
+@dispatched(least=0, graphs=False)
+def from_pandas_edgelist(
+    df: Any,
+    source: Any = "source",
+    target: Any = "target",
+    edge_attr: Any = None,
+    create_using: Any = None,
+    edge_key: Any = None,
+) -> Any:
+    directed = {None: False, nx.Graph: False, TravGraph: False, nx.DiGraph: True, TravDiGraph: True}
+    if create_using in directed and edge_key is None and (wanted := _columns(df, source, target, edge_attr)) is not None:
+        structure = structure_of_frame(df, source, target, wanted, directed[create_using])
+        if structure is not None:
+            return graph_over(structure)
+    made = original("from_pandas_edgelist")(df, source, target, edge_attr, create_using, edge_key)
+    return from_networkx(made) if isinstance(made, nx.Graph) else made
+
+
+def _columns(df: Any, source: Any, target: Any, edge_attr: Any) -> list | None:
+    """Return the columns of attributes; None where NetworkX has something to say about them."""
+    if edge_attr is None:
+        return []
+    if edge_attr is True:
+        listed = [name for name in df.columns if name not in (source, target)]
+    else:
+        listed = list(edge_attr) if isinstance(edge_attr, (list, tuple)) else [edge_attr]
+    return listed or None

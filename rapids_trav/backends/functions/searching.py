@@ -1,0 +1,165 @@
+"""Breadth-first search in NetworkX's order: `networkx.algorithms.traversal.breadth_first_search` and `dag`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
+from rapids_trav.backends.dispatch import NEVER, dispatched
+from rapids_trav.backends.from_arrays import ArraySource
+from rapids_trav.backends.graphs import graph_over, structure_of
+from rapids_trav.backends.structure import Node, Rows, Structure
+
+Edge = tuple[Node, Node]
+LABELS = ("tree", "forward", "level", "reverse")
+
+
+def _refuse(arguments: dict[str, Any]) -> str | None:
+    for name in ("neighbors", "sort_neighbors"):
+        if arguments.get(name) is not None:
+            return f"{name} is a function"
+    return bound_refusal("depth_limit")(arguments)
+
+
+def _search(G: Any, source: Any, depth_limit: Any, reverse: bool = False) -> tuple[Structure, Discovery]:
+    structure = structure_of(G)
+    start = structure.find(source)
+    if start is None:
+        raise nx.NetworkXError(f"The node {source} is not in the {'di' if G.is_directed() else ''}graph.")
+    limit = levels_within(depth_limit, structure.n)
+    return structure, discover(structure, [start], limit, reverse and structure.directed)
+
+
+def _edges(structure: Structure, found: Discovery) -> Iterator[Edge]:
+    """Yield parent and child in the order of the search."""
+    names = structure.named(found.order)
+    parents = structure.named(found.order[found.parent[1:]])
+    return zip(parents, islice(names, 1, None), strict=True)
+
+
+@dispatched(least=20_000, refuse=_refuse)
+def generic_bfs_edges(G: Any, source: Any, neighbors: Any = None, depth_limit: Any = None) -> Iterator[Edge]:
+    yield from _edges(*_search(G, source, depth_limit))
+
+
+@dispatched(least=20_000, refuse=_refuse)
+def bfs_edges(
+    G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[Edge]:
+    yield from _edges(*_search(G, source, depth_limit, reverse))
+
+
+@dispatched(least=20_000, refuse=_refuse)
+def bfs_tree(
+    G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Any:
+    structure, found = _search(G, source, depth_limit, reverse)
+    k = len(found.order)
+    offsets = np.zeros(k + 1, np.int64)
+    np.cumsum(np.bincount(found.parent[1:], minlength=k), out=offsets[1:])
+    children = np.arange(1, k, dtype=found.order.dtype)  # those of a vertex stand together in the queue
+    tree = Structure(structure.named(found.order), Rows(offsets, children), True, False, ArraySource())
+    return graph_over(tree)
+
+
+@dispatched(least=20_000, refuse=_refuse)
+def bfs_predecessors(
+    G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[Edge]:
+    for parent, child in _edges(*_search(G, source, depth_limit)):
+        yield child, parent
+
+
+@dispatched(least=20_000, refuse=_refuse)
+def bfs_successors(
+    G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Node, list[Node]]]:
+    structure, found = _search(G, source, depth_limit)
+    names = structure.named(found.order)
+    if len(names) == 1:
+        yield source, []
+        return
+    begins = np.flatnonzero(np.diff(found.parent, prepend=-2)[1:]) + 1  # where a vertex's children begin
+    ends = np.append(begins[1:], len(names))
+    for parent, begin, end in zip(
+        found.parent[begins].tolist(), begins.tolist(), ends.tolist(), strict=True
+    ):
+        yield names[parent], names[begin:end]
+
+
+@dispatched(least=20_000)
+def bfs_layers(G: Any, sources: Any) -> Iterator[list[Node]]:
+    structure, starts = _starts(G, sources)
+    found = discover(structure, starts)
+    names, ends = structure.named(found.order), found.ends.tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
+        if end > begin:
+            yield names[begin:end]
+
+
+def _starts(G: Any, sources: Any) -> tuple[Structure, list[int]]:
+    """Return the vertices of one or several sources, in the order in which NetworkX's set has them."""
+    structure = structure_of(G)
+    listed = [sources] if structure.find(sources) is not None else list(set(sources))
+    starts = []
+    for source in listed:
+        if (start := structure.find(source)) is None:
+            raise nx.NetworkXError(f"The node {source} is not in the graph.")
+        starts.append(start)
+    return structure, starts
+
+
+@dispatched(least=20_000)
+def bfs_labeled_edges(G: Any, sources: Any) -> Iterator[tuple[Node, Node, str]]:
+    structure = structure_of(G)
+    listed = [sources] if structure.find(sources) is not None else list(dict.fromkeys(sources))
+    starts = [structure.find(source) for source in listed]
+    if None in starts:
+        raise KeyError(listed[starts.index(None)])
+    found = discover(structure, starts)  # type: ignore[arg-type]
+    offsets, columns = structure.rows
+    level = np.full(structure.n, -1, np.int64)
+    level[found.order] = found.distance
+    for at, u in enumerate(found.order.tolist()):
+        row = columns[offsets[u] : offsets[u + 1]]
+        step = level[row] - level[u]
+        place = found.place[row]
+        kind = np.where(step > 0, 1, np.where(step == 0, 2, 3))
+        kind[(step > 0) & (found.parent[place] == at)] = 0
+        seen = (kind == 3) | ((kind == 2) & (place < at))
+        kept = slice(None) if structure.directed else ~seen
+        name = structure.nodes[u]
+        for v, code in zip(structure.named(row[kept]), kind[kept].tolist(), strict=True):
+            yield name, v, LABELS[code]
+
+
+@dispatched(least=NEVER)
+def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Node]:
+    structure = structure_of(G)
+    start = structure.find(source)
+    if start is None:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    if not 0 <= distance < structure.n or distance != int(distance):
+        return set()
+    found = discover(structure, [start], int(distance))
+    if len(found.ends) <= distance:
+        return set()
+    begin = found.ends[int(distance) - 1] if distance >= 1 else 0
+    return set(structure.named(found.order[begin:]))
+
+
+@dispatched(least=20_000)
+def descendants(G: Any, source: Any) -> set[Node]:
+    structure, found = _search(G, source, None)
+    return set(structure.named(found.order[1:]))
+
+
+@dispatched(least=20_000)
+def ancestors(G: Any, source: Any) -> set[Node]:
+    structure, found = _search(G, source, None, reverse=True)
+    return set(structure.named(found.order[1:]))
