@@ -26,7 +26,6 @@ FUNCTIONS = (
     "dijkstra_path_length",
     "ego_graph",
     "from_pandas_edgelist",
-    "generic_bfs_edges",
     "has_path",
     "is_connected",
     "is_weakly_connected",

@@ -115,7 +115,11 @@ def strangeness(graph: object) -> str | None:
         return f"{type(graph).__name__} is not a NetworkX graph"
     base = nx.DiGraph if graph.is_directed() else nx.Graph
     for name in ("neighbors", "__getitem__", "adj"):
-        if getattr(type(graph), name) not in (getattr(base, name), getattr(nx.MultiDiGraph, name), _MULTI[name]):
+        if getattr(type(graph), name) not in (
+            getattr(base, name),
+            getattr(nx.MultiDiGraph, name),
+            _MULTI[name],
+        ):
             return f"{type(graph).__name__} has {name} of its own"
     return None
 

@@ -150,7 +150,9 @@ def from_networkx(graph: Any) -> Any:
     """Return a graph of the backend with the nodes, edges and attributes of a NetworkX graph."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     for other in cache.get("backends", {}).get(BACKEND, {}).values():
-        if isinstance(other, Unread) and LAZY in other.__dict__:  # made for other weights since the last change
+        if (
+            isinstance(other, Unread) and LAZY in other.__dict__
+        ):  # made for other weights since the last change
             return graph_over(other.__dict__[LAZY], graph.graph)
     pred = graph._pred if graph.is_directed() else None
     structure = structure_of_dicts(Dicts(graph._node, graph._adj, pred), graph.is_multigraph())

@@ -21,7 +21,11 @@ def from_pandas_edgelist(
     edge_key: Any = None,
 ) -> Any:
     directed = {None: False, nx.Graph: False, TravGraph: False, nx.DiGraph: True, TravDiGraph: True}
-    if create_using in directed and edge_key is None and (wanted := _columns(df, source, target, edge_attr)) is not None:
+    if (
+        create_using in directed
+        and edge_key is None
+        and (wanted := _columns(df, source, target, edge_attr)) is not None
+    ):
         structure = structure_of_frame(df, source, target, wanted, directed[create_using])
         if structure is not None:
             return graph_over(structure)

@@ -20,9 +20,8 @@ LABELS = ("tree", "forward", "level", "reverse")
 
 
 def _refuse(arguments: dict[str, Any]) -> str | None:
-    for name in ("neighbors", "sort_neighbors"):
-        if arguments.get(name) is not None:
-            return f"{name} is a function"
+    if arguments["sort_neighbors"] is not None:
+        return "sort_neighbors is a function"
     return bound_refusal("depth_limit")(arguments)
 
 
@@ -40,11 +39,6 @@ def _edges(structure: Structure, found: Discovery) -> Iterator[Edge]:
     names = structure.named(found.order)
     parents = structure.named(found.order[found.parent[1:]])
     return zip(parents, islice(names, 1, None), strict=True)
-
-
-@dispatched(least=20_000, refuse=_refuse)
-def generic_bfs_edges(G: Any, source: Any, neighbors: Any = None, depth_limit: Any = None) -> Iterator[Edge]:
-    yield from _edges(*_search(G, source, depth_limit))
 
 
 @dispatched(least=20_000, refuse=_refuse)
@@ -86,9 +80,7 @@ def bfs_successors(
         return
     begins = np.flatnonzero(np.diff(found.parent, prepend=-2)[1:]) + 1  # where a vertex's children begin
     ends = np.append(begins[1:], len(names))
-    for parent, begin, end in zip(
-        found.parent[begins].tolist(), begins.tolist(), ends.tolist(), strict=True
-    ):
+    for parent, begin, end in zip(found.parent[begins].tolist(), begins.tolist(), ends.tolist(), strict=True):
         yield names[parent], names[begin:end]
 
 
