@@ -1,10 +1,10 @@
 """Run NetworkX's own tests through the backend `trav`, and count what was dispatched.
 
-    python ci/networkx_suite.py            # traversal, components, shortest paths, dag, link analysis, centrality
-    python ci/networkx_suite.py --all      # all of NetworkX's tests, many of them slow
+    python ci/networkx_suite.py        # the parts that have to do with its functions
+    python ci/networkx_suite.py --all  # all of NetworkX's tests, many of them slow
 
-Leaves with 1 if a test fails that `ci/networkx_xfails.toml` does not permit, if one that it names passes, or if a
-function of the backend was never run: a run in which nothing was dispatched would pass every test.
+Leaves with 1 if a test fails that `ci/networkx_xfails.toml` does not permit, if one that it names passes, or
+if a function of the backend was never run: a run in which nothing was dispatched would pass every test.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from rapids_trav.backends.kernels.ordered_bfs import ordered_bfs
+from rapids_trav.backends.networkx_types import Arguments, Value
 from rapids_trav.backends.structure import Structure
 from rapids_trav.csr.adjacency import Array
 
@@ -66,17 +66,17 @@ def discover(
     return Discovery(order[:found], parent[:found], ends[:levels], place)
 
 
-def levels_within(cutoff: Any, n: int) -> int:
+def levels_within(cutoff: Value, n: int) -> int:
     """Return how many levels a loop goes on for while the level is below `cutoff`; None is no bound."""
     if cutoff is None or cutoff > n:
         return n
     return max(math.ceil(cutoff), 0) if cutoff > 0 else 0
 
 
-def bound_refusal(name: str) -> Any:
+def bound_refusal(name: str) -> Value:
     """Return a refusal of a bound, the argument `name`, that is not a real number."""
 
-    def refuse(arguments: dict[str, Any]) -> str | None:
+    def refuse(arguments: Arguments) -> str | None:
         value = arguments[name]
         return None if value is None or isinstance(value, Real) else f"{name} is not a number"
 

@@ -1,8 +1,8 @@
 """A function of the backend: NetworkX's signature, when it can run and when it pays.
 
-A body takes the arguments of NetworkX's function and a graph of the backend.  What it does not do, it refuses by
-its arguments, with a reason that NetworkX logs; a graph of the backend then takes NetworkX's own code, which
-finds ordinary dicts in it.
+A body takes the arguments of NetworkX's function and a graph of the backend.  What it does not do, it refuses
+by its arguments, with a reason that NetworkX logs; a graph of the backend then takes NetworkX's own code,
+which finds ordinary dicts in it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import networkx as nx
 
 from rapids_trav.backends.graphs import BACKEND, Unread
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 
 logger = logging.getLogger(__name__)
 
-Refusal = Callable[[dict[str, Any]], str | None]
+Refusal = Callable[[Arguments], str | None]
 NEVER = None  # for functions that mostly look at a small part of the graph
 
 # A graph below so many edge ends is left to NetworkX even if it has been converted: a call through the
@@ -53,7 +53,7 @@ class Function:
         self._refuse = refuse
         self._signature = inspect.signature(body)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Value) -> Value:
         reason = self.refusal(args, kwargs)
         if reason is None:
             logger.debug("running %s", self.name)
@@ -66,7 +66,7 @@ class Function:
         logger.debug("leaving %s to NetworkX: %s", self.name, reason)
         return original(self.name)(*args, **kwargs)
 
-    def refusal(self, args: tuple, kwargs: dict[str, Any]) -> str | None:
+    def refusal(self, args: tuple, kwargs: Arguments) -> str | None:
         """Return why the body cannot take these arguments, or None."""
         try:
             bound = self._signature.bind(*args, **kwargs)
@@ -75,7 +75,7 @@ class Function:
         bound.apply_defaults()
         return None if self._refuse is None else self._refuse(bound.arguments)
 
-    def can_run(self, args: tuple, kwargs: dict[str, Any]) -> bool | str:
+    def can_run(self, args: tuple, kwargs: Arguments) -> bool | str:
         """Return whether the backend can run a call, or the reason why it cannot."""
         if not self.graphs:
             return self.refusal(args, kwargs) or True
@@ -84,12 +84,12 @@ class Function:
             return True  # by NetworkX's own code, if need be
         return strangeness(graph) or self.refusal(args, kwargs) or True
 
-    def should_run(self, args: tuple, kwargs: dict[str, Any]) -> bool | str:
+    def should_run(self, args: tuple, kwargs: Arguments) -> bool | str:
         """Return whether converting the graph for a call pays, or the reason why it does not."""
         if not self.graphs:
             return True
-        graph = args[0] if args else kwargs.get("G")
-        ends = sum(map(len, graph._adj.values()))
+        graph: Graph = args[0] if args else kwargs["G"]
+        ends = sum(len(nbrs) for nbrs in graph._adj.values())
         if _is_converted(graph):
             return ends >= LEAST_CACHED or f"the graph has fewer than {LEAST_CACHED} edge ends"
         if self.least is None:
@@ -113,21 +113,14 @@ def strangeness(graph: object) -> str | None:
     """Return why a graph's dicts may not tell what its neighbours are, or None."""
     if not isinstance(graph, nx.Graph):
         return f"{type(graph).__name__} is not a NetworkX graph"
-    base = nx.DiGraph if graph.is_directed() else nx.Graph
+    classes = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
     for name in ("neighbors", "__getitem__", "adj"):
-        if getattr(type(graph), name) not in (
-            getattr(base, name),
-            getattr(nx.MultiDiGraph, name),
-            _MULTI[name],
-        ):
+        if getattr(type(graph), name) not in [getattr(kind, name) for kind in classes]:
             return f"{type(graph).__name__} has {name} of its own"
     return None
 
 
-_MULTI = {name: getattr(nx.MultiGraph, name) for name in ("neighbors", "__getitem__", "adj")}
-
-
-def _is_converted(graph: Any) -> bool:
+def _is_converted(graph: Graph) -> bool:
     cache = getattr(graph, "__networkx_cache__", None) or {}
     kept = cache.get("backends", {}).get(BACKEND, {}).values()
     return any(isinstance(other, Unread) for other in kept)

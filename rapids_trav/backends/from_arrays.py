@@ -21,8 +21,8 @@ class ArraySource:
     values : mapping of array
         By attribute.
     predecessors : callable, optional
-        Gives the rows of incoming edges in the order in which the edges were added.  By default the edges were
-        added row by row.
+        Gives the rows of incoming edges in the order in which the edges were added.  By default the edges
+        were added row by row.
     """
 
     values: Mapping[Hashable, Array] = field(default_factory=dict)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.kernels.insertion import insertion_rows, number_ends
+from rapids_trav.backends.networkx_types import Value
 from rapids_trav.backends.structure import Rows, Structure, index_dtype
 from rapids_trav.csr.adjacency import Array
 
@@ -64,10 +64,10 @@ def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array]
 
 
 def _kind(column: pd.Series) -> str | None:
-    dtype: Any = column.dtype
+    dtype: Value = column.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         return "integer"
-    if dtype == object or isinstance(dtype, pd.StringDtype):
+    if dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype):
         return "text" if pd.api.types.infer_dtype(column, skipna=False) == "string" else None
     return None
 

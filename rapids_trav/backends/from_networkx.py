@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
+from rapids_trav.backends.networkx_types import Value
 from rapids_trav.backends.structure import Dicts, Node, Reduce, Rows, Structure, index_dtype, numbers
 from rapids_trav.csr.adjacency import Array
 
@@ -55,7 +55,7 @@ def structure_of_dicts(held: Dicts, multigraph: bool) -> Structure:
     return structure
 
 
-def read_rows(adj: Mapping[Node, Mapping], nodes: Any, index: Mapping[Node, int]) -> Rows:
+def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, int]) -> Rows:
     """Return the compressed rows of a dict of dicts, whose order they keep."""
     n = len(nodes)
     offsets = np.zeros(n + 1, np.int64)
@@ -63,7 +63,7 @@ def read_rows(adj: Mapping[Node, Mapping], nodes: Any, index: Mapping[Node, int]
     every: Iterable[Node] = chain.from_iterable(adj.values())
     m = int(offsets[-1])
     kinds = set(map(type, nodes))
-    if kinds == {int} and 0 <= min(nodes) and max(nodes) < 4 * (n + 64):
+    if kinds == {int} and min(nodes) >= 0 and max(nodes) < 4 * (n + 64):
         # Equal nodes are equal integers: a table beats hashing each of them.
         taken = np.fromiter(every, np.int64, m)
         ids = np.fromiter(nodes, np.int64, n)

@@ -1,18 +1,18 @@
 """Graphs of the backend: NetworkX graphs whose dicts are made when something asks for them.
 
 What is dispatched works on a graph's `Structure`.  Everything else, and every change, finds an ordinary
-NetworkX graph: `_node`, `_adj` and `_pred` are filled in when first read.  The structure lies in the cache that
-NetworkX clears at each change, `__networkx_cache__`.
+NetworkX graph: `_node`, `_adj` and `_pred` are filled in when first read.  The structure lies in the cache
+that NetworkX clears at each change, `__networkx_cache__`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import networkx as nx
 
 from rapids_trav.backends.from_networkx import NetworkxSource, structure_of_dicts
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Dicts, Node, Structure
 
 BACKEND = "trav"
@@ -20,15 +20,15 @@ KEPT = "trav"  # key of the structure in a graph's cache
 LAZY = "_trav_unread"  # attribute that holds the structure until the dicts are made
 
 
-def lazy(name: str, base: Any) -> property:
+def lazy(name: str, base: Value) -> property:
     """Return a property over what NetworkX keeps under `name`, where None stands for "not yet made"."""
 
-    def read(self: Any) -> Any:
+    def read(self: Graph) -> Value:
         if LAZY in self.__dict__:
             materialise(self)
         return self.__dict__[name]
 
-    def write(self: Any, value: Any) -> None:
+    def write(self: Graph, value: Value) -> None:
         if LAZY in self.__dict__:
             materialise(self)
         base.__set__(self, value)
@@ -41,15 +41,15 @@ class Unread:
 
     __networkx_backend__ = BACKEND
 
-    def __len__(self: Any) -> int:
+    def __len__(self: Graph) -> int:
         unread = self.__dict__.get(LAZY)
         return len(self._node) if unread is None else unread.n
 
-    def __iter__(self: Any) -> Iterator[Node]:
+    def __iter__(self: Graph) -> Iterator[Node]:
         unread = self.__dict__.get(LAZY)
         return iter(self._node if unread is None else unread.nodes)
 
-    def __contains__(self: Any, node: object) -> bool:
+    def __contains__(self: Graph, node: object) -> bool:
         unread = self.__dict__.get(LAZY)
         if unread is not None:
             return unread.find(node) is not None
@@ -58,7 +58,7 @@ class Unread:
         except TypeError:
             return False
 
-    def __getstate__(self: Any) -> dict[str, Any]:
+    def __getstate__(self: Graph) -> Arguments:
         if LAZY in self.__dict__:
             materialise(self)
         return self.__dict__ | {"__networkx_cache__": {}}
@@ -110,10 +110,10 @@ CLASSES: dict[tuple[bool, bool], tuple[type, type]] = {
 }
 
 
-def graph_over(structure: Structure, attributes: dict | None = None) -> Any:
+def graph_over(structure: Structure, attributes: dict | None = None) -> Value:
     """Return a graph of the backend over a structure, its dicts yet to be made."""
     kind, _ = CLASSES[structure.directed, structure.multigraph]
-    graph = object.__new__(kind)
+    graph: Graph = object.__new__(kind)
     empty = {"_node": None, "_adj": None} | ({"_succ": None, "_pred": None} if structure.directed else {})
     graph.__dict__.update(empty)
     graph.__dict__.update(graph=dict(attributes or {}), __networkx_cache__={KEPT: structure})
@@ -121,7 +121,7 @@ def graph_over(structure: Structure, attributes: dict | None = None) -> Any:
     return graph
 
 
-def materialise(graph: Any) -> None:
+def materialise(graph: Graph) -> None:
     """Fill in the dicts of a graph; weights that were not read yet are read from them from now on."""
     structure = graph.__dict__[LAZY]
     dicts = structure.source.dicts(structure)
@@ -132,7 +132,7 @@ def materialise(graph: Any) -> None:
     del graph.__dict__[LAZY]
 
 
-def structure_of(graph: Any) -> Structure:
+def structure_of(graph: Graph) -> Structure:
     """Return the structure of a graph, kept until the graph changes."""
     if (unread := graph.__dict__.get(LAZY)) is not None:
         return unread
@@ -146,20 +146,18 @@ def structure_of(graph: Any) -> Structure:
     return structure
 
 
-def from_networkx(graph: Any) -> Any:
+def from_networkx(graph: Graph) -> Value:
     """Return a graph of the backend with the nodes, edges and attributes of a NetworkX graph."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     for other in cache.get("backends", {}).get(BACKEND, {}).values():
-        if (
-            isinstance(other, Unread) and LAZY in other.__dict__
-        ):  # made for other weights since the last change
+        if isinstance(other, Unread) and LAZY in other.__dict__:  # made for other weights
             return graph_over(other.__dict__[LAZY], graph.graph)
     pred = graph._pred if graph.is_directed() else None
     structure = structure_of_dicts(Dicts(graph._node, graph._adj, pred), graph.is_multigraph())
     return graph_over(structure, graph.graph)
 
 
-def to_networkx(graph: Any) -> Any:
+def to_networkx(graph: Graph) -> Value:
     """Return an ordinary NetworkX graph that shares nothing with a graph of the backend."""
     structure = structure_of(graph)
     dicts = structure.source.dicts(structure)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from rapids_trav.backends.kernels.insertion import transposed_rows
+from rapids_trav.backends.networkx_types import Value
 from rapids_trav.csr.adjacency import Array
 
 Node = Hashable
@@ -61,7 +62,8 @@ class Structure:
     nodes : sequence of hashable
         NetworkX's nodes in its order.
     rows : Rows
-        Neighbours, or successors, in NetworkX's order; an undirected edge stands in both rows, a self-loop once.
+        Neighbours, or successors, in NetworkX's order; an undirected edge stands in both rows, a self-loop
+        once.
     directed, multigraph : bool
     source : Source
     """
@@ -164,6 +166,6 @@ def checked(array: Array) -> Array:
     return array
 
 
-def index_dtype(n: int) -> Any:
+def index_dtype(n: int) -> Value:
     """Return the dtype of vertices."""
     return np.int32 if n < 2**31 else np.int64

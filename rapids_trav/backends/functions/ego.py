@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 
 from rapids_trav.backends.dispatch import NEVER, dispatched
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 
 
-def _refuse(arguments: dict[str, Any]) -> str | None:
+def _refuse(arguments: Arguments) -> str | None:
     if callable(arguments["distance"]):
         return "the distance is a function"
     if arguments["undirected"] and arguments["G"].is_directed():
@@ -19,8 +18,13 @@ def _refuse(arguments: dict[str, Any]) -> str | None:
 
 @dispatched(least=NEVER, refuse=_refuse)
 def ego_graph(
-    G: Any, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
-) -> Any:
+    G: Graph,
+    n: Value,
+    radius: Value = 1,
+    center: bool = True,
+    undirected: bool = False,
+    distance: Value = None,
+) -> Value:
     if distance is not None:
         near, _ = nx.single_source_dijkstra(G, n, cutoff=radius, weight=distance)
     else:

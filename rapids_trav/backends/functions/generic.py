@@ -6,15 +6,14 @@ theirs.  Only searches towards a target in a directed graph are done here, since
 
 from __future__ import annotations
 
-from typing import Any
-
 from rapids_trav.backends.discovery import discover
 from rapids_trav.backends.dispatch import NEVER, dispatched, original
 from rapids_trav.backends.functions.unweighted import lengths_of, located, path_between, paths_of
 from rapids_trav.backends.graphs import structure_of
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 
 
-def _refuse(arguments: dict[str, Any]) -> str | None:
+def _refuse(arguments: Arguments) -> str | None:
     weight, source, target = (arguments[name] for name in ("weight", "source", "target"))
     if callable(weight):
         return "the weight is a function"
@@ -25,7 +24,7 @@ def _refuse(arguments: dict[str, Any]) -> str | None:
     return None
 
 
-def _leads_to_target(source: Any, target: Any, weight: Any, method: str) -> bool:
+def _leads_to_target(source: Value, target: Value, weight: Value, method: str) -> bool:
     """Return whether a call asks for the ways to a target from everywhere, by the number of edges."""
     known = method in ("dijkstra", "bellman-ford")  # of others NetworkX tells that they are not
     return known and weight is None and source is None and target is not None
@@ -33,8 +32,8 @@ def _leads_to_target(source: Any, target: Any, weight: Any, method: str) -> bool
 
 @dispatched(least=NEVER, refuse=_refuse)
 def shortest_path(
-    G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
-) -> Any:
+    G: Graph, source: Value = None, target: Value = None, weight: Value = None, method: str = "dijkstra"
+) -> Value:
     if not _leads_to_target(source, target, weight, method):
         return original("shortest_path")(G, source, target, weight, method)
     structure = structure_of(G)
@@ -45,8 +44,8 @@ def shortest_path(
 
 @dispatched(least=NEVER, refuse=_refuse)
 def shortest_path_length(
-    G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
-) -> Any:
+    G: Graph, source: Value = None, target: Value = None, weight: Value = None, method: str = "dijkstra"
+) -> Value:
     if not _leads_to_target(source, target, weight, method):
         return original("shortest_path_length")(G, source, target, weight, method)
     structure = structure_of(G)
@@ -55,7 +54,7 @@ def shortest_path_length(
 
 
 @dispatched(least=NEVER)
-def has_path(G: Any, source: Any, target: Any) -> bool:
+def has_path(G: Graph, source: Value, target: Value) -> bool:
     structure = structure_of(G)
     ends = located(structure, source, "Source"), located(structure, target, "Target")
     return path_between(structure, *ends) is not None

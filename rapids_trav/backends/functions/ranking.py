@@ -6,7 +6,6 @@ The power iteration of NetworkX, with its start, its bound and its error, on row
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from rapids_trav.backends.dispatch import dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.rank_gather import gather, gather_weighted, row_sums
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Structure
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.runtime.compile import Team
@@ -21,11 +21,11 @@ from rapids_trav.engines.cpu.runtime.compile import Team
 GRAIN = 1 << 12  # vertices that are worth a thread
 
 
-def _refuse(arguments: dict[str, Any]) -> str | None:
+def _refuse(arguments: Arguments) -> str | None:
     return "the weight is a function" if callable(arguments["weight"]) else None
 
 
-def _vector(structure: Structure, given: Mapping[Node, Any]) -> Array:
+def _vector(structure: Structure, given: Mapping[Node, Value]) -> Array:
     """Return the values of the nodes that a dict has, 0 for the others."""
     vector = np.zeros(structure.n)
     for node, value in given.items():
@@ -36,14 +36,14 @@ def _vector(structure: Structure, given: Mapping[Node, Any]) -> Array:
 
 @dispatched(least=2_000, refuse=_refuse)
 def pagerank(
-    G: Any,
-    alpha: float = 0.85,
-    personalization: Any = None,
+    G: Graph,
+    alpha: Value = 0.85,
+    personalization: Value = None,
     max_iter: int = 100,
     tol: float = 1e-6,
-    nstart: Any = None,
-    weight: Any = "weight",
-    dangling: Any = None,
+    nstart: Value = None,
+    weight: Value = "weight",
+    dangling: Value = None,
 ) -> dict[Node, float]:
     structure = structure_of(G)
     n = structure.n
@@ -59,12 +59,12 @@ def pagerank(
             sums = np.empty(n)
             team.run(row_sums, n, rows.offsets, weights, sums, grain=GRAIN)
         share = np.divide(1.0, sums, out=np.zeros(n), where=sums != 0)
-        uniform = np.repeat(1.0 / n, n)
-        x = uniform
+        uniform: Array = np.repeat(1.0 / n, n)
+        x: Array = uniform
         if nstart is not None:
             x = _vector(structure, nstart)
             x /= x.sum()
-        p = uniform
+        p: Array = uniform
         if personalization is not None:
             p = _vector(structure, personalization)
             if p.sum() == 0:

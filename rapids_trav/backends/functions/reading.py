@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 
 from rapids_trav.backends.dispatch import dispatched, original
 from rapids_trav.backends.from_frame import structure_of_frame
 from rapids_trav.backends.graphs import TravDiGraph, TravGraph, from_networkx, graph_over
+from rapids_trav.backends.networkx_types import Value
 
 
 @dispatched(least=0, graphs=False)
 def from_pandas_edgelist(
-    df: Any,
-    source: Any = "source",
-    target: Any = "target",
-    edge_attr: Any = None,
-    create_using: Any = None,
-    edge_key: Any = None,
-) -> Any:
+    df: Value,
+    source: Value = "source",
+    target: Value = "target",
+    edge_attr: Value = None,
+    create_using: Value = None,
+    edge_key: Value = None,
+) -> Value:
     directed = {None: False, nx.Graph: False, TravGraph: False, nx.DiGraph: True, TravDiGraph: True}
-    if (
-        create_using in directed
-        and edge_key is None
-        and (wanted := _columns(df, source, target, edge_attr)) is not None
-    ):
+    wanted = _columns(df, source, target, edge_attr)
+    if wanted is not None and edge_key is None and create_using in directed:
         structure = structure_of_frame(df, source, target, wanted, directed[create_using])
         if structure is not None:
             return graph_over(structure)
@@ -33,7 +29,7 @@ def from_pandas_edgelist(
     return from_networkx(made) if isinstance(made, nx.Graph) else made
 
 
-def _columns(df: Any, source: Any, target: Any, edge_attr: Any) -> list | None:
+def _columns(df: Value, source: Value, target: Value, edge_attr: Value) -> list | None:
     """Return the columns of attributes; None where NetworkX has something to say about them."""
     if edge_attr is None:
         return []

@@ -1,10 +1,9 @@
-"""Breadth-first search in NetworkX's order: `networkx.algorithms.traversal.breadth_first_search` and `dag`."""
+"""Breadth-first search in NetworkX's order: `breadth_first_search` and `dag` of its algorithms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,19 +12,22 @@ from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, l
 from rapids_trav.backends.dispatch import NEVER, dispatched
 from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.graphs import graph_over, structure_of
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Rows, Structure
 
 Edge = tuple[Node, Node]
 LABELS = ("tree", "forward", "level", "reverse")
 
 
-def _refuse(arguments: dict[str, Any]) -> str | None:
+def _refuse(arguments: Arguments) -> str | None:
     if arguments["sort_neighbors"] is not None:
         return "sort_neighbors is a function"
     return bound_refusal("depth_limit")(arguments)
 
 
-def _search(G: Any, source: Any, depth_limit: Any, reverse: bool = False) -> tuple[Structure, Discovery]:
+def _search(
+    G: Graph, source: Value, depth_limit: Value, reverse: bool = False
+) -> tuple[Structure, Discovery]:
     structure = structure_of(G)
     start = structure.find(source)
     if start is None:
@@ -43,15 +45,15 @@ def _edges(structure: Structure, found: Discovery) -> Iterator[Edge]:
 
 @dispatched(least=20_000, refuse=_refuse)
 def bfs_edges(
-    G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
+    G: Graph, source: Value, reverse: bool = False, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[Edge]:
     yield from _edges(*_search(G, source, depth_limit, reverse))
 
 
 @dispatched(least=20_000, refuse=_refuse)
 def bfs_tree(
-    G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
-) -> Any:
+    G: Graph, source: Value, reverse: bool = False, depth_limit: Value = None, sort_neighbors: Value = None
+) -> Value:
     structure, found = _search(G, source, depth_limit, reverse)
     k = len(found.order)
     offsets = np.zeros(k + 1, np.int64)
@@ -63,7 +65,7 @@ def bfs_tree(
 
 @dispatched(least=20_000, refuse=_refuse)
 def bfs_predecessors(
-    G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
+    G: Graph, source: Value, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[Edge]:
     for parent, child in _edges(*_search(G, source, depth_limit)):
         yield child, parent
@@ -71,7 +73,7 @@ def bfs_predecessors(
 
 @dispatched(least=20_000, refuse=_refuse)
 def bfs_successors(
-    G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
+    G: Graph, source: Value, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[tuple[Node, list[Node]]]:
     structure, found = _search(G, source, depth_limit)
     names = structure.named(found.order)
@@ -85,7 +87,7 @@ def bfs_successors(
 
 
 @dispatched(least=20_000)
-def bfs_layers(G: Any, sources: Any) -> Iterator[list[Node]]:
+def bfs_layers(G: Graph, sources: Value) -> Iterator[list[Node]]:
     structure, starts = _starts(G, sources)
     found = discover(structure, starts)
     names, ends = structure.named(found.order), found.ends.tolist()
@@ -94,7 +96,7 @@ def bfs_layers(G: Any, sources: Any) -> Iterator[list[Node]]:
             yield names[begin:end]
 
 
-def _starts(G: Any, sources: Any) -> tuple[Structure, list[int]]:
+def _starts(G: Graph, sources: Value) -> tuple[Structure, list[int]]:
     """Return the vertices of one or several sources, in the order in which NetworkX's set has them."""
     structure = structure_of(G)
     listed = [sources] if structure.find(sources) is not None else list(set(sources))
@@ -107,7 +109,7 @@ def _starts(G: Any, sources: Any) -> tuple[Structure, list[int]]:
 
 
 @dispatched(least=20_000)
-def bfs_labeled_edges(G: Any, sources: Any) -> Iterator[tuple[Node, Node, str]]:
+def bfs_labeled_edges(G: Graph, sources: Value) -> Iterator[tuple[Node, Node, str]]:
     structure = structure_of(G)
     listed = [sources] if structure.find(sources) is not None else list(dict.fromkeys(sources))
     starts = [structure.find(source) for source in listed]
@@ -131,7 +133,7 @@ def bfs_labeled_edges(G: Any, sources: Any) -> Iterator[tuple[Node, Node, str]]:
 
 
 @dispatched(least=NEVER)
-def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Node]:
+def descendants_at_distance(G: Graph, source: Value, distance: Value) -> set[Node]:
     structure = structure_of(G)
     start = structure.find(source)
     if start is None:
@@ -146,12 +148,12 @@ def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Node]:
 
 
 @dispatched(least=20_000)
-def descendants(G: Any, source: Any) -> set[Node]:
+def descendants(G: Graph, source: Value) -> set[Node]:
     structure, found = _search(G, source, None)
     return set(structure.named(found.order[1:]))
 
 
 @dispatched(least=20_000)
-def ancestors(G: Any, source: Any) -> set[Node]:
+def ancestors(G: Graph, source: Value) -> set[Node]:
     structure, found = _search(G, source, None, reverse=True)
     return set(structure.named(found.order[1:]))

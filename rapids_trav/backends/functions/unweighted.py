@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -12,6 +11,7 @@ from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, l
 from rapids_trav.backends.dispatch import NEVER, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.bidirectional import NONE, meet
+from rapids_trav.backends.networkx_types import Graph, Value
 from rapids_trav.backends.structure import Node, Structure
 
 
@@ -38,21 +38,21 @@ def paths_of(structure: Structure, found: Discovery) -> dict[Node, list[Node]]:
 
 
 @dispatched(least=20_000, refuse=bound_refusal("cutoff"))
-def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) -> dict[Node, int]:
+def single_source_shortest_path_length(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, int]:
     structure = structure_of(G)
     start = located(structure, source, "Source")
     return lengths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
 
 
 @dispatched(least=20_000, refuse=bound_refusal("cutoff"))
-def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict[Node, list[Node]]:
+def single_source_shortest_path(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, list[Node]]:
     structure = structure_of(G)
     start = located(structure, source, "Source", "not")
     return paths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
 
 
 @dispatched(least=500, refuse=bound_refusal("cutoff"))
-def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator[tuple[Node, dict[Node, int]]]:
+def all_pairs_shortest_path_length(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, int]]]:
     structure = structure_of(G)
     limit = levels_within(cutoff, structure.n)
     for start, node in enumerate(structure.nodes):
@@ -60,7 +60,7 @@ def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator[tuple
 
 
 @dispatched(least=500, refuse=bound_refusal("cutoff"))
-def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator[tuple[Node, dict[Node, list[Node]]]]:
+def all_pairs_shortest_path(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, list[Node]]]]:
     structure = structure_of(G)
     limit = levels_within(cutoff, structure.n)
     for start, node in enumerate(structure.nodes):
@@ -68,7 +68,7 @@ def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator[tuple[Node, 
 
 
 @dispatched(least=NEVER)
-def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list[Node]:
+def bidirectional_shortest_path(G: Graph, source: Value, target: Value) -> list[Node]:
     structure = structure_of(G)
     ends = located(structure, source, "Source"), located(structure, target, "Target")
     path = path_between(structure, *ends)

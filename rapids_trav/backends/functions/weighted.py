@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,21 +13,22 @@ from rapids_trav.backends.discovery import bound_refusal
 from rapids_trav.backends.dispatch import dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.dijkstra import dijkstra
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Structure
 from rapids_trav.csr.adjacency import Array
 
-Lengths = dict[Node, Any]
+Lengths = dict[Node, Value]
 Paths = dict[Node, list[Node]]
 _bound = bound_refusal("cutoff")
 
 
-def _refuse(arguments: dict[str, Any]) -> str | None:
+def _refuse(arguments: Arguments) -> str | None:
     if callable(arguments["weight"]):
         return "the weight is a function"
     return _bound(arguments) if "cutoff" in arguments else None
 
 
-def weights_of(structure: Structure, weight: Any) -> Array:
+def weights_of(structure: Structure, weight: Value) -> Array:
     """Return the weight of each column: 1 without an attribute."""
     weights = structure.weights(weight)
     return np.ones(len(structure.rows.columns), np.int64) if weights is None else weights
@@ -68,7 +68,7 @@ class Settled:
 
 
 def _settle(
-    structure: Structure, sources: Iterable[int], weights: Array, cutoff: Any = None, target: int = -1
+    structure: Structure, sources: Iterable[int], weights: Array, cutoff: Value = None, target: int = -1
 ) -> Settled:
     starts = np.array(list(sources), np.int64)
     bound = math.inf if cutoff is None else cutoff
@@ -78,7 +78,7 @@ def _settle(
     return Settled(structure, len(starts), *done)
 
 
-def _started(G: Any, sources: Any) -> tuple[Structure, list[int]]:
+def _started(G: Graph, sources: Value) -> tuple[Structure, list[int]]:
     if not sources:
         raise ValueError("sources must not be empty")
     structure = structure_of(G)
@@ -94,8 +94,8 @@ def _found(structure: Structure, node: object) -> int:
 
 @dispatched(least=5_000, refuse=_refuse)
 def multi_source_dijkstra(
-    G: Any, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
-) -> tuple[Any, Any]:
+    G: Graph, sources: Value, target: Value = None, cutoff: Value = None, weight: Value = "weight"
+) -> tuple[Value, Value]:
     structure, starts = _started(G, sources)
     if target in sources:
         return 0, [target]
@@ -110,14 +110,16 @@ def multi_source_dijkstra(
 
 
 @dispatched(least=5_000, refuse=_refuse)
-def multi_source_dijkstra_path(G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
+def multi_source_dijkstra_path(
+    G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight"
+) -> Paths:
     structure, starts = _started(G, sources)
     return _settle(structure, starts, weights_of(structure, weight), cutoff).paths()
 
 
 @dispatched(least=5_000, refuse=_refuse)
 def multi_source_dijkstra_path_length(
-    G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight"
+    G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight"
 ) -> Lengths:
     structure, starts = _started(G, sources)
     return _settle(structure, starts, weights_of(structure, weight), cutoff).lengths()
@@ -125,30 +127,32 @@ def multi_source_dijkstra_path_length(
 
 @dispatched(least=5_000, refuse=_refuse)
 def single_source_dijkstra(
-    G: Any, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
-) -> tuple[Any, Any]:
+    G: Graph, source: Value, target: Value = None, cutoff: Value = None, weight: Value = "weight"
+) -> tuple[Value, Value]:
     return multi_source_dijkstra.body(G, {source}, target, cutoff, weight)
 
 
 @dispatched(least=5_000, refuse=_refuse)
-def single_source_dijkstra_path(G: Any, source: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
+def single_source_dijkstra_path(
+    G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight"
+) -> Paths:
     return multi_source_dijkstra_path.body(G, {source}, cutoff, weight)
 
 
 @dispatched(least=5_000, refuse=_refuse)
 def single_source_dijkstra_path_length(
-    G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
+    G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight"
 ) -> Lengths:
     return multi_source_dijkstra_path_length.body(G, {source}, cutoff, weight)
 
 
 @dispatched(least=5_000, refuse=_refuse)
-def dijkstra_path(G: Any, source: Any, target: Any, weight: Any = "weight") -> list[Node]:
+def dijkstra_path(G: Graph, source: Value, target: Value, weight: Value = "weight") -> list[Node]:
     return multi_source_dijkstra.body(G, {source}, target, None, weight)[1]
 
 
 @dispatched(least=5_000, refuse=_refuse)
-def dijkstra_path_length(G: Any, source: Any, target: Any, weight: Any = "weight") -> Any:
+def dijkstra_path_length(G: Graph, source: Value, target: Value, weight: Value = "weight") -> Value:
     structure, starts = _started(G, {source})
     if source == target:
         return 0
@@ -160,8 +164,8 @@ def dijkstra_path_length(G: Any, source: Any, target: Any, weight: Any = "weight
 
 
 def _from_each(
-    G: Any, cutoff: Any, weight: Any, answer: Callable[[Settled], Any]
-) -> Iterator[tuple[Node, Any]]:
+    G: Graph, cutoff: Value, weight: Value, answer: Callable[[Settled], Value]
+) -> Iterator[tuple[Node, Value]]:
     """Yield each node with what is made of the search from it; weights are read before the first."""
     structure = structure_of(G)
     weights = weights_of(structure, weight)
@@ -173,20 +177,20 @@ def _from_each(
 
 @dispatched(least=500, refuse=_refuse)
 def all_pairs_dijkstra(
-    G: Any, cutoff: Any = None, weight: Any = "weight"
+    G: Graph, cutoff: Value = None, weight: Value = "weight"
 ) -> Iterator[tuple[Node, tuple[Lengths, Paths]]]:
     return _from_each(G, cutoff, weight, lambda settled: (settled.lengths(), settled.paths()))
 
 
 @dispatched(least=500, refuse=_refuse)
 def all_pairs_dijkstra_path(
-    G: Any, cutoff: Any = None, weight: Any = "weight"
+    G: Graph, cutoff: Value = None, weight: Value = "weight"
 ) -> Iterator[tuple[Node, Paths]]:
     return _from_each(G, cutoff, weight, Settled.paths)
 
 
 @dispatched(least=500, refuse=_refuse)
 def all_pairs_dijkstra_path_length(
-    G: Any, cutoff: Any = None, weight: Any = "weight"
+    G: Graph, cutoff: Value = None, weight: Value = "weight"
 ) -> Iterator[tuple[Node, Lengths]]:
     return _from_each(G, cutoff, weight, Settled.lengths)

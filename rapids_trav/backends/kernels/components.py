@@ -6,8 +6,8 @@ M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computa
 1. Every vertex is linked with its first neighbours; the larger root goes below the smaller, so that a root is
    the first vertex of its tree.
 2. A sample of vertices tells the tree that is largest by now.
-3. Of vertices outside of it the remaining neighbours are linked.  An undirected edge that leads into the large
-   tree is seen from its other end; of a directed graph all rows are gone through.
+3. Of vertices outside of it the remaining neighbours are linked.  An undirected edge that leads into the
+   large tree is seen from its other end; of a directed graph all rows are gone through.
 """
 
 from __future__ import annotations

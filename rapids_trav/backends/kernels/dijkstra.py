@@ -3,8 +3,8 @@
 E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1, 1959.
 
 A binary heap of (distance, number of the push, vertex): of equal distances the one pushed first is settled
-first, as in NetworkX, and a vertex keeps the predecessor that first gave it its distance.  The order of what is
-taken from such a heap does not depend on how the heap is made.
+first, as in NetworkX, and a vertex keeps the predecessor that first gave it its distance.  The order of what
+is taken from such a heap does not depend on how the heap is made.
 """
 
 from __future__ import annotations

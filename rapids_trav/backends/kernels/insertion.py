@@ -1,8 +1,8 @@
 """Compressed rows in the order in which edges were added, as NetworkX's dicts of dicts keep them.
 
 1. `number_ends` numbers the values of two columns by their first appearance, row by row.
-2. `insertion_rows` counts, then places each edge at the end of its rows; of an edge that comes again the first
-   place stays, and the last row of the columns gives its attributes.
+2. `insertion_rows` counts, then places each edge at the end of its rows; of an edge that comes again the
+   first place stays, and the last row of the columns gives its attributes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Breadth-first search in the order in which a textbook search with a queue meets the vertices.
 
-E. F. Moore, "The shortest path through a maze", 1959; D. Eppstein's PADS, which NetworkX's `bfs_edges` is from.
+E. F. Moore, "The shortest path through a maze", 1959; D. Eppstein's PADS, which NetworkX's `bfs_edges` is
+from.
 
 The order of discovery is decided by the order of the queue and of each row, so one thread follows it: a level
 is a slice of the queue, and the children of a vertex stand together in it, in the order of its row.
