@@ -29,12 +29,15 @@ class Discovery:
         The end of each level in `order`.
     place : array, (n,)
         Place of each vertex in `order`, -1 if it was not met.
+    pulled : int
+        Levels that were searched from the bottom up.
     """
 
     order: Array
     parent: Array
     ends: Array
     place: Array
+    pulled: int
 
     @property
     def sizes(self) -> Array:
@@ -59,11 +62,11 @@ def discover(
     place = np.full(n, -1, np.int64 if n >= 2**31 - 2 else np.int32)
     order, parent = np.empty(n, dtype), np.empty(n, dtype)
     ends = np.empty(n + 1, np.int64)
-    found, levels = ordered_bfs(
+    found, levels, pulled = ordered_bfs(
         rows.offsets, rows.columns, into.offsets, into.columns, np.array(sources, np.int64),
         n if limit is None else limit, place, order, parent, ends, may_pull,
     )  # fmt: skip
-    return Discovery(order[:found], parent[:found], ends[:levels], place)
+    return Discovery(order[:found], parent[:found], ends[:levels], place, pulled)
 
 
 def levels_within(cutoff: Value, n: int) -> int:

@@ -28,13 +28,15 @@ PULL_ABOVE = 3  # pull when the frontier has more than 1 in so many of the unvis
 def ordered_bfs(
     offsets, columns, in_offsets, in_columns, sources, limit, place, queue, parent, ends, may_pull
 ):  # fmt: skip
-    """Search from distinct `sources` up to `limit` levels; the vertices found and the levels.
+    """Search from distinct `sources` up to `limit` levels; the vertices found, the levels, and how many were
+    pulled.
 
     `queue` gets the vertices in order, `parent` for each of them the place of its parent in the queue, `ends`
     the end of each level; `place`, which comes as -1, the place of each vertex in the queue.
     """
     n = len(offsets) - 1
     tail = 0
+    pulled = 0
     edges_left = np.int64(len(in_columns))
     for i in range(len(sources)):
         v = sources[i]
@@ -57,6 +59,7 @@ def ordered_bfs(
         else:
             pulls = False
         if pulls:
+            pulled += 1
             tail = _pull(offsets, columns, in_offsets, in_columns, place, queue, parent, head, end)
         else:
             for i in range(head, end):
@@ -79,7 +82,7 @@ def ordered_bfs(
         head = end
         level += 1
         ends[level] = tail
-    return tail, level + 1
+    return tail, level + 1, pulled
 
 
 @kernel
