@@ -5,9 +5,10 @@
     python ci/bench_networkx.py --thresholds       # from which size on a conversion pays
 
 A row has the seconds of NetworkX on its own graph, and of the backend on a graph that was converted before
-(cached), on one that is converted in the call (first call), and straight from the frame, where NetworkX's time
-has its `from_pandas_edgelist` too.  With nx-rustworkx installed, its cached call stands beside them.  Cells in
-which the backend loses are printed once more below.  The first run on a machine compiles; it is not timed.
+(cached), on one that is converted in the call (first call), and straight from the frame, where NetworkX's
+time has its `from_pandas_edgelist` too.  With nx-rustworkx installed, its cached call stands beside
+them.  Cells in which the backend loses are printed once more below.  The first run on a machine compiles; it
+is not timed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rapids_trav import generators  # noqa: E402
+from rapids_trav import generators
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from rapids_trav.backends.from_arrays import ArraySource
-from rapids_trav.backends.kernels.insertion import insertion_rows, number_ends
+from rapids_trav.backends.kernels.insertion import (
+    count_edges,
+    drop_repeated,
+    number_ends,
+    pack_rows,
+    place_edges,
+)
 from rapids_trav.backends.networkx_types import Value
 from rapids_trav.backends.structure import Rows, Structure, index_dtype
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.runtime.compile import Team
+
+FEW = 1 << 16  # edges that are not worth a second thread
 
 
 def structure_of_frame(
@@ -79,7 +89,8 @@ def _numbered_densely(src: Array, dst: Array) -> tuple[Array, Array, Array] | No
     first, last = (int(f(g(src), g(dst))) for f, g in ((min, np.min), (max, np.max)))
     if last - first >= 4 * len(src) + 1024 or last >= 2**62 or first < -(2**62):
         return None
-    src, dst = src.astype(np.int64, copy=False), dst.astype(np.int64, copy=False)
+    if src.dtype not in (np.int32, np.int64):  # for which the kernel is compiled
+        src, dst = src.astype(np.int64), dst.astype(np.int64)
     length = last - first + 1
     dtype = index_dtype(length)
     table = np.full(length, -1, dtype)
@@ -87,3 +98,42 @@ def _numbered_densely(src: Array, dst: Array) -> tuple[Array, Array, Array] | No
     values = np.empty(min(length, 2 * len(src)), np.int64)
     n = number_ends(src, dst, first, table, codes_src, codes_dst, values)
     return codes_src, codes_dst, values[:n]
+
+
+def insertion_rows(
+    src: Array, dst: Array, n: int, symmetric: bool, keep_rows: bool
+) -> tuple[Array, Array, Array]:
+    """Return offsets, columns and, with `keep_rows`, the last row of the edge list for each column."""
+    with Team() as team:
+        parts = team.size if len(src) > FEW else 1
+        cuts = [len(src) * i // parts for i in range(parts + 1)]
+        ends = [(src[begin:end], dst[begin:end]) for begin, end in pairwise(cuts)]
+        cursors = np.zeros((parts + 1, n), np.int64)
+        _at_once(team, parts, lambda i: count_edges(*ends[i], symmetric, cursors[i + 1]))
+        offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(cursors.sum(axis=0), out=offsets[1:])
+        cursors[0] = offsets[:-1]
+        np.cumsum(cursors, axis=0, out=cursors)
+        columns = np.empty(offsets[-1], src.dtype)
+        rows = np.empty(offsets[-1] if keep_rows else 0, np.int64)
+        _at_once(team, parts, lambda i: place_edges(*ends[i], symmetric, cursors[i], columns, rows, cuts[i]))
+        kept = np.empty(n, np.int64)
+        firsts = np.searchsorted(offsets, np.linspace(0, offsets[-1], parts + 1))
+        firsts[0], firsts[-1] = 0, n
+        dropped = _at_once(
+            team, parts, lambda i: drop_repeated(offsets, columns, rows, kept, firsts[i], firsts[i + 1])
+        )
+    if any(dropped):
+        columns = pack_rows(offsets, kept, columns)
+        rows = pack_rows(offsets, kept, rows) if keep_rows else rows
+        np.cumsum(kept, out=offsets[1:])
+    return offsets, columns, rows
+
+
+def _at_once(team: Team, parts: int, work: Callable[[int], Value]) -> list:
+    """Return what `work` gives for each part, on as many threads."""
+
+    def several(begin: int, end: int) -> list:
+        return [work(i) for i in range(begin, end)]
+
+    return [answer for answers in team.run(several, parts, grain=1) for answer in answers]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 import networkx as nx
 import numpy as np
@@ -14,8 +14,10 @@ from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.graphs import graph_over, structure_of
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Rows, Structure
+from rapids_trav.csr.adjacency import Array
 
 Edge = tuple[Node, Node]
+AT_ONCE = 1 << 12  # vertices whose edges are labelled at once
 LABELS = ("tree", "forward", "level", "reverse")
 
 
@@ -116,20 +118,30 @@ def bfs_labeled_edges(G: Graph, sources: Value) -> Iterator[tuple[Node, Node, st
     if None in starts:
         raise KeyError(listed[starts.index(None)])
     found = discover(structure, starts)  # type: ignore[arg-type]
-    offsets, columns = structure.rows
     level = np.full(structure.n, -1, np.int64)
     level[found.order] = found.distance
-    for at, u in enumerate(found.order.tolist()):
-        row = columns[offsets[u] : offsets[u + 1]]
-        step = level[row] - level[u]
-        place = found.place[row]
-        kind = np.where(step > 0, 1, np.where(step == 0, 2, 3))
-        kind[(step > 0) & (found.parent[place] == at)] = 0
-        seen = (kind == 3) | ((kind == 2) & (place < at))
-        kept = slice(None) if structure.directed else ~seen
-        name = structure.nodes[u]
-        for v, code in zip(structure.named(row[kept]), kind[kept].tolist(), strict=True):
-            yield name, v, LABELS[code]
+    for begin, end in pairwise([*range(0, len(found.order), AT_ONCE), len(found.order)]):
+        yield from _labelled(structure, found, level, begin, end)
+
+
+def _labelled(
+    structure: Structure, found: Discovery, level: Array, begin: int, end: int
+) -> Iterator[tuple[Node, Node, str]]:
+    """Return the labelled edges of some vertices, those from `begin` to `end` in the order of the search."""
+    offsets, columns = structure.rows
+    u = found.order[begin:end]
+    lengths = offsets[u + 1] - offsets[u]
+    ends = np.cumsum(lengths)
+    edges = np.arange(ends[-1]) + np.repeat(offsets[u] - (ends - lengths), lengths)
+    u, v = np.repeat(u, lengths), columns[edges]
+    step = level[v] - level[u]
+    at, place = found.place[u], found.place[v]
+    label = np.where(step > 0, 1, np.where(step == 0, 2, 3))
+    label[(step > 0) & (found.parent[place] == at)] = 0
+    if not structure.directed:  # an edge is told from the end that is searched first
+        kept = (label < 2) | ((label == 2) & (place >= at))
+        u, v, label = u[kept], v[kept], label[kept]
+    return zip(structure.named(u), structure.named(v), map(LABELS.__getitem__, label.tolist()), strict=True)
 
 
 @dispatched(least=NEVER)

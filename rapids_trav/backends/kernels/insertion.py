@@ -1,8 +1,10 @@
 """Compressed rows in the order in which edges were added, as NetworkX's dicts of dicts keep them.
 
 1. `number_ends` numbers the values of two columns by their first appearance, row by row.
-2. `insertion_rows` counts, then places each edge at the end of its rows; of an edge that comes again the
-   first place stays, and the last row of the columns gives its attributes.
+2. `count_edges` and `place_edges` put each edge at the end of its rows.  Each thread has a stretch of the
+   edges and cursors of its own: in each row the edges of one thread stand behind those of the thread before.
+3. `drop_repeated` keeps the first place of an edge that comes again, with the number of its last row, which
+   gives the attributes; `pack_rows` closes the gaps.
 """
 
 from __future__ import annotations
@@ -33,49 +35,68 @@ def number_ends(src, dst, first, table, codes_src, codes_dst, values):
 
 
 @kernel
-def insertion_rows(src, dst, n, symmetric, keep_rows):
-    """Return offsets, columns, and with `keep_rows` the last row of the edge list for each column."""
-    offsets = np.zeros(n + 1, np.int64)
-    for i in range(len(src)):
-        offsets[src[i] + 1] += 1
-        if symmetric and src[i] != dst[i]:
-            offsets[dst[i] + 1] += 1
-    for v in range(n):
-        offsets[v + 1] += offsets[v]
-    cursor = offsets[:-1].copy()
-    columns = np.empty(offsets[n], src.dtype)
-    rows = np.empty(offsets[n] if keep_rows else 0, np.int64)
+def count_edges(src, dst, symmetric, lengths):
+    """Add to `lengths` how many edges each vertex has."""
     for i in range(len(src)):
         u, v = src[i], dst[i]
-        columns[cursor[u]] = v
-        if keep_rows:
-            rows[cursor[u]] = i
-        cursor[u] += 1
+        lengths[u] += 1
         if symmetric and u != v:
-            columns[cursor[v]] = u
-            if keep_rows:
-                rows[cursor[v]] = i
-            cursor[v] += 1
-    place = np.full(n, -1, np.int64)
-    tail = 0
-    begin = 0
-    for u in range(n):
-        end = offsets[u + 1]
-        start = tail
-        for e in range(begin, end):
+            lengths[v] += 1
+
+
+@kernel
+def place_edges(src, dst, symmetric, cursor, columns, rows, first):
+    """Place edges where the cursors stand; `rows` is empty or gets the number of each, from `first` on."""
+    for i in range(len(src)):
+        u, v = src[i], dst[i]
+        at = cursor[u]
+        cursor[u] = at + 1
+        columns[at] = v
+        if len(rows):
+            rows[at] = first + i
+        if symmetric and u != v:
+            at = cursor[v]
+            cursor[v] = at + 1
+            columns[at] = u
+            if len(rows):
+                rows[at] = first + i
+
+
+@kernel
+def drop_repeated(offsets, columns, rows, lengths, begin, end):
+    """Move the first of equal columns of each row together; how many repeated ones the range had."""
+    place = np.full(len(offsets) - 1, -1, np.int64)
+    dropped = 0
+    for u in range(begin, end):
+        start = offsets[u]
+        tail = start
+        for e in range(start, offsets[u + 1]):
             v = columns[e]
             if place[v] >= start:
-                if keep_rows:
+                if len(rows):
                     rows[place[v]] = rows[e]
             else:
                 place[v] = tail
-                columns[tail] = v
-                if keep_rows:
-                    rows[tail] = rows[e]
+                if tail < e:
+                    columns[tail] = v
+                    if len(rows):
+                        rows[tail] = rows[e]
                 tail += 1
-        begin = end
-        offsets[u + 1] = tail
-    return offsets, columns[:tail], rows[:tail]
+        lengths[u] = tail - start
+        dropped += offsets[u + 1] - tail
+    return dropped
+
+
+@kernel
+def pack_rows(offsets, lengths, values):
+    """Return the beginning of each row, of its length, one after another."""
+    packed = np.empty(lengths.sum(), values.dtype)
+    tail = 0
+    for u in range(len(lengths)):
+        for e in range(offsets[u], offsets[u] + lengths[u]):
+            packed[tail] = values[e]
+            tail += 1
+    return packed
 
 
 @kernel
