@@ -19,12 +19,18 @@ from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 logger = logging.getLogger(__name__)
 
 Refusal = Callable[[Arguments], str | None]
-NEVER = None  # for functions that mostly look at a small part of the graph
 
-# A graph below so many edge ends is left to NetworkX even if it has been converted: a call through the
-# dispatcher takes about 0.1 ms, in which NetworkX searches that much.  Measured on paths, grids, random and
-# R-MAT graphs by `ci/bench_networkx.py --thresholds`.
-LEAST_CACHED = 1_000
+# Edge ends of a graph (an undirected edge has two) from which a call had better run here.  Measured by
+# `ci/bench_networkx.py --thresholds` on paths, grids, random and R-MAT graphs and stars: from these sizes on
+# most of the shapes gain.
+LEAST_CACHED = 2_000  # once it was converted: the dispatcher takes 0.1 ms, in which NetworkX searches as much
+NEVER = None  # to convert: the call mostly looks at a small part of the graph
+ONE_SEARCH = 100_000  # to convert for one search that fills a dict, or for components
+EDGES = 50_000  # ... for the edges of a search, which NetworkX yields one by one
+SETS = 20_000  # ... for a set of what is reached, of which NetworkX makes more
+BY_WEIGHT = 20_000  # ... for a search by weight
+EVERY_SOURCE = 1_000  # ... for a search from every node
+ANY = 0  # ... for a power iteration, for which NetworkX itself makes a matrix
 
 
 class Function:
@@ -91,7 +97,8 @@ class Function:
         graph: Graph = args[0] if args else kwargs["G"]
         ends = sum(len(nbrs) for nbrs in graph._adj.values())
         if _is_converted(graph):
-            return ends >= LEAST_CACHED or f"the graph has fewer than {LEAST_CACHED} edge ends"
+            least = LEAST_CACHED if self.least is None else min(self.least, LEAST_CACHED)
+            return ends >= least or f"the graph has fewer than {least} edge ends"
         if self.least is None:
             return "the call looks at a part of the graph, and converting it takes all of it"
         return ends >= self.least or f"the graph has fewer than {self.least} edge ends to convert"

@@ -121,6 +121,15 @@ def graph_over(structure: Structure, attributes: dict | None = None) -> Value:
     return graph
 
 
+def reading_through(graph: Graph, dicts: Dicts) -> Graph:
+    """Return a graph of the same class over dicts that are not its own, to be read from alone."""
+    other: Graph = object.__new__(type(graph))
+    other.__dict__.update(graph=graph.graph, __networkx_cache__={}, _node=dicts.node, _adj=dicts.adj)
+    if dicts.pred is not None:
+        other.__dict__.update(_succ=dicts.adj, _pred=dicts.pred)
+    return other
+
+
 def materialise(graph: Graph) -> None:
     """Fill in the dicts of a graph; weights that were not read yet are read from them from now on."""
     structure = graph.__dict__[LAZY]

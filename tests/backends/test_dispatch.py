@@ -94,7 +94,7 @@ def test_graphs_with_neighbours_of_their_own_are_refused():
 
 
 def test_small_graphs_and_small_questions_stay_with_networkx(prioritised, ran):
-    small, large = nx.path_graph(50), nx.grid_2d_graph(150, 150)
+    small, large = nx.path_graph(50), nx.grid_2d_graph(200, 200)
     assert nx.number_connected_components(small) == 1 and ran() == []
     assert nx.has_path(large, (0, 0), (0, 1)) and ran() == []  # it looks at a few nodes
     assert nx.number_connected_components(large) == 1 and ran() == ["number_connected_components"]
@@ -119,7 +119,7 @@ def test_conversions_are_kept_until_the_graph_changes(ran):
 
 
 def test_weights_that_cannot_be_held_fall_back_to_networkx(prioritised, ran):
-    graph = nx.gnm_random_graph(300, 6000, seed=2)
+    graph = nx.gnm_random_graph(300, 12_000, seed=2)
     nx.set_edge_attributes(graph, "3", "weight")
     with pytest.raises(TypeError):
         nx.single_source_dijkstra_path_length(graph, 0)

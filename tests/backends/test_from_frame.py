@@ -50,7 +50,9 @@ def test_nodes_rows_and_attributes_are_in_networkx_order(frame, edge_attr, kind)
     assert nx.single_source_dijkstra(own, source, weight=weight) == nx.single_source_dijkstra(
         theirs, source, weight=weight
     )
+    near = nx.ego_graph(own, source, 2)
     assert LAZY in own.__dict__
+    assert plain(near) == plain(nx.ego_graph(theirs, source, 2))
     assert plain(own) == plain(theirs)
     assert [type(node) for node in own] == [type(node) for node in theirs]
     if theirs.is_directed():

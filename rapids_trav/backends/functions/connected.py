@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import discover
-from rapids_trav.backends.dispatch import NEVER, dispatched
+from rapids_trav.backends.dispatch import NEVER, ONE_SEARCH, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.components import group_members, label_components
 from rapids_trav.backends.networkx_types import Graph, Value
@@ -41,32 +41,32 @@ def _is_connected(G: Graph) -> bool:
     return bool((_labels(structure_of(G)) == 0).all())
 
 
-@dispatched(least=20_000)
+@dispatched(least=ONE_SEARCH)
 def connected_components(G: Graph) -> Iterator[set[Node]]:
     yield from _components(G)
 
 
-@dispatched(least=20_000)
+@dispatched(least=ONE_SEARCH)
 def weakly_connected_components(G: Graph) -> Iterator[set[Node]]:
     yield from _components(G)
 
 
-@dispatched(least=20_000)
+@dispatched(least=ONE_SEARCH)
 def number_connected_components(G: Graph) -> int:
     return _number(G)
 
 
-@dispatched(least=20_000)
+@dispatched(least=ONE_SEARCH)
 def number_weakly_connected_components(G: Graph) -> int:
     return _number(G)
 
 
-@dispatched(least=20_000)
+@dispatched(least=ONE_SEARCH)
 def is_connected(G: Graph) -> bool:
     return _is_connected(G)
 
 
-@dispatched(least=20_000)
+@dispatched(least=ONE_SEARCH)
 def is_weakly_connected(G: Graph) -> bool:
     return _is_connected(G)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import networkx as nx
 import numpy as np
 
-from rapids_trav.backends.dispatch import dispatched
+from rapids_trav.backends.dispatch import ANY, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.rank_gather import gather, gather_weighted, row_sums
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
@@ -34,7 +34,7 @@ def _vector(structure: Structure, given: Mapping[Node, Value]) -> Array:
     return vector
 
 
-@dispatched(least=2_000, refuse=_refuse)
+@dispatched(least=ANY, refuse=_refuse)
 def pagerank(
     G: Graph,
     alpha: Value = 0.85,

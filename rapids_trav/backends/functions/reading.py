@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import networkx as nx
 
-from rapids_trav.backends.dispatch import dispatched, original
+from rapids_trav.backends.dispatch import ANY, dispatched, original
 from rapids_trav.backends.from_frame import structure_of_frame
 from rapids_trav.backends.graphs import TravDiGraph, TravGraph, from_networkx, graph_over
 from rapids_trav.backends.networkx_types import Value
 
 
-@dispatched(least=0, graphs=False)
+@dispatched(least=ANY, graphs=False)
 def from_pandas_edgelist(
     df: Value,
     source: Value = "source",

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
-from rapids_trav.backends.dispatch import NEVER, dispatched
+from rapids_trav.backends.dispatch import EDGES, NEVER, SETS, dispatched
 from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.graphs import graph_over, structure_of
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
@@ -45,14 +45,14 @@ def _edges(structure: Structure, found: Discovery) -> Iterator[Edge]:
     return zip(parents, islice(names, 1, None), strict=True)
 
 
-@dispatched(least=20_000, refuse=_refuse)
+@dispatched(least=EDGES, refuse=_refuse)
 def bfs_edges(
     G: Graph, source: Value, reverse: bool = False, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[Edge]:
     yield from _edges(*_search(G, source, depth_limit, reverse))
 
 
-@dispatched(least=20_000, refuse=_refuse)
+@dispatched(least=EDGES, refuse=_refuse)
 def bfs_tree(
     G: Graph, source: Value, reverse: bool = False, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Value:
@@ -65,7 +65,7 @@ def bfs_tree(
     return graph_over(tree)
 
 
-@dispatched(least=20_000, refuse=_refuse)
+@dispatched(least=EDGES, refuse=_refuse)
 def bfs_predecessors(
     G: Graph, source: Value, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[Edge]:
@@ -73,7 +73,7 @@ def bfs_predecessors(
         yield child, parent
 
 
-@dispatched(least=20_000, refuse=_refuse)
+@dispatched(least=EDGES, refuse=_refuse)
 def bfs_successors(
     G: Graph, source: Value, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[tuple[Node, list[Node]]]:
@@ -88,7 +88,7 @@ def bfs_successors(
         yield names[parent], names[begin:end]
 
 
-@dispatched(least=20_000)
+@dispatched(least=EDGES)
 def bfs_layers(G: Graph, sources: Value) -> Iterator[list[Node]]:
     structure, starts = _starts(G, sources)
     found = discover(structure, starts)
@@ -110,7 +110,7 @@ def _starts(G: Graph, sources: Value) -> tuple[Structure, list[int]]:
     return structure, starts
 
 
-@dispatched(least=20_000)
+@dispatched(least=EDGES)
 def bfs_labeled_edges(G: Graph, sources: Value) -> Iterator[tuple[Node, Node, str]]:
     structure = structure_of(G)
     listed = [sources] if structure.find(sources) is not None else list(dict.fromkeys(sources))
@@ -159,13 +159,13 @@ def descendants_at_distance(G: Graph, source: Value, distance: Value) -> set[Nod
     return set(structure.named(found.order[begin:]))
 
 
-@dispatched(least=20_000)
+@dispatched(least=SETS)
 def descendants(G: Graph, source: Value) -> set[Node]:
     structure, found = _search(G, source, None)
     return set(structure.named(found.order[1:]))
 
 
-@dispatched(least=20_000)
+@dispatched(least=SETS)
 def ancestors(G: Graph, source: Value) -> set[Node]:
     structure, found = _search(G, source, None, reverse=True)
     return set(structure.named(found.order[1:]))

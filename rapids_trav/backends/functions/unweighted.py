@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
-from rapids_trav.backends.dispatch import NEVER, dispatched
+from rapids_trav.backends.dispatch import EVERY_SOURCE, NEVER, ONE_SEARCH, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.bidirectional import NONE, meet
 from rapids_trav.backends.networkx_types import Graph, Value
@@ -37,21 +37,21 @@ def paths_of(structure: Structure, found: Discovery) -> dict[Node, list[Node]]:
     return dict(zip(names, paths, strict=True))
 
 
-@dispatched(least=20_000, refuse=bound_refusal("cutoff"))
+@dispatched(least=ONE_SEARCH, refuse=bound_refusal("cutoff"))
 def single_source_shortest_path_length(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, int]:
     structure = structure_of(G)
     start = located(structure, source, "Source")
     return lengths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
 
 
-@dispatched(least=20_000, refuse=bound_refusal("cutoff"))
+@dispatched(least=ONE_SEARCH, refuse=bound_refusal("cutoff"))
 def single_source_shortest_path(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, list[Node]]:
     structure = structure_of(G)
     start = located(structure, source, "Source", "not")
     return paths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
 
 
-@dispatched(least=500, refuse=bound_refusal("cutoff"))
+@dispatched(least=EVERY_SOURCE, refuse=bound_refusal("cutoff"))
 def all_pairs_shortest_path_length(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, int]]]:
     structure = structure_of(G)
     limit = levels_within(cutoff, structure.n)
@@ -59,7 +59,7 @@ def all_pairs_shortest_path_length(G: Graph, cutoff: Value = None) -> Iterator[t
         yield node, lengths_of(structure, discover(structure, [start], limit))
 
 
-@dispatched(least=500, refuse=bound_refusal("cutoff"))
+@dispatched(least=EVERY_SOURCE, refuse=bound_refusal("cutoff"))
 def all_pairs_shortest_path(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, list[Node]]]]:
     structure = structure_of(G)
     limit = levels_within(cutoff, structure.n)

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import bound_refusal
-from rapids_trav.backends.dispatch import dispatched
+from rapids_trav.backends.dispatch import BY_WEIGHT, EVERY_SOURCE, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.dijkstra import dijkstra
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
@@ -92,7 +92,7 @@ def _found(structure: Structure, node: object) -> int:
     return found
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def multi_source_dijkstra(
     G: Graph, sources: Value, target: Value = None, cutoff: Value = None, weight: Value = "weight"
 ) -> tuple[Value, Value]:
@@ -109,7 +109,7 @@ def multi_source_dijkstra(
     return settled.distance[-1].item(), settled.path_to(end)
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def multi_source_dijkstra_path(
     G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight"
 ) -> Paths:
@@ -117,7 +117,7 @@ def multi_source_dijkstra_path(
     return _settle(structure, starts, weights_of(structure, weight), cutoff).paths()
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def multi_source_dijkstra_path_length(
     G: Graph, sources: Value, cutoff: Value = None, weight: Value = "weight"
 ) -> Lengths:
@@ -125,33 +125,33 @@ def multi_source_dijkstra_path_length(
     return _settle(structure, starts, weights_of(structure, weight), cutoff).lengths()
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def single_source_dijkstra(
     G: Graph, source: Value, target: Value = None, cutoff: Value = None, weight: Value = "weight"
 ) -> tuple[Value, Value]:
     return multi_source_dijkstra.body(G, {source}, target, cutoff, weight)
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def single_source_dijkstra_path(
     G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight"
 ) -> Paths:
     return multi_source_dijkstra_path.body(G, {source}, cutoff, weight)
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def single_source_dijkstra_path_length(
     G: Graph, source: Value, cutoff: Value = None, weight: Value = "weight"
 ) -> Lengths:
     return multi_source_dijkstra_path_length.body(G, {source}, cutoff, weight)
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def dijkstra_path(G: Graph, source: Value, target: Value, weight: Value = "weight") -> list[Node]:
     return multi_source_dijkstra.body(G, {source}, target, None, weight)[1]
 
 
-@dispatched(least=5_000, refuse=_refuse)
+@dispatched(least=BY_WEIGHT, refuse=_refuse)
 def dijkstra_path_length(G: Graph, source: Value, target: Value, weight: Value = "weight") -> Value:
     structure, starts = _started(G, {source})
     if source == target:
@@ -175,21 +175,21 @@ def _from_each(
     )
 
 
-@dispatched(least=500, refuse=_refuse)
+@dispatched(least=EVERY_SOURCE, refuse=_refuse)
 def all_pairs_dijkstra(
     G: Graph, cutoff: Value = None, weight: Value = "weight"
 ) -> Iterator[tuple[Node, tuple[Lengths, Paths]]]:
     return _from_each(G, cutoff, weight, lambda settled: (settled.lengths(), settled.paths()))
 
 
-@dispatched(least=500, refuse=_refuse)
+@dispatched(least=EVERY_SOURCE, refuse=_refuse)
 def all_pairs_dijkstra_path(
     G: Graph, cutoff: Value = None, weight: Value = "weight"
 ) -> Iterator[tuple[Node, Paths]]:
     return _from_each(G, cutoff, weight, Settled.paths)
 
 
-@dispatched(least=500, refuse=_refuse)
+@dispatched(least=EVERY_SOURCE, refuse=_refuse)
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: Value = None, weight: Value = "weight"
 ) -> Iterator[tuple[Node, Lengths]]:

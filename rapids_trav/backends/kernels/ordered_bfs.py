@@ -21,7 +21,9 @@ import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
 
-PULL_ABOVE = 3  # pull when the frontier has more than 1 in so many of the unvisited vertices' incoming edges
+# A level is pulled when its frontier has more than 1 in so many of what pulling looks at: all vertices, and the
+# incoming edges of those not yet visited.
+PULL_ABOVE = 3
 
 
 @kernel
@@ -55,7 +57,7 @@ def ordered_bfs(
             for i in range(head, end):
                 u = queue[i]
                 edges += offsets[u + 1] - offsets[u]
-            pulls = PULL_ABOVE * edges > edges_left
+            pulls = PULL_ABOVE * edges > edges_left + n
         else:
             pulls = False
         if pulls:
