@@ -1,0 +1,86 @@
+"""Breadth-first search in NetworkX's order over a structure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from rapids_trav.backends.kernels.ordered_bfs import ordered_bfs
+from rapids_trav.backends.networkx_types import Arguments, Value
+from rapids_trav.backends.structure import Structure
+from rapids_trav.csr.adjacency import Array
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What a search met, in its order.
+
+    Attributes
+    ----------
+    order : array, (k,)
+        The vertices.
+    parent : array, (k,)
+        Place in `order` of the vertex from which each was met; -1 for sources.
+    ends : array, (levels,)
+        The end of each level in `order`.
+    place : array, (n,)
+        Place of each vertex in `order`, -1 if it was not met.
+    pulled : int
+        Levels that were searched from the bottom up.
+    """
+
+    order: Array
+    parent: Array
+    ends: Array
+    place: Array
+    pulled: int
+
+    @property
+    def sizes(self) -> Array:
+        return np.diff(self.ends, prepend=0)
+
+    @property
+    def distance(self) -> Array:
+        """The level of each vertex of `order`."""
+        return np.repeat(np.arange(len(self.ends)), self.sizes)
+
+
+def discover(
+    structure: Structure, sources: Sequence[int], limit: int | None = None, reverse: bool = False
+) -> Discovery:
+    """Search from distinct sources along the edges, or against them."""
+    may_pull = structure.knows_incoming
+    if may_pull:
+        rows, into = structure.read(reverse)
+    else:
+        rows = into = structure.incoming if reverse else structure.rows
+    n, dtype = structure.n, rows.columns.dtype
+    place = np.full(n, -1, np.int64 if n >= 2**31 - 2 else np.int32)
+    order, parent = np.empty(n, dtype), np.empty(n, dtype)
+    ends = np.empty(n + 1, np.int64)
+    found, levels, pulled = ordered_bfs(
+        rows.offsets, rows.columns, into.offsets, into.columns, np.array(sources, np.int64),
+        n if limit is None else limit, place, order, parent, ends, may_pull,
+    )  # fmt: skip
+    return Discovery(order[:found], parent[:found], ends[:levels], place, pulled)
+
+
+def levels_within(cutoff: Value, n: int) -> int:
+    """Return how many levels a loop goes on for while the level is below `cutoff`; None is no bound."""
+    if cutoff is None or cutoff > n:
+        return n
+    return max(math.ceil(cutoff), 0) if cutoff > 0 else 0
+
+
+def bound_refusal(name: str) -> Value:
+    """Return a refusal of a bound, the argument `name`, that is not a real number."""
+
+    def refuse(arguments: Arguments) -> str | None:
+        value = arguments[name]
+        return None if value is None or isinstance(value, Real) else f"{name} is not a number"
+
+    return refuse

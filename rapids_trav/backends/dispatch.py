@@ -1,0 +1,133 @@
+"""A function of the backend: NetworkX's signature, when it can run and when it pays.
+
+A body takes the arguments of NetworkX's function and a graph of the backend.  What it does not do, it refuses
+by its arguments, with a reason that NetworkX logs; a graph of the backend then takes NetworkX's own code,
+which finds ordinary dicts in it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+
+import networkx as nx
+
+from rapids_trav.backends.graphs import BACKEND, Unread
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
+
+logger = logging.getLogger(__name__)
+
+Refusal = Callable[[Arguments], str | None]
+
+# Edge ends of a graph (an undirected edge has two) from which a call had better run here.  Measured by
+# `ci/bench_networkx.py --thresholds` on paths, grids, random and R-MAT graphs and stars: from these sizes on
+# most of the shapes gain.
+LEAST_CACHED = 2_000  # once it was converted: the dispatcher takes 0.1 ms, in which NetworkX searches as much
+NEVER = None  # to convert: the call mostly looks at a small part of the graph
+ONE_SEARCH = 100_000  # to convert for one search that fills a dict, or for components
+EDGES = 50_000  # ... for the edges of a search, which NetworkX yields one by one
+SETS = 20_000  # ... for a set of what is reached, of which NetworkX makes more
+BY_WEIGHT = 20_000  # ... for a search by weight
+EVERY_SOURCE = 1_000  # ... for a search from every node
+ANY = 0  # ... for a power iteration, for which NetworkX itself makes a matrix
+
+
+class Function:
+    """One function of NetworkX that the backend has.
+
+    Parameters
+    ----------
+    body : callable
+    least : int or None
+        Edge ends from which converting a graph for a single call pays; NEVER: it does not.
+    refuse : callable, optional
+        Gives the reason why the bound arguments are NetworkX's own business, or None.
+    graphs : bool
+        Whether the first argument is a graph.
+    """
+
+    def __init__(
+        self, body: Callable, least: int | None, refuse: Refusal | None = None, graphs: bool = True
+    ) -> None:
+        self.name = body.__name__
+        self.__name__ = self.name
+        self.__doc__ = body.__doc__
+        self.body = body
+        self.least = least
+        self.graphs = graphs
+        self._refuse = refuse
+        self._signature = inspect.signature(body)
+
+    def __call__(self, *args: Value, **kwargs: Value) -> Value:
+        reason = self.refusal(args, kwargs)
+        if reason is None:
+            logger.debug("running %s", self.name)
+            try:
+                return self.body(*args, **kwargs)
+            except NotImplementedError as error:
+                if not self.graphs:
+                    raise
+                reason = str(error)
+        logger.debug("leaving %s to NetworkX: %s", self.name, reason)
+        return original(self.name)(*args, **kwargs)
+
+    def refusal(self, args: tuple, kwargs: Arguments) -> str | None:
+        """Return why the body cannot take these arguments, or None."""
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return f"the arguments do not fit: {error}"
+        bound.apply_defaults()
+        return None if self._refuse is None else self._refuse(bound.arguments)
+
+    def can_run(self, args: tuple, kwargs: Arguments) -> bool | str:
+        """Return whether the backend can run a call, or the reason why it cannot."""
+        if not self.graphs:
+            return self.refusal(args, kwargs) or True
+        graph = args[0] if args else kwargs.get("G")
+        if isinstance(graph, Unread):
+            return True  # by NetworkX's own code, if need be
+        return strangeness(graph) or self.refusal(args, kwargs) or True
+
+    def should_run(self, args: tuple, kwargs: Arguments) -> bool | str:
+        """Return whether converting the graph for a call pays, or the reason why it does not."""
+        if not self.graphs:
+            return True
+        graph: Graph = args[0] if args else kwargs["G"]
+        ends = sum(len(nbrs) for nbrs in graph._adj.values())
+        if _is_converted(graph):
+            least = LEAST_CACHED if self.least is None else min(self.least, LEAST_CACHED)
+            return ends >= least or f"the graph has fewer than {least} edge ends"
+        if self.least is None:
+            return "the call looks at a part of the graph, and converting it takes all of it"
+        return ends >= self.least or f"the graph has fewer than {self.least} edge ends to convert"
+
+
+def dispatched(
+    least: int | None, refuse: Refusal | None = None, graphs: bool = True
+) -> Callable[[Callable], Function]:
+    """Make a body a function of the backend; see `Function`."""
+    return lambda body: Function(body, least, refuse, graphs)
+
+
+def original(name: str) -> Callable:
+    """Return NetworkX's own code of a function."""
+    return nx.utils.backends._registered_algorithms[name].orig_func
+
+
+def strangeness(graph: object) -> str | None:
+    """Return why a graph's dicts may not tell what its neighbours are, or None."""
+    if not isinstance(graph, nx.Graph):
+        return f"{type(graph).__name__} is not a NetworkX graph"
+    classes = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
+    for name in ("neighbors", "__getitem__", "adj"):
+        if getattr(type(graph), name) not in [getattr(kind, name) for kind in classes]:
+            return f"{type(graph).__name__} has {name} of its own"
+    return None
+
+
+def _is_converted(graph: Graph) -> bool:
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    kept = cache.get("backends", {}).get(BACKEND, {}).values()
+    return any(isinstance(other, Unread) for other in kept)

@@ -1,0 +1,103 @@
+"""Rows of a NetworkX graph, read from its dicts in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from rapids_trav.backends.networkx_types import Value
+from rapids_trav.backends.structure import Dicts, Node, Reduce, Rows, Structure, index_dtype, numbers
+from rapids_trav.csr.adjacency import Array
+
+
+@dataclass
+class NetworkxSource:
+    """The dicts of a NetworkX graph.  They are read when something is asked for, never changed."""
+
+    held: Dicts
+    multigraph: bool
+
+    def incoming(self, structure: Structure) -> Rows:
+        assert self.held.pred is not None
+        rows = read_rows(self.held.pred, structure.nodes, structure.index)
+        if len(rows.columns) != len(structure.rows.columns) or len(rows.offsets) != structure.n + 1:
+            raise RuntimeError("The graph has changed since it was converted: convert it again.")
+        return rows
+
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Array:
+        parallel = list(chain.from_iterable(nbrs.values() for nbrs in self.held.adj.values()))
+        if len(parallel) != len(structure.rows.columns):
+            raise RuntimeError("The graph has changed since it was converted: convert it again.")
+        if not self.multigraph:
+            return numbers(data.get(attribute, default) for data in parallel)
+        values = numbers(data.get(attribute, default) for keys in parallel for data in keys.values())
+        counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
+        if len(values) == len(parallel):
+            return values
+        starts = np.cumsum(counts) - counts
+        return (np.add if reduce == "sum" else np.minimum).reduceat(values, starts)
+
+    def dicts(self, structure: Structure) -> Dicts:
+        return copied(self.held, self.multigraph)
+
+
+def structure_of_dicts(held: Dicts, multigraph: bool) -> Structure:
+    """Return the structure of a graph with these dicts."""
+    nodes = list(held.adj)
+    if set(map(type, nodes)) == {int} and (compact := _compact(nodes)) is not None:
+        nodes = compact
+    index = dict(zip(nodes, range(len(nodes)), strict=True))
+    source = NetworkxSource(held, multigraph)
+    rows = read_rows(held.adj, nodes, index)
+    structure = Structure(nodes, rows, held.pred is not None, multigraph, source)
+    structure.__dict__["index"] = index
+    return structure
+
+
+def _compact(nodes: list) -> list | None:
+    """Return equal integers that lie one after another in memory, which makes dicts of them faster."""
+    try:
+        return np.fromiter(nodes, np.int64, len(nodes)).tolist()
+    except OverflowError:
+        return None
+
+
+def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, int]) -> Rows:
+    """Return the compressed rows of a dict of dicts, whose order they keep."""
+    n = len(nodes)
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, adj.values()), np.int64, n), out=offsets[1:])
+    every: Iterable[Node] = chain.from_iterable(adj.values())
+    m = int(offsets[-1])
+    kinds = set(map(type, nodes))
+    if kinds == {int} and min(nodes) >= 0 and max(nodes) < 4 * (n + 64):
+        # Equal nodes are equal integers: a table beats hashing each of them.
+        taken = np.fromiter(every, np.int64, m)
+        ids = np.fromiter(nodes, np.int64, n)
+        if np.array_equal(ids, np.arange(n)):
+            return Rows(offsets, taken.astype(index_dtype(n)))
+        table = np.empty(int(ids.max()) + 1, index_dtype(n))
+        table[ids] = np.arange(n)
+        return Rows(offsets, table[taken])
+    return Rows(offsets, np.fromiter(map(index.__getitem__, every), index_dtype(n), m))
+
+
+def copied(held: Dicts, multigraph: bool) -> Dicts:
+    """Return a copy of the dicts down to the attributes, each edge with one dict for both of its ends."""
+    node = {name: dict(data) for name, data in held.node.items()}
+    adj: dict[Node, dict] = {name: {} for name in held.adj}
+
+    def edge(data: Mapping) -> dict:
+        return {key: dict(inner) for key, inner in data.items()} if multigraph else dict(data)
+
+    if held.pred is None:
+        for u, nbrs in held.adj.items():
+            adj[u].update((v, adj[v][u] if u in adj[v] else edge(data)) for v, data in nbrs.items())
+        return Dicts(node, adj, None)
+    for u, nbrs in held.adj.items():
+        adj[u].update((v, edge(data)) for v, data in nbrs.items())
+    pred = {v: {u: adj[u][v] for u in nbrs} for v, nbrs in held.pred.items()}
+    return Dicts(node, adj, pred)

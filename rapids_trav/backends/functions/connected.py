@@ -1,0 +1,80 @@
+"""Components: `networkx.algorithms.components`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+
+from rapids_trav.backends.discovery import discover
+from rapids_trav.backends.dispatch import NEVER, ONE_SEARCH, dispatched
+from rapids_trav.backends.graphs import structure_of
+from rapids_trav.backends.kernels.components import group_members, label_components
+from rapids_trav.backends.networkx_types import Graph, Value
+from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.csr.adjacency import Array
+
+
+def _labels(structure: Structure) -> Array:
+    """Return the first vertex of each one's component."""
+    return label_components(*structure.rows, not structure.directed)
+
+
+def _components(G: Graph) -> Iterator[set[Node]]:
+    structure = structure_of(G)
+    members, starts = group_members(_labels(structure))
+    names, ends = structure.named(members), starts.tolist()
+    for begin, end in pairwise(ends):
+        yield set(names[begin:end])
+
+
+def _number(G: Graph) -> int:
+    labels = _labels(structure_of(G))
+    return int(np.count_nonzero(labels == np.arange(len(labels))))
+
+
+def _is_connected(G: Graph) -> bool:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return bool((_labels(structure_of(G)) == 0).all())
+
+
+@dispatched(least=ONE_SEARCH)
+def connected_components(G: Graph) -> Iterator[set[Node]]:
+    yield from _components(G)
+
+
+@dispatched(least=ONE_SEARCH)
+def weakly_connected_components(G: Graph) -> Iterator[set[Node]]:
+    yield from _components(G)
+
+
+@dispatched(least=ONE_SEARCH)
+def number_connected_components(G: Graph) -> int:
+    return _number(G)
+
+
+@dispatched(least=ONE_SEARCH)
+def number_weakly_connected_components(G: Graph) -> int:
+    return _number(G)
+
+
+@dispatched(least=ONE_SEARCH)
+def is_connected(G: Graph) -> bool:
+    return _is_connected(G)
+
+
+@dispatched(least=ONE_SEARCH)
+def is_weakly_connected(G: Graph) -> bool:
+    return _is_connected(G)
+
+
+@dispatched(least=NEVER)
+def node_connected_component(G: Graph, n: Value) -> set[Node]:
+    structure = structure_of(G)
+    start = structure.find(n)
+    if start is None:
+        raise KeyError(n)
+    return set(structure.named(discover(structure, [start]).order))

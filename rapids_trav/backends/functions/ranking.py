@@ -1,0 +1,90 @@
+"""PageRank: `networkx.algorithms.link_analysis.pagerank_alg`.
+
+The power iteration of NetworkX, with its start, its bound and its error, on rows of incoming edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import networkx as nx
+import numpy as np
+
+from rapids_trav.backends.dispatch import ANY, dispatched
+from rapids_trav.backends.graphs import structure_of
+from rapids_trav.backends.kernels.rank_gather import gather, gather_weighted, row_sums
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
+from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.runtime.compile import Team
+
+GRAIN = 1 << 12  # vertices that are worth a thread
+
+
+def _refuse(arguments: Arguments) -> str | None:
+    return "the weight is a function" if callable(arguments["weight"]) else None
+
+
+def _vector(structure: Structure, given: Mapping[Node, Value]) -> Array:
+    """Return the values of the nodes that a dict has, 0 for the others."""
+    vector = np.zeros(structure.n)
+    for node, value in given.items():
+        if (v := structure.find(node)) is not None:
+            vector[v] = value
+    return vector
+
+
+@dispatched(least=ANY, refuse=_refuse)
+def pagerank(
+    G: Graph,
+    alpha: Value = 0.85,
+    personalization: Value = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: Value = None,
+    weight: Value = "weight",
+    dangling: Value = None,
+) -> dict[Node, float]:
+    structure = structure_of(G)
+    n = structure.n
+    if n == 0:
+        return {}
+    weights = structure.weights(weight, 1, "sum")
+    rows = structure.rows
+    with Team() as team:
+        if weights is None:
+            sums = np.diff(rows.offsets).astype(np.float64)
+        else:
+            weights = weights.astype(np.float64, copy=False)
+            sums = np.empty(n)
+            team.run(row_sums, n, rows.offsets, weights, sums, grain=GRAIN)
+        share = np.divide(1.0, sums, out=np.zeros(n), where=sums != 0)
+        uniform: Array = np.repeat(1.0 / n, n)
+        x: Array = uniform
+        if nstart is not None:
+            x = _vector(structure, nstart)
+            x /= x.sum()
+        p: Array = uniform
+        if personalization is not None:
+            p = _vector(structure, personalization)
+            if p.sum() == 0:
+                raise ZeroDivisionError
+            p /= p.sum()
+        hanging = p
+        if dangling is not None:
+            hanging = _vector(structure, dangling)
+            hanging /= hanging.sum()
+        ends = np.flatnonzero(sums == 0)
+        into, edges = structure.transpose
+        along = weights if weights is None or edges is None else weights[edges]
+        gathered = np.empty(n)
+        for _ in range(max_iter):
+            passed = x * share
+            if along is None:
+                team.run(gather, n, *into, passed, gathered, grain=GRAIN)
+            else:
+                team.run(gather_weighted, n, *into, along, passed, gathered, grain=GRAIN)
+            last, x = x, alpha * (gathered + x[ends].sum() * hanging) + (1 - alpha) * p
+            if np.abs(x - last).sum() < n * tol:
+                return dict(zip(structure.nodes, x.tolist(), strict=True))
+    raise nx.PowerIterationFailedConvergence(max_iter)

@@ -1,0 +1,98 @@
+"""Shortest paths by the number of edges: `networkx.algorithms.shortest_paths.unweighted`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+import numpy as np
+
+from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
+from rapids_trav.backends.dispatch import EVERY_SOURCE, NEVER, ONE_SEARCH, dispatched
+from rapids_trav.backends.graphs import structure_of
+from rapids_trav.backends.kernels.bidirectional import NONE, meet
+from rapids_trav.backends.networkx_types import Graph, Value
+from rapids_trav.backends.structure import Node, Structure
+
+
+def located(structure: Structure, node: object, what: str, verb: str = "is not") -> int:
+    """Return the number of a node, or raise NetworkX's error."""
+    found = structure.find(node)
+    if found is None:
+        raise nx.NodeNotFound(f"{what} {node} {verb} in G")
+    return found
+
+
+def lengths_of(structure: Structure, found: Discovery) -> dict[Node, int]:
+    """Return distances by node, in the order of the search."""
+    return dict(zip(structure.named(found.order), found.distance.tolist(), strict=True))
+
+
+def paths_of(structure: Structure, found: Discovery) -> dict[Node, list[Node]]:
+    """Return the path of the search's tree to each node, in the order of the search."""
+    names = structure.named(found.order)
+    paths: list[list[Node]] = []
+    for name, parent in zip(names, found.parent.tolist(), strict=True):
+        paths.append([name] if parent < 0 else [*paths[parent], name])
+    return dict(zip(names, paths, strict=True))
+
+
+@dispatched(least=ONE_SEARCH, refuse=bound_refusal("cutoff"))
+def single_source_shortest_path_length(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, int]:
+    structure = structure_of(G)
+    start = located(structure, source, "Source")
+    return lengths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
+
+
+@dispatched(least=ONE_SEARCH, refuse=bound_refusal("cutoff"))
+def single_source_shortest_path(G: Graph, source: Value, cutoff: Value = None) -> dict[Node, list[Node]]:
+    structure = structure_of(G)
+    start = located(structure, source, "Source", "not")
+    return paths_of(structure, discover(structure, [start], levels_within(cutoff, structure.n)))
+
+
+@dispatched(least=EVERY_SOURCE, refuse=bound_refusal("cutoff"))
+def all_pairs_shortest_path_length(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, int]]]:
+    structure = structure_of(G)
+    limit = levels_within(cutoff, structure.n)
+    for start, node in enumerate(structure.nodes):
+        yield node, lengths_of(structure, discover(structure, [start], limit))
+
+
+@dispatched(least=EVERY_SOURCE, refuse=bound_refusal("cutoff"))
+def all_pairs_shortest_path(G: Graph, cutoff: Value = None) -> Iterator[tuple[Node, dict[Node, list[Node]]]]:
+    structure = structure_of(G)
+    limit = levels_within(cutoff, structure.n)
+    for start, node in enumerate(structure.nodes):
+        yield node, paths_of(structure, discover(structure, [start], limit))
+
+
+@dispatched(least=NEVER)
+def bidirectional_shortest_path(G: Graph, source: Value, target: Value) -> list[Node]:
+    structure = structure_of(G)
+    ends = located(structure, source, "Source"), located(structure, target, "Target")
+    path = path_between(structure, *ends)
+    if path is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return structure.named(np.array(path))
+
+
+def path_between(structure: Structure, source: int, target: int) -> list[int] | None:
+    """Return the vertices of NetworkX's path, None if there is none."""
+    rows, into = structure.read(reverse=False)
+    pred, succ = (np.full(structure.n, NONE, rows.columns.dtype) for _ in range(2))
+    forward, reverse = (np.empty(structure.n, rows.columns.dtype) for _ in range(2))
+    middle = int(meet(*rows, *into, source, target, pred, succ, forward, reverse))
+    if middle == NONE:
+        return None
+    path = []
+    v = middle
+    while v >= 0:
+        path.append(v)
+        v = int(pred[v])
+    path.reverse()
+    v = int(succ[middle])
+    while v >= 0:
+        path.append(v)
+        v = int(succ[v])
+    return path

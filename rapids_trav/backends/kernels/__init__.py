@@ -1,0 +1,1 @@
+"""Sequential kernels whose answers are in NetworkX's own order."""

@@ -1,0 +1,123 @@
+"""Compressed rows in the order in which edges were added, as NetworkX's dicts of dicts keep them.
+
+1. `number_ends` numbers the values of two columns by their first appearance, row by row.
+2. `count_edges` and `place_edges` put each edge at the end of its rows.  Each thread has a stretch of the
+   edges and cursors of its own: in each row the edges of one thread stand behind those of the thread before.
+3. `drop_repeated` keeps the first place of an edge that comes again, with the number of its last row, which
+   gives the attributes; `pack_rows` closes the gaps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.engines.cpu.runtime.compile import kernel
+
+
+@kernel
+def number_ends(src, dst, first, table, codes_src, codes_dst, values):
+    """Number integers from `first` on by a table of -1 over their range; the number of distinct ones."""
+    n = 0
+    for i in range(len(src)):
+        u = src[i]
+        v = dst[i]
+        if table[u - first] < 0:
+            table[u - first] = n
+            values[n] = u
+            n += 1
+        if table[v - first] < 0:
+            table[v - first] = n
+            values[n] = v
+            n += 1
+        codes_src[i] = table[u - first]
+        codes_dst[i] = table[v - first]
+    return n
+
+
+@kernel
+def count_edges(src, dst, symmetric, lengths):
+    """Add to `lengths` how many edges each vertex has."""
+    for i in range(len(src)):
+        u, v = src[i], dst[i]
+        lengths[u] += 1
+        if symmetric and u != v:
+            lengths[v] += 1
+
+
+@kernel
+def place_edges(src, dst, symmetric, cursor, columns, rows, first):
+    """Place edges where the cursors stand; `rows` is empty or gets the number of each, from `first` on."""
+    for i in range(len(src)):
+        u, v = src[i], dst[i]
+        at = cursor[u]
+        cursor[u] = at + 1
+        columns[at] = v
+        if len(rows):
+            rows[at] = first + i
+        if symmetric and u != v:
+            at = cursor[v]
+            cursor[v] = at + 1
+            columns[at] = u
+            if len(rows):
+                rows[at] = first + i
+
+
+@kernel
+def drop_repeated(offsets, columns, rows, lengths, begin, end):
+    """Move the first of equal columns of each row together; how many repeated ones the range had."""
+    place = np.full(len(offsets) - 1, -1, np.int64)
+    dropped = 0
+    for u in range(begin, end):
+        start = offsets[u]
+        tail = start
+        for e in range(start, offsets[u + 1]):
+            v = columns[e]
+            if place[v] >= start:
+                if len(rows):
+                    rows[place[v]] = rows[e]
+            else:
+                place[v] = tail
+                if tail < e:
+                    columns[tail] = v
+                    if len(rows):
+                        rows[tail] = rows[e]
+                tail += 1
+        lengths[u] = tail - start
+        dropped += offsets[u + 1] - tail
+    return dropped
+
+
+@kernel
+def pack_rows(offsets, lengths, values):
+    """Return the beginning of each row, of its length, one after another."""
+    packed = np.empty(lengths.sum(), values.dtype)
+    tail = 0
+    for u in range(len(lengths)):
+        for e in range(offsets[u], offsets[u] + lengths[u]):
+            packed[tail] = values[e]
+            tail += 1
+    return packed
+
+
+@kernel
+def transposed_rows(offsets, columns):
+    """Return offsets and columns of the transpose, rows in the order of the vertices that lead to them.
+
+    Also, for each of its columns, the place of that edge among the columns that came in.
+    """
+    n = len(offsets) - 1
+    into = np.zeros(n + 1, np.int64)
+    for e in range(len(columns)):
+        into[columns[e] + 1] += 1
+    for v in range(n):
+        into[v + 1] += into[v]
+    cursor = into[:-1].copy()
+    sources = np.empty(len(columns), columns.dtype)
+    edges = np.empty(len(columns), np.int64)
+    for u in range(n):
+        for e in range(offsets[u], offsets[u + 1]):
+            v = columns[e]
+            sources[cursor[v]] = u
+            edges[cursor[v]] = e
+            cursor[v] += 1
+    return into, sources, edges

@@ -1,0 +1,134 @@
+"""Breadth-first search in the order in which a textbook search with a queue meets the vertices.
+
+E. F. Moore, "The shortest path through a maze", 1959; D. Eppstein's PADS, which NetworkX's `bfs_edges` is
+from.
+
+The order of discovery is decided by the order of the queue and of each row, so one thread follows it: a level
+is a slice of the queue, and the children of a vertex stand together in it, in the order of its row.
+
+A level that would look at most of the edges is pulled instead, as in Beamer, Asanovic and Patterson,
+"Direction-Optimizing Breadth-First Search", SC 2012, and put in order afterwards:
+
+1. Each unvisited vertex looks through its whole row of incoming edges for the earliest vertex of the frontier
+   in the queue.  That is its parent in the queue's order too.
+2. The frontier's vertices that became a parent go through their rows once more, in the order of the queue,
+   and enter the children that are theirs; one with a single child enters it without looking.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.engines.cpu.runtime.compile import kernel
+
+# A level is pulled when its frontier has more than 1 in so many of what pulling looks at: all vertices, and the
+# incoming edges of those not yet visited.
+PULL_ABOVE = 3
+
+
+@kernel
+def ordered_bfs(
+    offsets, columns, in_offsets, in_columns, sources, limit, place, queue, parent, ends, may_pull
+):  # fmt: skip
+    """Search from distinct `sources` up to `limit` levels; the vertices found, the levels, and how many were
+    pulled.
+
+    `queue` gets the vertices in order, `parent` for each of them the place of its parent in the queue, `ends`
+    the end of each level; `place`, which comes as -1, the place of each vertex in the queue.
+    """
+    n = len(offsets) - 1
+    tail = 0
+    pulled = 0
+    edges_left = np.int64(len(in_columns))
+    for i in range(len(sources)):
+        v = sources[i]
+        queue[tail] = v
+        parent[tail] = -1
+        place[v] = tail
+        tail += 1
+        edges_left -= in_offsets[v + 1] - in_offsets[v]
+    head = 0
+    level = 0
+    ends[0] = tail
+    while head < tail and level < limit and tail < n:
+        end = tail
+        if may_pull:
+            edges = 0
+            for i in range(head, end):
+                u = queue[i]
+                edges += offsets[u + 1] - offsets[u]
+            pulls = PULL_ABOVE * edges > edges_left + n
+        else:
+            pulls = False
+        if pulls:
+            pulled += 1
+            tail = _pull(offsets, columns, in_offsets, in_columns, place, queue, parent, head, end)
+        else:
+            for i in range(head, end):
+                u = queue[i]
+                for e in range(offsets[u], offsets[u + 1]):
+                    v = columns[e]
+                    if place[v] < 0:
+                        place[v] = tail
+                        queue[tail] = v
+                        parent[tail] = i
+                        tail += 1
+                if tail == n:
+                    break
+        if tail == end:
+            break
+        if may_pull:
+            for i in range(end, tail):
+                v = queue[i]
+                edges_left -= in_offsets[v + 1] - in_offsets[v]
+        head = end
+        level += 1
+        ends[level] = tail
+    return tail, level + 1, pulled
+
+
+@kernel
+def _pull(offsets, columns, in_offsets, in_columns, place, queue, parent, head, end):
+    """Find the next level from the bottom up and enter it in order; the new end of the queue.
+
+    Until it has its place, a vertex found has -2 minus that of its parent.
+    """
+    n = len(in_offsets) - 1
+    children = np.zeros(end - head, np.int32)
+    only = np.empty(end - head, queue.dtype)
+    for v in range(n):
+        if place[v] >= 0:
+            continue
+        earliest = end
+        for e in range(in_offsets[v], in_offsets[v + 1]):
+            at = place[in_columns[e]]
+            if head <= at < earliest:
+                earliest = at
+                if at == head:
+                    break
+        if earliest < end:
+            place[v] = -2 - earliest
+            children[earliest - head] += 1
+            only[earliest - head] = v
+    tail = end
+    for i in range(head, end):
+        left = children[i - head]
+        if left == 1:
+            v = only[i - head]
+            place[v] = tail
+            queue[tail] = v
+            parent[tail] = i
+            tail += 1
+        elif left > 1:
+            u = queue[i]
+            for e in range(offsets[u], offsets[u + 1]):
+                v = columns[e]
+                if place[v] == -2 - i:
+                    place[v] = tail
+                    queue[tail] = v
+                    parent[tail] = i
+                    tail += 1
+                    left -= 1
+                    if left == 0:
+                        break
+    return tail

@@ -1,0 +1,36 @@
+"""One step of the power iteration of PageRank.
+
+S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.  Each vertex sums
+what the vertices that lead to it pass on; threads own ranges of vertices.
+"""
+
+from __future__ import annotations
+
+from rapids_trav.engines.cpu.runtime.compile import kernel
+
+
+@kernel
+def gather(offsets, columns, passed, gathered, begin, end):
+    for v in range(begin, end):
+        total = 0.0
+        for e in range(offsets[v], offsets[v + 1]):
+            total += passed[columns[e]]
+        gathered[v] = total
+
+
+@kernel
+def gather_weighted(offsets, columns, weights, passed, gathered, begin, end):
+    for v in range(begin, end):
+        total = 0.0
+        for e in range(offsets[v], offsets[v + 1]):
+            total += weights[e] * passed[columns[e]]
+        gathered[v] = total
+
+
+@kernel
+def row_sums(offsets, weights, sums, begin, end):
+    for v in range(begin, end):
+        total = 0.0
+        for e in range(offsets[v], offsets[v + 1]):
+            total += weights[e]
+        sums[v] = total

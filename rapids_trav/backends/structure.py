@@ -1,0 +1,171 @@
+"""The compressed rows beneath a backend graph: vertices are numbered in NetworkX's order of nodes.
+
+Rows keep the order of NetworkX's dicts, for the order of a search is the order of these rows.  Where the rows
+came from, a `Source`, tells what is asked for later: rows of incoming edges, weights, and the dicts of a
+NetworkX graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from rapids_trav.backends.kernels.insertion import transposed_rows
+from rapids_trav.backends.networkx_types import Value
+from rapids_trav.csr.adjacency import Array
+
+Node = Hashable
+Reduce = Literal["sum", "min"]  # what becomes of the weights of parallel edges
+
+
+class Rows(NamedTuple):
+    """Compressed rows: int64 offsets (n + 1,) and vertices (m,)."""
+
+    offsets: Array
+    columns: Array
+
+
+class Dicts(NamedTuple):
+    """What a NetworkX graph keeps: attributes of nodes, successors and, if it is directed, predecessors."""
+
+    node: Mapping[Node, Mapping]
+    adj: Mapping[Node, Mapping]
+    pred: Mapping[Node, Mapping] | None
+
+
+class Source(Protocol):
+    """Where rows came from."""
+
+    def incoming(self, structure: Structure) -> Rows:
+        """Return the rows of incoming edges of a directed graph, in NetworkX's order of predecessors."""
+
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Array:
+        """Return the weight of each column of `structure.rows`, int64 or float64.
+
+        Raises NotImplementedError if they are not all numbers that such an array holds exactly.
+        """
+
+    def dicts(self, structure: Structure) -> Dicts:
+        """Return new dicts, which share nothing with the source that could be changed."""
+
+
+@dataclass
+class Structure:
+    """The topology of a graph, and what has been made of it.
+
+    Attributes
+    ----------
+    nodes : sequence of hashable
+        NetworkX's nodes in its order.
+    rows : Rows
+        Neighbours, or successors, in NetworkX's order; an undirected edge stands in both rows, a self-loop
+        once.
+    directed, multigraph : bool
+    source : Source
+    """
+
+    nodes: Sequence[Node]
+    rows: Rows
+    directed: bool
+    multigraph: bool
+    source: Source
+    _weights: dict[tuple, Array] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def index(self) -> Mapping[Node, int]:
+        """The number of each node."""
+        return dict(zip(self.nodes, range(self.n), strict=True))
+
+    @cached_property
+    def names(self) -> Array:
+        """The nodes as an array of Python objects."""
+        names = np.empty(self.n, object)
+        names[:] = self.nodes if isinstance(self.nodes, list) else list(self.nodes)
+        return names
+
+    def find(self, node: object) -> int | None:
+        """Return the number of a node, or None."""
+        try:
+            return self.index.get(node)
+        except TypeError:  # what cannot be hashed is no node
+            return None
+
+    def named(self, vertices: Array) -> list:
+        """Return the nodes of these numbers."""
+        return self.names[vertices].tolist()
+
+    @cached_property
+    def incoming(self) -> Rows:
+        """The rows of incoming edges."""
+        return self.source.incoming(self) if self.directed else self.rows
+
+    @cached_property
+    def transpose(self) -> tuple[Rows, Array | None]:
+        """Rows of incoming edges in any order, and the place of each edge among `rows.columns`.
+
+        Of an undirected graph they are the rows themselves, and the places None.
+        """
+        if not self.directed:
+            return self.rows, None
+        offsets, sources, edges = transposed_rows(*self.rows)
+        return Rows(offsets, sources), edges
+
+    @property
+    def knows_incoming(self) -> bool:
+        """Whether the rows of incoming edges are there already."""
+        return not self.directed or "incoming" in self.__dict__
+
+    def read(self, reverse: bool) -> tuple[Rows, Rows]:
+        """Return the rows to follow and their transpose."""
+        return (self.incoming, self.rows) if reverse else (self.rows, self.incoming)
+
+    def weights(self, attribute: Hashable, default: object = 1, reduce: Reduce = "min") -> Array | None:
+        """Return the weights of the columns, kept; None if there are none to read."""
+        if attribute is None:
+            return None
+        key = (attribute, default, reduce if self.multigraph else None)
+        if key not in self._weights:
+            self._weights[key] = self.source.weights(self, attribute, default, reduce)
+        return self._weights[key]
+
+
+def numbers(values: Iterable[object], count: int = -1) -> Array:
+    """Return values as int64 or float64; NotImplementedError if they are not numbers that those hold."""
+    taken = list(values)
+    kinds = set(map(type, taken))
+    if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
+        raise NotImplementedError("a weight is not an integer or a float")
+    whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+    try:
+        array = np.array(taken, dtype=np.int64 if whole else np.float64)
+    except OverflowError as error:
+        raise NotImplementedError("a weight does not fit 64 bits") from error
+    return checked(array)
+
+
+def checked(array: Array) -> Array:
+    """Return weights as int64 or float64, if sums of them along a path stay exact; else refuse them."""
+    if array.dtype.kind in "bui":
+        largest = max(abs(int(array.max())), abs(int(array.min()))) if len(array) else 0
+        if largest > (1 << 62) // max(len(array), 1):
+            raise NotImplementedError("sums of the weights may not fit 64 bits")
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind != "f":
+        raise NotImplementedError(f"weights of type {array.dtype} are not integers or floats")
+    array = array.astype(np.float64, copy=False)
+    if np.isnan(array).any():
+        raise NotImplementedError("a weight is NaN")
+    return array
+
+
+def index_dtype(n: int) -> Value:
+    """Return the dtype of vertices."""
+    return np.int32 if n < 2**31 else np.int64

@@ -1,0 +1,12 @@
+"""NetworkX must know the backend, which it learns from what is installed."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def declared():
+    nx = pytest.importorskip("networkx")
+    installed = "trav" in nx.utils.backends.backends
+    assert installed, (
+        "rapids-trav was installed before it had the backend: pip install -e '.[test]' once more"
+    )

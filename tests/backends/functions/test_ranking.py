@@ -1,0 +1,50 @@
+"""PageRank is NetworkX's: the ranks, the number of iterations, and its errors."""
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx_cases import converted, graphs
+from random_graphs import common
+
+from rapids_trav.backends.interface import backend
+
+
+def ranks(call, *args, **kwargs):
+    try:
+        return call(*args, **kwargs)
+    except Exception as error:
+        return type(error)
+
+
+@common
+@given(graph=graphs(weights=("integers", "floats")), data=st.data())
+def test_every_option(graph, data):
+    pytest.importorskip("scipy")
+    vectors = st.none() | st.dictionaries(st.sampled_from([*graph]), st.integers(1, 5), min_size=1)
+    options = {
+        "alpha": data.draw(st.sampled_from([0.85, 0.5, 0.0])),
+        "personalization": data.draw(vectors),
+        "nstart": data.draw(vectors),
+        "dangling": data.draw(vectors),
+        "weight": data.draw(st.sampled_from(["weight", None, "other"])),
+        "tol": data.draw(st.sampled_from([1e-6, 1e-10])),
+        "max_iter": data.draw(st.sampled_from([100, 3])),
+    }
+    own = ranks(backend._functions["pagerank"].body, converted(graph), **options)
+    theirs = ranks(nx.pagerank, graph, **options)
+    if isinstance(theirs, dict):
+        assert own == pytest.approx(theirs, abs=1e-13, nan_ok=True)
+        assert list(own) == list(theirs)
+        assert all(type(rank) is float for rank in own.values())
+    else:
+        assert own is theirs
+
+
+def test_personalization_of_nothing():
+    with pytest.raises(ZeroDivisionError):
+        backend.pagerank(converted(nx.path_graph(3)), personalization={0: 0})
+
+
+def test_the_empty_graph():
+    assert backend.pagerank(converted(nx.Graph())) == {}

@@ -1,0 +1,127 @@
+"""Graphs of the backend are NetworkX graphs, whatever is asked of them or done to them."""
+
+import copy
+import pickle
+
+import networkx as nx
+import pandas as pd
+import pytest
+from hypothesis import given
+from networkx_cases import KINDS, converted, graphs, plain
+from random_graphs import common
+
+from rapids_trav.backends.graphs import CLASSES, LAZY, structure_of, to_networkx
+from rapids_trav.backends.interface import backend
+
+
+def is_read(graph):
+    return LAZY not in graph.__dict__
+
+
+@common
+@given(graph=graphs())
+def test_materialised_graphs_are_equal_in_order_and_attributes(graph):
+    graph.graph["name"] = "G"
+    for node in graph:
+        graph.nodes[node]["size"] = 1
+    own = converted(graph)
+    assert not is_read(own)
+    assert plain(own) == plain(graph) and dict(own.nodes(data=True)) == dict(graph.nodes(data=True))
+    assert is_read(own) and own.graph == {"name": "G"}
+    assert isinstance(own, type(graph)) and own.is_multigraph() == graph.is_multigraph()
+    if graph.is_directed():
+        assert plain(own.reverse()) == plain(graph.reverse())
+        assert {v: list(own._pred[v]) for v in own} == {v: list(graph._pred[v]) for v in graph}
+    assert nx.utils.graphs_equal(to_networkx(converted(graph)), graph)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_directions_of_an_edge_have_one_dict_and_share_none_with_the_original(kind):
+    graph = kind([(0, 1), (1, 2), (2, 2)])
+    own = converted(graph)
+    own.add_edge(0, 1, 0, color="red") if graph.is_multigraph() else own.add_edge(0, 1, color="red")
+    other = own._pred if graph.is_directed() else own._adj
+    assert own._adj[0][1] is other[1][0]
+    assert "color" not in str(dict(graph.adj))
+
+
+def test_counting_and_finding_read_no_dicts():
+    own = converted(nx.path_graph(5))
+    assert (len(own), own.order(), own.number_of_nodes(), list(own)) == (5, 5, 5, [0, 1, 2, 3, 4])
+    assert 4 in own and 5 not in own and [] not in own
+    assert not is_read(own)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda graph: graph.add_edge(0, 9),
+        lambda graph: graph.remove_node(2),
+        lambda graph: graph.remove_edge(1, 2),
+        lambda graph: graph.add_edges_from([(7, 8)]),
+        lambda graph: graph.clear_edges(),
+        lambda graph: nx.set_edge_attributes(graph, 5, "weight"),
+    ],
+)
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_changes_are_seen(kind, change):
+    plain_graph = nx.path_graph(5, create_using=kind)
+    own = converted(plain_graph)
+    assert nx.single_source_dijkstra_path_length(own, 1)  # so that there is something to go stale
+    change(own)
+    change(plain_graph)
+    for name in ("single_source_dijkstra_path_length", "single_source_shortest_path_length"):
+        assert getattr(nx, name)(own, 1) == getattr(nx, name)(plain_graph, 1)
+
+
+def test_clearing_the_cache_by_hand_loses_nothing():
+    own = converted(nx.path_graph(4))
+    own.__networkx_cache__.clear()
+    assert list(nx.bfs_edges(own, 0)) == [(0, 1), (1, 2), (2, 3)]
+    assert own.number_of_edges() == 3
+
+
+def test_views_follow_the_graph_beneath():
+    own = converted(nx.path_graph(6))
+    view = own.subgraph([0, 1, 2, 4])
+    assert nx.has_path(view, 0, 2) and not nx.has_path(view, 0, 4)
+    own.add_edge(2, 4)
+    assert nx.has_path(view, 0, 4)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda graph: pickle.loads(pickle.dumps(graph))])
+def test_copies(again):
+    own = backend.from_pandas_edgelist(
+        pd.DataFrame({"source": [0, 1], "target": [1, 2]}), create_using=nx.DiGraph
+    )
+    other = again(own)
+    assert list(other.edges) == [(0, 1), (1, 2)] and type(other) is type(own)
+    assert nx.descendants(other, 0) == {1, 2}
+
+
+@pytest.mark.parametrize("directed, multigraph", CLASSES)
+def test_empty_graphs_can_be_made_and_filled(directed, multigraph):
+    kind, base = CLASSES[directed, multigraph]
+    graph = kind([(0, 1), (1, 2)])
+    graph.add_edge(2, 3)
+    assert list(nx.bfs_edges(graph, 0)) == list(nx.bfs_edges(base([(0, 1), (1, 2), (2, 3)]), 0))
+    assert type(graph.copy()) is kind
+
+
+def test_a_graph_that_changed_under_its_conversion_is_an_error():
+    graph = nx.path_graph(4)
+    own = converted(graph)
+    graph.add_edge(0, 3)
+    with pytest.raises(RuntimeError, match="convert it again"):
+        structure_of(own).weights("weight")
+
+
+def test_what_is_not_dispatched_runs_networkx_on_the_graph_of_the_backend():
+    graph = nx.karate_club_graph()
+    own = converted(graph)
+    assert nx.triangles(own) == nx.triangles(graph)
+    assert nx.compose_all([own, own]).number_of_edges() == graph.number_of_edges()
+    assert nx.bellman_ford_path(own, 0, 33) == nx.bellman_ford_path(graph, 0, 33)
+    assert nx.maximum_flow_value(own, 0, 33, capacity="weight") == nx.maximum_flow_value(
+        graph, 0, 33, capacity="weight"
+    )

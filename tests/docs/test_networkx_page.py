@@ -1,0 +1,40 @@
+"""The page on NetworkX: its code runs and its table has every function."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rapids_trav_networkx import FUNCTIONS
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/networkx.md").read_text()
+
+
+def test_the_code_runs(tmp_path):
+    pytest.importorskip("networkx")
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    script = tmp_path / "lines.py"
+    script.write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", script], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "{'OSL': 0, 'CPH': 1, 'AMS': 2, 'LHR': 2, 'JFK': 3}",
+        "['OSL', 'CPH', 'AMS', 'JFK']",
+        "{'OSL': 0, 'CPH': 517, 'AMS': 1150, 'LHR': 1496, 'JFK': 6997}",
+        "0 ['AMS', 'BOS']",
+        "33",
+        "1",
+    ]
+
+
+def test_the_table_has_every_function():
+    table = PAGE.split("## What it has")[1].split("\n\n")[1]
+    named = set(re.findall(r"`(\w+)`", table)) - {"personalization", "nstart", "dangling"}
+    family = {"single_source_dijkstra", "multi_source_dijkstra", "all_pairs_dijkstra"}
+    named |= {name + end for name in family for end in ("_path", "_path_length")}
+    assert named - {"_path", "_path_length"} == set(FUNCTIONS)
