@@ -1,6 +1,6 @@
-"""How code for the CPU is compiled and shared among threads: Numba, without the interpreter lock, kept on disk.
+"""How code for the CPU is compiled and run on threads: Numba, without the interpreter lock, kept on disk.
 
-Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads at once.
+Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads.
 This replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing
 for it, and any number of Python threads may call the engine at the same time.
 """
