@@ -1,8 +1,8 @@
-"""Compile code for the CPU, and share it among threads: Numba, without the interpreter lock, kept on disk.
+"""Compile code for the CPU, and run it on threads: Numba, without the interpreter lock, kept on disk.
 
-Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads.  This
-replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing for it,
-and any number of Python threads may call the engine at the same time.
+Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads.
+This replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing
+for it, and any number of Python threads may call the engine at the same time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The distinct strings of a column: numbered, and sorted if need be, by all threads.
 
-A column of Python's strings is copied into Arrow's layout, in which threads need no interpreter lock.  Rows of
-it often share their objects (what was read from a file, or taken from a list of names), so that equal addresses
-are found first, and few objects are looked at.
+A column of Python's strings is copied into Arrow's layout, in which threads need no interpreter lock.  Its
+rows often share their objects (if they were read from a file, or taken from a list of names), so equal
+addresses are found first, and few objects are looked at.
 """
 
 from __future__ import annotations

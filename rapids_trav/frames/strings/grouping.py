@@ -6,8 +6,8 @@ aggregation (Manegold, Boncz and Kersten, TKDE 2002; Balkesen et al., ICDE 2013)
 1. every row is hashed once;
 2. rows go to partitions by the highest bits of their hash, in order;
 3. each partition has an open-addressing table of its own, of hashes;
-4. each row, in order, is compared with the first row of its number.  If any differs, two strings have one hash,
-   and step 3 is done again by tables that compare the bytes as well.
+4. each row, in order, is compared with the first row of its number.  If any differs, two strings have one
+   hash, and step 3 is done again by tables that compare the bytes as well.
 
 Each step runs on all threads; partitions have no string in common, so nothing is locked, and what comes out
 does not depend on how many threads there are.  It takes 24 bytes a row (32 from 2^31 rows on), of which 4 (8)
@@ -31,7 +31,7 @@ FEWEST_SLOTS = 1 << 8
 
 
 class Groups(NamedTuple):
-    """Rows by the distinct value that they hold: the number of each row's value, and the first row with each."""
+    """The distinct values of rows: the number of each row's value, and the first row with each number."""
 
     codes: np.ndarray
     firsts: np.ndarray

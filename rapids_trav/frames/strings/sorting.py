@@ -1,7 +1,7 @@
 """Distinct strings in ascending order of their bytes, which for UTF-8 is that of their code points.
 
-Multikey quicksort (Bentley and Sedgewick, SODA 1997) on words of eight bytes that lie beside the rows, so that
-most comparisons touch no string (Ng and Kakehi, "Cache efficient radix sort for string sorting", 2007):
+Multikey quicksort (Bentley and Sedgewick, SODA 1997) on words of eight bytes that lie beside the rows, so
+that most comparisons touch no string (Ng and Kakehi, "Cache efficient radix sort for string sorting", 2007):
 
 1. what all strings begin with is skipped;
 2. the words that follow go to buckets by their highest bits;

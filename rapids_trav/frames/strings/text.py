@@ -45,7 +45,7 @@ def text_of_objects(values: np.ndarray) -> pa.LargeStringArray | None:
 
 
 def buffers_of(text: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of all strings, at least a word of them, and the offsets, which end with the last's end."""
+    """Return the bytes of all strings, at least a word of them, and the offsets of the strings."""
     _, offsets, data = text.buffers()
     places = np.zeros(1, np.int64) if offsets is None else np.frombuffer(offsets, np.int64)
     places = places[text.offset : text.offset + len(text) + 1]

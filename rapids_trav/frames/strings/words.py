@@ -1,7 +1,7 @@
 """Bytes of strings, eight at a time.
 
-`data` holds the bytes of all strings, UTF-8, and string `i` is `data[offsets[i]:offsets[i + 1]]`, as Arrow has
-them; there are at least eight bytes.  Words are loaded as a little-endian machine does, whatever the machine.
+`data` holds the bytes of all strings, in UTF-8, and string `i` is `data[offsets[i]:offsets[i + 1]]`, as in
+Arrow; there are at least eight bytes.  Words are loaded as little-endian machines do, on any machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Distinct strings found and sorted by kernels: the same as Python's, for every dtype, kind and number of threads."""
+"""Distinct strings found and sorted by kernels are Python's, for every dtype, kind and number of threads."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_rows_that_share_objects_are_found_by_address(monkeypatch):
     assert seen[2:] == [4000, 4000]
 
 
-class Color(str, enum.Enum):
+class Color(enum.StrEnum):
     RED = "red"
 
 
