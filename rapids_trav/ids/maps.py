@@ -215,6 +215,9 @@ class RangeIds(AscendingIds):
         return encode
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
+        if internal is None and not nulls and self.first + self.n <= np.iinfo(np.int64).max:
+            ids = self.xp.arange(self.first, self.first + self.n, dtype=self.integer_dtype)
+            return [self.library.cast(ids, self.dtype)]
         if internal is None:
             internal = self.xp.arange(self.n)
         if self.first:

@@ -6,7 +6,8 @@ from test_cpu_engine import assert_tree, expected_distance, view_of
 
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.bfs import direction_optimizing
-from rapids_trav.engines.cpu.bfs.push import every_64th, likely_row, push_levels
+from rapids_trav.engines.cpu.bfs.push import WIDE_VERTICES, every_64th, likely_row, push_levels
+from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions
 
 ENGINE = CpuEngine()
@@ -45,6 +46,30 @@ def test_pushed_levels_know_what_pulled_ones_visited(policy, tails):
         assert_tree(view, [root], found)
         sizes = np.bincount(found.distance)
         assert [row.frontier for row in found.trace] == sizes.tolist()[: len(found.trace)]
+
+
+def test_narrow_levels_know_what_wide_ones_visited(monkeypatch):
+    """A root, more vertices around it than one thread pushes, a vertex behind all of these, and a tail.
+
+    Beyond is a path that no search gets to, of so many edges that no level is pulled.
+    """
+    names = launches(monkeypatch)
+    monkeypatch.setattr(direction_optimizing, "Team", lambda: Team(2))
+    hubs = np.arange(1, WIDE_VERTICES + 101)
+    tail = np.arange(hubs[-1] + 1, hubs[-1] + 20)
+    far = np.arange(tail[-1] + 1, tail[-1] + 200_000)
+    edges = [
+        np.stack([np.zeros_like(hubs), hubs], 1),
+        np.stack([hubs, np.full_like(hubs, tail[0])], 1),
+        *(np.stack([way[:-1], way[1:]], 1) for way in (tail, far)),
+    ]
+    view = view_of(np.concatenate(edges), int(far[-1]) + 1)
+    found = ENGINE.bfs(view, np.array([0]), BfsOptions())
+    assert names == [push_levels.__name__] * 2  # before and after a level that all threads pushed
+    distance = np.full(view.n_vertices, -1)
+    distance[0], distance[hubs], distance[tail] = 0, 1, 2 + np.arange(len(tail))
+    np.testing.assert_array_equal(found.distance, distance)
+    assert_tree(view, [0], found)
 
 
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 130])

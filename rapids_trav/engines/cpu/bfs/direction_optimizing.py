@@ -37,8 +37,8 @@ from rapids_trav.engines.launches import launched
 class Frontier:
     """The slice `queue[head:tail]`, its edges, and the edges not yet pushed (its own among them).
 
-    The bits of `queue[:marked]` are among the visited.  `chained` levels had a few vertices; `marks` are empty
-    until there have been many of them.
+    The bits of `queue[:marked]` are among the visited.  `chained` levels had a few vertices; `marks` are
+    empty until there have been many of them.
     """
 
     queue: Array

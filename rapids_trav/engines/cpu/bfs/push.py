@@ -55,7 +55,7 @@ def push_levels(
         end = tail
         guess = chain and len(marks) > 0
         for i in range(head, end):
-            u = np.uintp(queue[i])
+            u = np.uintp(queue[np.uintp(i)])
             e = np.uintp(row_offsets[u])
             stop = np.uintp(row_offsets[u + ONE])
             examined += np.int64(stop - e)
@@ -71,7 +71,7 @@ def push_levels(
                     distance[v] = level
                     if keep:
                         predecessor[v] = u
-                    queue[tail] = v
+                    queue[np.uintp(tail)] = v
                     tail += 1
                     edges += row_offsets[v + ONE] - row_offsets[v]
         head = end
