@@ -33,7 +33,7 @@ def ordered_bfs(
     """Search from distinct `sources` up to `limit` levels; the vertices found, the levels, and how many were
     pulled.
 
-    `queue` gets the vertices in order, `parent` for each of them the place of its parent in the queue, `ends`
+    The `sources` are distinct.  `queue` gets the vertices in order, `parent` for each of them the place of its parent in the queue, `ends`
     the end of each level; `place`, which comes as -1, the place of each vertex in the queue.
     """
     n = len(offsets) - 1
