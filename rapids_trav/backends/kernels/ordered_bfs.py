@@ -21,8 +21,8 @@ import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
 
-# A level is pulled when its frontier has more than 1 in so many of what pulling looks at: all vertices, and the
-# incoming edges of those not yet visited.
+# A level is pulled when its frontier has more than 1 in so many of what pulling looks at: all vertices, and
+# the incoming edges of those not yet visited.
 PULL_ABOVE = 3
 
 
@@ -30,11 +30,11 @@ PULL_ABOVE = 3
 def ordered_bfs(
     offsets, columns, in_offsets, in_columns, sources, limit, place, queue, parent, ends, may_pull
 ):  # fmt: skip
-    """Search from distinct `sources` up to `limit` levels; the vertices found, the levels, and how many were
-    pulled.
+    """Search up to `limit` levels; how many vertices were found, the levels, and how many were pulled.
 
-    `queue` gets the vertices in order, `parent` for each of them the place of its parent in the queue, `ends`
-    the end of each level; `place`, which comes as -1, the place of each vertex in the queue.
+    The `sources` are distinct.  `queue` gets the vertices in order, `parent` for each of them the place of
+    its parent in the queue, `ends` the end of each level; `place`, which comes as -1, gets the place of each
+    vertex in the queue.
     """
     n = len(offsets) - 1
     tail = 0

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from networkx_cases import assert_like_networkx, graphs
+from networkx_cases import NEWEST, assert_like_networkx, graphs
 from random_graphs import common
 
 limits = st.none() | st.integers(-1, 4)
@@ -35,7 +35,7 @@ def test_from_several_sources(name, graph, several, data):
     sources = (
         data.draw(st.lists(st.sampled_from([*graph]), max_size=4)) if several else sources_of(graph, data)
     )
-    if sources != "not there":
+    if sources != "not there" and (NEWEST or not several):  # older ones search from a source twice
         assert_like_networkx(name, graph, sources)
 
 

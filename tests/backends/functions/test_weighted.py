@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from networkx_cases import assert_like_networkx, converted, graphs, outcome
+from networkx_cases import NEWEST, assert_like_networkx, converted, graphs, outcome
 from random_graphs import common
 
 weighted = graphs(weights=("integers", "floats"))
@@ -20,7 +20,7 @@ weights = st.sampled_from(["weight", None, "no such attribute"])
 @given(graph=weighted, cutoff=cutoffs, weight=weights, data=st.data())
 def test_from_one_source(name, graph, cutoff, weight, data):
     source = data.draw(st.sampled_from([*graph, "not there"]))
-    assert_like_networkx(name, graph, source, cutoff=cutoff, weight=weight)
+    assert_like_networkx(name, graph, source, cutoff=cutoff, weight=weight, ordered=NEWEST)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_from_one_source(name, graph, cutoff, weight, data):
 @given(graph=weighted, cutoff=cutoffs, data=st.data())
 def test_from_several_sources(name, graph, cutoff, data):
     sources = data.draw(st.lists(st.sampled_from([*graph]), max_size=3))
-    assert_like_networkx(name, graph, sources, cutoff=cutoff)
+    assert_like_networkx(name, graph, sources, cutoff=cutoff, ordered=NEWEST)
 
 
 @pytest.mark.parametrize("name", ["dijkstra_path", "dijkstra_path_length", "single_source_dijkstra"])
@@ -47,7 +47,7 @@ def test_to_a_target(name, graph, data):
 @common
 @given(graph=graphs(weights=("integers", "floats"), max_nodes=8), cutoff=cutoffs)
 def test_from_each(name, graph, cutoff):
-    assert_like_networkx(name, graph, cutoff=cutoff)
+    assert_like_networkx(name, graph, cutoff=cutoff, ordered=NEWEST)
 
 
 def test_negative_weights_are_told_as_by_networkx():
