@@ -108,6 +108,10 @@ def test_masks_are_equal_by_content():
     assert one == same and hash(one) == hash(same) and repr(one) == repr(same)
     other = Mask(flags)
     assert one != other and repr(one) != repr(other)
+    swapped = flags.copy()
+    first = int(np.flatnonzero(swapped)[0])
+    swapped[[first, int(np.flatnonzero(~swapped)[0])]] ^= True  # as many are true
+    assert Mask(swapped) != other and repr(Mask(swapped)) != repr(other)
     flags[[70, 71]] = ~flags[[70, 71]]
     for first, last in [(0, 77), (3, 5), (8, 16), (69, 77), (77, 77)]:
         assert (
