@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,10 @@ import pyarrow as pa
 
 from rapids_trav.edges.expressions import AllOf, AnyOf, Column, Comparison, IsNull, Not, Test
 from rapids_trav.errors import TravError, first_line, written
-from rapids_trav.frames.columns import Array, Dtype, Frame, Series
+from rapids_trav.frames.columns import Array, Dtype, Frame, Series, Values
 from rapids_trav.ids.maps import Library
 
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Values, Values], Values]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -115,7 +115,7 @@ def _column_with_column(test: Comparison, left: Series, right: Series, library: 
 
 
 def _with_value(test: Comparison, left: Series, library: Library) -> Array:
-    value: Any = test.other
+    value: Values = test.other
     kind = kind_of(left, library)
     of_value = {bool: "truth", str: "text"}.get(type(value), "number")
     if kind in ("time", "date") and isinstance(value, str):
@@ -139,7 +139,7 @@ def _asked(test: Comparison, left: Series, right: object, library: Library) -> A
         ) from error
 
 
-def _integers(sign: str, values: Array, number: Any, library: Library) -> Array:
+def _integers(sign: str, values: Array, number: float, library: Library) -> Array:
     """Compare integers of up to 64 bits with any number, without rounding them to floats."""
     every, none = library.xp.ones(len(values), dtype=bool), library.xp.zeros(len(values), dtype=bool)
     if isinstance(number, float) and not number.is_integer():

@@ -12,7 +12,8 @@ import hashlib
 import re
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Any
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from rapids_trav.edges.conditions import evaluate
 from rapids_trav.edges.expressions import Column, Expression, parse, written_out
 from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, UnknownColumnError, listed, written
-from rapids_trav.frames.columns import Array, Frame, Series, move
+from rapids_trav.frames.columns import Array, Frame, Series, Values, move
 from rapids_trav.frames.libraries import library_of
 from rapids_trav.ids.maps import Library
 
@@ -42,7 +43,7 @@ class Mask:
 
     def __init__(self, flags: Array) -> None:
         host = isinstance(flags, np.ndarray)
-        self._xp: Any = np if host else __import__("cupy")
+        self._xp: ModuleType = np if host else import_module("cupy")
         self._bits = self._xp.packbits(flags)
         self.n_edges, self.n_true = len(flags), int(flags.sum())
 
@@ -124,7 +125,7 @@ def flags_of(frame: Frame, where: Where, library: Library, first: int) -> Array:
     return true
 
 
-def _flags_given(given: Any) -> Array:
+def _flags_given(given: Values) -> Array:
     """Return the flags of a mask as an array of booleans, where they are."""
     if library_of(given, ("Series",)) == "dask":
         raise TravError("where is a Dask Series, whose flags are not computed: give its compute().")

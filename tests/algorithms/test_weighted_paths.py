@@ -1,6 +1,8 @@
-"""Paths by weight are as long as NetworkX says, walk along edges of the graph, and come as paths by steps do."""
+"""Paths by weight are as long as NetworkX says, walk along edges, and come as paths by steps do."""
 
 from __future__ import annotations
+
+import itertools
 
 import networkx as nx
 import pandas as pd
@@ -47,7 +49,7 @@ def check_path(rows, reference, sources, target, distance):
     assert vertices[0] in sources and vertices[-1] == target
     assert len(set(vertices)) == len(vertices)
     lengths = [0]
-    for u, v in zip(vertices[:-1], vertices[1:], strict=True):
+    for u, v in itertools.pairwise(vertices):
         lengths.append(lengths[-1] + reference.edges[u, v]["weight"])
     assert rows["distance"].tolist() == lengths
     assert lengths[-1] == distance
@@ -133,7 +135,7 @@ def test_options_that_are_refused(options, message):
 
 
 def test_questions_that_are_refused():
-    with pytest.raises(TravError, match="^weighted=True needs weights, and the graph has none: name their"):
+    with pytest.raises(TravError, match=r"^weighted=True needs weights, and the graph has none: name their"):
         EDGES.trav.graph().paths("OSL", "SVG", weighted=True)
     graph = EDGES.assign(km=[-1, 1, 1, 1]).trav.graph(weight="km")
     with pytest.raises(TravError, match="holds -1, and shortest paths are for weights from 0 on"):

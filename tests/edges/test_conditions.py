@@ -125,6 +125,14 @@ def test_integers_are_compared_exactly(dtype, sign, number):
     assert flags(f"v {sign} {number}", frame) == [SIGNS[sign](value, number) for value in values]
 
 
+@pytest.mark.parametrize("sign", SIGNS)
+def test_integers_that_floats_do_not_tell_apart(sign):
+    values = [HUGE - 1, HUGE, HUGE + 1]
+    frame = pd.DataFrame({"v": values})
+    for number in values:
+        assert flags(f"v {sign} {number}", frame) == [SIGNS[sign](value, number) for value in values]
+
+
 TIMES = [dt.datetime(2026, 5, 30), dt.datetime(2026, 5, 31), dt.datetime(2026, 5, 31, 12), None]
 
 

@@ -106,7 +106,7 @@ def test_columns_that_are_not_there():
     with pytest.raises(UnknownColumnError) as caught:
         parse("open and wieght > 3", COLUMNS)
     assert str(caught.value).startswith(
-        "Column 'wieght', in where='open and wieght > 3' at character 10, is not in the edges: there are 'src', "
+        "Column 'wieght', in where='open and wieght > 3' at character 10, is not in the edges: there are"
     )
 
 

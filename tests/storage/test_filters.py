@@ -1,4 +1,4 @@
-"""Filters: columns, conditions and masks give the edges that they keep, and the one that was kept is the right one."""
+"""Columns, conditions and masks give the edges that they keep, and what is kept of them is theirs."""
 
 from __future__ import annotations
 
@@ -108,6 +108,10 @@ def test_masks_are_equal_by_content():
     assert one == same and hash(one) == hash(same) and repr(one) == repr(same)
     other = Mask(flags)
     assert one != other and repr(one) != repr(other)
+    swapped = flags.copy()
+    first = int(np.flatnonzero(swapped)[0])
+    swapped[[first, int(np.flatnonzero(~swapped)[0])]] ^= True  # as many are true
+    assert Mask(swapped) != other and repr(Mask(swapped)) != repr(other)
     flags[[70, 71]] = ~flags[[70, 71]]
     for first, last in [(0, 77), (3, 5), (8, 16), (69, 77), (77, 77)]:
         assert (
@@ -149,8 +153,8 @@ def test_conditions_that_are_null_somewhere_are_refused():
     with pytest.raises(TravError) as caught:
         graph.bfs(ROOT, where="weight > 3 or kind == 'x'")
     assert str(caught.value) == (
-        "where=\"weight > 3 or kind == 'x'\" is null for 2 edges, where a column that it compares is: say what "
-        "counts there, for example with `weight is not null and (...)`."
+        "where=\"weight > 3 or kind == 'x'\" is null for 2 edges, where a column that it compares is: "
+        "say what counts there, for example with `weight is not null and (...)`."
     )
     wanted = (edges["weight"] > 3).to_numpy()
     told = graph.bfs(ROOT, where="weight is not null and weight > 3", deterministic=True)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from rank_cases import joined, same, spread
 
+from rapids_trav.distributed.ranks import service
 from rapids_trav.errors import TravError
 
 RNG = np.random.default_rng(6)
@@ -33,14 +34,23 @@ def test_answers_are_those_of_one_process(directed):
     same(found, graph.local.khop(source, 2, where=CONDITION).vertices)
 
 
-def test_what_is_refused():
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("weight > 3", r"^where='weight > 3' is null for 15 edges, where a column"),
+        ("weight > ", r"at character 10, where a column or a value is expected"),
+        ("kind > 3", "compares unlike things"),
+        ("wieght > 3", "^Column 'wieght', in where='wieght > 3' at character 1, is not in the edges"),
+        (EDGES["weight"] > 3, r"^where is a Series, and a graph on the workers .* takes no masks"),
+    ],
+)
+def test_what_is_refused_is_refused_by_all_ranks_alike(where, message):
     edges = EDGES.assign(weight=EDGES["weight"].where(EDGES.index % 10 > 0))
-    graph = spread(edges, (2, 2))
-    with pytest.raises(TravError, match=r"^where='weight > 3' is null for 15 edges, where a column"):
-        graph.ask("bfs", 0, where="weight > 3")
-    with pytest.raises(TravError, match=r"at character 10, where a column or a value is expected"):
-        graph.ask("bfs", 0, where="weight > ")
-    with pytest.raises(TravError, match=r"^where is a Series, and a graph on the workers .* takes no masks"):
-        graph.ask("bfs", 0, where=edges["weight"] > 3)
-    with pytest.raises(TravError, match="compares unlike things"):
-        graph.ask("bfs", 0, where="kind > 3")
+    source = int(edges["src"].iloc[0])
+
+    def refused(state):
+        with pytest.raises(TravError, match=message):
+            service.ask(state, "bfs", (source,), {"where": where})
+        return service.ask(state, "levels", (source,), {})  # and they go on
+
+    assert len(spread(edges, (2, 2)).on_all(refused)) == 4
