@@ -180,6 +180,6 @@ def _compilations(engine: str) -> Iterator[Callable[[], int | None]]:
 def _is_kept(engine: str) -> bool:
     if engine != "cpu":
         return True
-    from rapids_trav.utilities.kernels import keeps
+    from rapids_trav.jit.kernels import keeps
 
     return keeps()
