@@ -15,9 +15,8 @@ from rapids_trav.engines.cpu.bfs import direction_optimizing, multi_source
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 
-
-# Measured on two cores with 2 MB of cache each, for 2 to 128 sources, on social and citation networks of 4,000 to
-# 81,000 vertices, R-MAT of scale 14 and 18, a random graph, grids, paths and a star.
+# Measured on two cores with 2 MB of cache each, for 2 to 128 sources, on social and citation networks of
+# 4,000 to 81,000 vertices, R-MAT of scale 14 and 18, a random graph, grids, paths and a star.
 FEW_VERTICES = 1 << 17  # whose words stay in a core's cache
 MANY_SOURCES = 64  # that fill words, and are worth it for twice as many vertices
 FEWEST_VERTICES = 1 << 14  # of a graph on which starting is most of a search
