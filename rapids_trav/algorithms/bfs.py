@@ -99,7 +99,7 @@ def searches(
         with question.view.searching(asked):
             yield 0, _with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
         return
-    repeated = len(engine.xp.unique(sources)) < len(sources)
+    repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
     asked = replace(asked, number=1, repeated=repeated)
     step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
     step = question.view.searches_at_once(step, asked)
@@ -107,7 +107,7 @@ def searches(
     for first in range(0, len(sources), step):
         part = sources[first : first + step]
         with question.view.searching(replace(asked, number=len(part))):
-            found = _search_each(engine, question, part, options)
+            found = _search_each(engine, question, part, options, repeated)
             found = _with_smallest(graph, question, found, smallest)
             yield first, found
             del found
@@ -122,11 +122,13 @@ def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Sear
     return replace(found, predecessor=predecessor)
 
 
-def _search_each(engine: Engine, question: SearchRequest, sources: Array, options: BfsOptions) -> Search:
-    """A search of each source; repeated ones are searched once (engines take them unique)."""
-    unique, inverse = engine.xp.unique(sources, return_inverse=True)
-    if len(unique) == len(sources):
+def _search_each(
+    engine: Engine, question: SearchRequest, sources: Array, options: BfsOptions, repeated: bool
+) -> Search:
+    """A search of each source; if some are repeated, those are searched once (engines take them unique)."""
+    if not repeated:
         return engine.bfs_each(question.view, sources, options)
+    unique, inverse = engine.xp.unique(sources, return_inverse=True)
     found = engine.bfs_each(question.view, unique, options)
     predecessor = None if found.predecessor is None else found.predecessor[inverse]
     return replace(found, distance=found.distance[inverse], predecessor=predecessor)

@@ -72,8 +72,10 @@ def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Arr
 
 def as_columns(what: str, vertices: Values, dtypes: Sequence[Dtype], library: Library) -> list[Column]:
     """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
-    if type(vertices) is int and 0 <= vertices < 2**31 and [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
-        return [np.array([vertices])]  # one plain integer needs no frame library
+    if [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
+        few = vertices if type(vertices) is list else [vertices]
+        if few and all(type(vertex) is int and 0 <= vertex < 2**31 for vertex in few):
+            return [np.array(few)]  # plain integers need no frame library
     lists = _listed(what, vertices, len(dtypes))
     return [_component(what, values, dtype, library) for values, dtype in zip(lists, dtypes, strict=True)]
 

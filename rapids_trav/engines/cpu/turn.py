@@ -27,9 +27,7 @@ SHARED = 1 << 16  # entries from which several threads beat one: a thread takes 
 def transposed(adjacency: Adjacency) -> Adjacency:
     """The same edges by destination; rows ascend and keep multi-edges."""
     offsets, columns, n_vertices = adjacency.row_offsets, adjacency.column_indices, adjacency.n_vertices
-    shift = min(
-        16, max(10, (n_vertices - 1).bit_length() - 10)
-    )  # of a column's bits, those inside its bucket
+    shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # bits inside a bucket
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
     rows = np.empty(len(columns), columns.dtype)
     low_bits = np.empty(len(columns), np.uint16)

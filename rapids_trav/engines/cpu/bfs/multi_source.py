@@ -62,8 +62,14 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def _spaced_rows(n_rows: int, length: int, dtype: np.dtype) -> Array:
-    """Rows an odd number of cache lines apart, so that writing a column of them uses all cache sets."""
+    """Rows that a column of them can be written to without most of it meeting in a few cache sets.
+
+    Where their own length spreads 64 rows over 16 sets or more, which hold them, they lie side by side; else
+    an odd number of cache lines apart.
+    """
     per_line = 64 // dtype.itemsize
+    if length // per_line % 8:
+        return np.empty((n_rows, length), dtype)
     return np.empty((n_rows, per_line * (-(-length // per_line) | 1)), dtype)
 
 
