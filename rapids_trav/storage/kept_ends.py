@@ -20,7 +20,7 @@ def kept_ends(
 
     Only those are looked up.  `encode` has to give each value the same id whatever stands beside it.
     """
-    from rapids_trav.jit.kernels import Threads
+    from rapids_trav.engines.cpu.runtime.compile import Team
 
     firsts = range(0, len(flags), ROWS)
     places = np.cumsum([0, *(np.count_nonzero(flags[first : first + ROWS]) for first in firsts)])
@@ -36,6 +36,6 @@ def kept_ends(
                     raise TravError(EDGES_CHANGED)
                 internal[places[i] : places[i + 1]] = some
 
-    with Threads() as team:
+    with Team() as team:
         team.run(keep_rows, len(firsts), grain=SHARED)
     return found
