@@ -206,9 +206,7 @@ class HandedOutCudf(HandedOut, CudfFrames):
     def from_table(self, table: pa.Table) -> Frame:
         try:
             return self.from_arrow(arrow.plain_table(table))
-        except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
-            if isinstance(error, MemoryError):
-                raise
+        except (TypeError, ValueError, NotImplementedError) as error:
             raise TravError(
                 f"cuDF cannot hold the columns {', '.join(table.column_names)} ({first_line(error)}): "
                 f"convert them, or use engine='cpu'."
