@@ -5,8 +5,8 @@
 >>> edges.trav.bfs(0)["distance"].tolist()
 [0, 1, 1, 2]
 
-Importing this package registers `.trav` for pandas, and for cuDF and Dask where they are used; importing
-`rapids_trav.polars` registers it for polars.  It needs no GPU and none of the GPU packages.
+Importing this package registers `.trav` for pandas, and for cuDF, Dask and polars where they are used.  It
+needs no GPU and none of the GPU packages.
 """
 
 from __future__ import annotations

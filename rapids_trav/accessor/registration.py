@@ -1,14 +1,11 @@
 """Registration of `.trav` for the frames of pandas, cuDF, Dask and polars.
 
-The accessor is registered for pandas at import.  For cuDF and Dask, whose import takes seconds and may need a
-GPU, it is registered at once if they are already imported, else right after their own import: so it makes no
-difference whether `rapids_trav` or they come first.  For polars it is registered at once if polars is already
-imported; `import rapids_trav.polars` registers it in any order, without a hook in the import of others.
+The accessor is registered for pandas at import.  For the others, whose import takes time and may need a GPU,
+it is registered at once if they are already imported, else right after their own import: so it makes no
+difference whether `rapids_trav` or they come first.
 """
 
 from __future__ import annotations
-
-import sys
 
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor
@@ -19,21 +16,17 @@ from rapids_trav.utilities.import_hooks import after_import
 
 
 def register() -> None:
-    """Register `.trav` on the frames of pandas, and on those of cuDF and Dask once they are imported."""
+    """Register `.trav` on the frames of pandas, and on those of the others once they are imported."""
     register_dataframe_accessor("trav")(TravAccessor)
     after_import(proxies.WRAPPERS, _register_proxies)
     after_import("cudf", _register_cudf)
     after_import("dask.dataframe", _register_dask)
-    if "polars" in sys.modules:
-        register_polars()
+    after_import("polars", _register_polars)
     proxies.stay_outside()
 
 
-def register_polars() -> None:
-    """Register `.trav` on the frames of polars, which it imports.
-
-    polars keeps the accessor with the frame, so that it must hold nothing but the frame.
-    """
+def _register_polars() -> None:
+    # polars keeps the accessor with the frame, so that it must hold nothing but the frame.
     import polars
 
     for kind, register_on, accessor in (

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-import rapids_trav.polars
+import rapids_trav
 from rapids_trav import Graph, Neighborhood, Program, Traced, TravAccessor, TravError
 from typing import assert_type
 

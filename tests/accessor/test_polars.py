@@ -5,13 +5,11 @@ import gc
 import pickle
 import subprocess
 import sys
-import warnings
 import weakref
 
 import polars as pl
 import pytest
 
-import rapids_trav.polars
 from rapids_trav import EdgeColumnsError, TravAccessor
 
 EDGES = pl.DataFrame({"src": [0, 1, 3], "dst": [1, 2, 4]})
@@ -32,7 +30,7 @@ def test_questions_in_one_line():
 
 @pytest.mark.parametrize(
     "imports",
-    ["polars, rapids_trav", "polars, rapids_trav.polars", "rapids_trav.polars, polars"],
+    ["polars, rapids_trav", "rapids_trav, polars", "polars, rapids_trav, polars"],
 )
 def test_orders_of_imports(imports):
     code = f"import {imports}, pandas; print(polars.DataFrame.trav is pandas.DataFrame.trav)"
@@ -45,10 +43,8 @@ def test_polars_is_not_imported_for_those_who_do_not_use_it():
     assert run(f"import sys, pandas, rapids_trav; {graph}; print('polars' in sys.modules)") == "False"
 
 
-def test_registering_again_is_silent():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        rapids_trav.polars.register_polars()
+def test_polars_has_nothing_to_warn_of():
+    run("import warnings; warnings.simplefilter('error'); import rapids_trav, polars")
 
 
 def test_it_holds_nothing_but_the_frame_which_keeps_it():
