@@ -174,8 +174,8 @@ class EdgeRows(Portable):
         if flags is not None:
             columns = [column for side in sides for column in side]
             if self._ids.by_value and self.xp is np and all(map(_plain_integers, columns)):
-                given = [np.asarray(library.array(column)) for column in columns]
-                return kept_ends(encode, given, np.asarray(flags), vertex_dtype(self._ids.n))
+                ends = [library.array(column) for column in columns]
+                return kept_ends(encode, ends, np.asarray(flags), vertex_dtype(self._ids.n))
             kept = self.xp.flatnonzero(flags)
             sides = [[library.take(column, kept) for column in side] for side in sides]
         return [known_again(encode, side, library, self.xp) for side in sides]

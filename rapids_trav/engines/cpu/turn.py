@@ -154,7 +154,7 @@ def _merge(out_offsets, out_columns, in_offsets, in_columns, row_offsets, column
         while i < i_end and j < j_end:
             a = out_columns[i]
             b = in_columns[j]
-            if b == v:  # self-loops come from `out_columns`
+            if b == v:  # self-loops come from `out_columns`, which has as many of them ahead
                 j += one
                 continue
             columns[p] = min(a, b)  # no branch on which is smaller: it would be a coin toss
@@ -166,7 +166,6 @@ def _merge(out_offsets, out_columns, in_offsets, in_columns, row_offsets, column
             p += one
             i += one
         while j < j_end:
-            if in_columns[j] != v:
-                columns[p] = in_columns[j]
-                p += one
+            columns[p] = in_columns[j]
+            p += one
             j += one
