@@ -14,7 +14,7 @@ from rapids_trav.frames.columns import Series
 from rapids_trav.frames.strings.grouping import Groups, group_integers, group_strings
 from rapids_trav.frames.strings.sorting import sort_strings
 from rapids_trav.frames.strings.text import addresses, buffers_of, objects_of, text_of, text_of_objects
-from rapids_trav.utilities.kernels import Threads
+from rapids_trav.runtime.kernels import Threads
 
 SAMPLE = 1 << 14  # addresses that tell whether rows share their objects
 SHARED = 0.99  # of them distinct at most

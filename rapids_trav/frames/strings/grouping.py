@@ -22,7 +22,7 @@ import numpy as np
 from numba import types
 
 from rapids_trav.frames.strings.words import are_equal, hash_integers, hash_strings
-from rapids_trav.utilities.kernels import Threads, kernel
+from rapids_trav.runtime.kernels import Threads, kernel
 
 GRAIN = 1 << 13  # rows below which a step is not shared
 PARTITION = 1 << 15  # rows of a partition, on average: with their table about 1 MB

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 
 from rapids_trav.frames.strings.words import WORD, comes_first, swapped, word_at
-from rapids_trav.utilities.kernels import Threads, kernel
+from rapids_trav.runtime.kernels import Threads, kernel
 
 GRAIN = 1 << 12  # strings below which a step is not shared
 BUCKET_BITS = 12

@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from rapids_trav.utilities.kernels import kernel
+from rapids_trav.runtime.kernels import kernel
 
 WORD = 8
 BIG_ENDIAN = sys.byteorder == "big"

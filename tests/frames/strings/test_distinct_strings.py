@@ -20,7 +20,7 @@ from rapids_trav.frames.strings.distinct import distinct_strings
 from rapids_trav.ids.composite_ids import ValueIds
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.ids.renumber_streamed import renumber_distinct
-from rapids_trav.utilities.kernels import Threads
+from rapids_trav.runtime.kernels import Threads
 
 PANDAS = library("pandas")
 DTYPES = {

@@ -22,7 +22,7 @@ import numba
 
 from rapids_trav.engines.cpu.runtime.compile import require_compiler
 from rapids_trav.programs.definition import n_arguments
-from rapids_trav.utilities.kernel_cache import CacheFile, KernelCache
+from rapids_trav.runtime.kernel_cache import CacheFile, KernelCache
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INLINED = {"forceinline": True, "no_cpython_wrapper": True, **OPTIONS}  # never called from Python

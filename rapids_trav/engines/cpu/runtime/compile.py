@@ -1,11 +1,11 @@
-"""How the CPU engine compiles its kernels and runs them: `utilities.kernels`, with each launch counted."""
+"""How the CPU engine compiles its kernels and runs them: `runtime.kernels`, with each launch counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from rapids_trav.engines.launches import launched
-from rapids_trav.utilities.kernels import PIECES_PER_THREAD, Threads, kernel, require_compiler
+from rapids_trav.runtime.kernels import PIECES_PER_THREAD, Threads, kernel, require_compiler
 
 __all__ = ["PIECES_PER_THREAD", "Team", "kernel", "require_compiler"]
 

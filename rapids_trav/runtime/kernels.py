@@ -19,7 +19,7 @@ from rapids_trav.errors import TravError, first_line
 try:
     import numba
 
-    from rapids_trav.utilities.kernel_cache import KernelCache
+    from rapids_trav.runtime.kernel_cache import KernelCache
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
         f"Numba cannot be imported ({first_line(error)}): look at the environment variables that begin with "

@@ -1,0 +1,1 @@
+"""How code for the CPU is compiled and run on several threads."""
