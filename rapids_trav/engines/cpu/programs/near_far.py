@@ -14,13 +14,13 @@ lists: near, if their value has passed a threshold, else far.
 A program needs no declaration for it: values are reduced by min or max, which come to one end in any order.
 
 `flags` tells where a vertex is.  One that passes the threshold while it is far enters near too, and its entry
-in far is stale.  One that has been near stays on the near side of the threshold, so it never enters far again,
-and each list has room for every vertex.
+in far is stale.  One that has been near stays on the near side of the threshold, so it never enters far
+again, and each list has room for every vertex.
 
 `narrow` does all of it on one thread, with no host between two rounds.  `wide` is one round on several.  They
-reduce by compare-and-swap, and exchange flags: the thread that finds another flag than NEAR enters the vertex,
-and a thread that takes a vertex marks it PASSED before it reads the value, so that an improvement is either
-read or enters the vertex once more.
+reduce by compare-and-swap, and exchange flags: the thread that finds another flag than NEAR enters the
+vertex, and a thread that takes a vertex marks it PASSED before it reads the value, so that an improvement is
+either read or enters the vertex once more.
 
 Reading is bound by cache misses, so both ask for the rows of vertices a few places ahead.
 """
