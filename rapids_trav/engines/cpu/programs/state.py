@@ -78,9 +78,7 @@ class ProgramWork:
     def _begin(self) -> None:
         self.n_active = int(np.count_nonzero(self.active))
         all_are = self.n_active == len(self.active)
-        self.active_edges = (
-            self.n_edges if all_are else out_edges(self.view.out, np.flatnonzero(self.active))
-        )
+        self.active_edges = self.n_edges if all_are else out_edges(self.view.out, np.flatnonzero(self.active))
         self.next_total = self._offer()
 
     @cached_property
