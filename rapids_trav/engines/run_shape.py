@@ -28,6 +28,6 @@ def run_shape(view: GatherView, program: Program, options: RunOptions) -> RunSha
         notifies=program.may_notify and options.mode in ("auto", "notify"),
         uses_degrees=uses_degrees(program),
         copies_degrees=isinstance(view.degrees, np.ndarray) and not view.degrees.flags.writeable,
-        counts_degrees=view.degrees.dtype.kind != "i",
+        counts_degrees=view.degrees.dtype.kind != "i" and options.mode != "push",
         between=options.between_bytes,
     )

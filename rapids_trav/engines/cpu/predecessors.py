@@ -96,7 +96,7 @@ def _tight(row_offsets, column_indices, weights, distance, unreached, predecesso
             continue
         for e in range(row_offsets[v], row_offsets[v + 1]):
             u = column_indices[e]
-            if distance[u] < distance[v] and distance[u] + weights[e] == distance[v]:
+            if distance[u] + weights[e] == distance[v] and distance[u] < distance[v]:  # the rarer first
                 predecessor[v] = u
                 break
 

@@ -55,7 +55,7 @@ class RunShape:
         Whether the program's functions take the degree.
     copies_degrees, counts_degrees : bool
         Whether degrees are copied, since they may not be written; and whether they are sums of weights, so
-        that edges are counted beside them.
+        that a run that gathers counts edges beside them.
     between : int
         Bytes for each vertex of what is made between iterations.
     """

@@ -3,9 +3,8 @@
 A synchronous round costs the edges of the active vertices, where a pull costs all edges and a notified one
 all edges into the active vertices' neighbours.  It runs on one thread, and so is for narrow rounds.
 
-An asynchronous push has no rounds: it works off the near list (see `push_kernels`), and when that is
-empty moves the threshold so that a part of the far list becomes near.  What is counted as an iteration is as
-much work as a pull: as many edges as there are.
+An asynchronous push has no rounds that others see: it works off vertices in order of value, near before far
+(see `near_far`).  What is counted as an iteration is as much work as a pull: as many edges as there are.
 
 Edges outside memory are mapped, and so can be pushed along like others; what a push holds for each vertex
 counts in their budget.
@@ -20,9 +19,9 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.push import WIDE
-from rapids_trav.engines.cpu.programs.push_kernels import FAR, IDLE, NEAR, push_kernels
-from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
-from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.programs.near_far import FAR, IDLE, LITTLE, near_far_kernels
+from rapids_trav.engines.cpu.programs.push_kernels import push_rounds
+from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress, out_edges
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.memory.model.program import push_bytes
@@ -31,10 +30,6 @@ from rapids_trav.programs.definition import Program
 ROUNDS = 1 << 12  # in one call, during which the process cannot be interrupted
 PUSHED = 1 << 24  # edges, likewise
 NARROW = 4  # a pull of all edges takes as long as a push on one thread along one edge in so many
-NEAR_PART = 32  # one vertex of the far list in so many becomes near
-NEAR_LEAST = 32
-LITTLE = 1 << 14  # edges of a near list, below which the next takes in more
-SAMPLE = 1 << 14
 LISTS = "the lists of a push"
 
 
@@ -93,7 +88,7 @@ def iterate(work: ProgramWork, progress: RunProgress) -> None:
         left = min(left, max(work.options.between_from - progress.iteration, 1))
     out = work.view.out
     most_edges = work.n_edges // (NARROW * work.team.size) if work.options.mode == "auto" else work.n_edges
-    n_rounds, lists.n_near, lists.n_edges, pushed = lists.kernels.rounds(
+    n_rounds, lists.n_near, lists.n_edges, pushed = lists.rounds(
         out.row_offsets, out.column_indices, work.out_weights, work.degrees, work.values, work.messages,
         lists.near, lists.n_near, lists.spare, *lists.buffers(work), lists.flags, most_edges, left,
     )  # fmt: skip
@@ -106,13 +101,13 @@ class PushLists:
 
     def __init__(self, work: ProgramWork) -> None:
         n, dtype = len(work.values), work.view.out.column_indices.dtype
-        self.kernels = push_kernels(work.program)
+        self.rounds, self.near_far = push_rounds(work.program), near_far_kernels(work.program)
         self.near, self.spare, self.far = (np.empty(n, dtype) for _ in range(3))
         self.flags = np.zeros(n, np.uint8)
         self.n_near = self.n_far = self.n_edges = 0
-        self.threshold: np.generic | None = None
-        self.step = 0.0  # how far the threshold moves beyond what was asked
-        self.pushed = 0  # edges since it moved
+        self.threshold = work.identity  # until it first moves
+        self.step = 0.0  # how far it moves beyond what was asked
+        self.pushed = LITTLE  # edges since it moved
         self.current = False  # else `work.active` tells
         self._buffers: tuple[Array, Array] | None = None
 
@@ -141,105 +136,49 @@ class PushLists:
         far = self.far[: self.n_far]
         return np.concatenate([self.near[: self.n_near], far[self.flags[far] == FAR]])
 
-    def advance(self, work: ProgramWork) -> bool:
-        """Move the threshold, and what passes it from far to near; False if far is empty."""
-        far = self.far[: self.n_far]
-        far = far[self.flags[far] == FAR]
-        if len(far) == 0:
-            self.n_far = 0
-            return False
-        values, descending = work.values[far], work.program.reducer == "max"
-        self._move_threshold(_passed(values, descending), descending)
-        passes = values >= self.threshold if descending else values <= self.threshold
-        near, far = far[passes], far[~passes]
-        self.near[: len(near)], self.far[: len(far)] = near, far
-        self.flags[near] = NEAR
-        self.n_near, self.n_far = len(near), len(far)
-        self.n_edges = int(work.out_degrees[near].sum())
-        return True
-
-    def _move_threshold(self, passed: Array, descending: bool) -> None:
-        """To `passed`, or further while steps give little to do: a path would move it at every vertex."""
-        if self.threshold is not None:
-            moved = abs(float(passed) - float(self.threshold))
-            self.step = max(2 * self.step, moved) if self.pushed < LITTLE else self.step / 2
-        self.pushed = 0
-        self.threshold = _beyond(passed, self.step, descending)
-
-
-def _beyond(value: Array, step: float, descending: bool) -> Array:
-    """A value further on by `step`, as far as its type goes."""
-    kind = type(value)
-    if not np.isfinite(step):
-        return value
-    if np.issubdtype(kind, np.integer):
-        limits = np.iinfo(kind)
-        further = int(value) - int(step) if descending else int(value) + int(step)
-        return kind(min(max(further, limits.min), limits.max))
-    with np.errstate(over="ignore"):  # infinite is as far as it goes
-        return kind(value - step if descending else value + step)
-
-
-def _passed(values: Array, descending: bool) -> Array:
-    """The value that at least `NEAR_LEAST` of these, or one part in `NEAR_PART`, pass."""
-    n = len(values)
-    near = max(NEAR_LEAST, n // NEAR_PART)
-    if n <= near:
-        return values.min() if descending else values.max()
-    sample = values[:: max(1, n // SAMPLE)]
-    place = min(near * len(sample) // n, len(sample) - 1)
-    place = len(sample) - 1 - place if descending else place
-    return np.partition(sample, place)[place]
-
 
 def _work_off(work: ProgramWork, lists: PushLists) -> int:
     """Push along about as many edges as there are, or until nothing is active; how many they were."""
-    pushed, enough = 0, max(work.n_edges, 1)
-    while pushed < enough and (lists.n_near or lists.advance(work)):
-        if lists.n_edges > WIDE and work.team.size > 1:
-            now = _wide(work, lists)
-        else:
-            now = _narrow(work, lists, min(enough - pushed, PUSHED))
-        lists.pushed += now
-        pushed += now
+    pushed, enough, team = 0, max(work.n_edges, 1), work.team
+    while pushed < enough and lists.n_near + lists.n_far:
+        pushed += _narrow(work, lists, min(enough - pushed, PUSHED))
+        if lists.n_near and lists.n_edges > WIDE and team.size > 1 and pushed < enough:
+            pushed += _wide(work, lists)
     vertices = lists.active()
-    work.n_active, work.active_edges = len(vertices), int(work.out_degrees[vertices].sum())
+    work.n_active, work.active_edges = len(vertices), out_edges(work.view.out, vertices)
     return pushed
 
 
 def _narrow(work: ProgramWork, lists: PushLists, most_pushed: int) -> int:
     out = work.view.out
     most_edges = WIDE if work.team.size > 1 else work.n_edges
-    swapped, lists.n_near, lists.n_edges, lists.n_far, pushed = lists.kernels.narrow(
-        out.row_offsets, out.column_indices, work.out_weights, work.degrees, work.values, lists.threshold,
-        lists.near, lists.n_near, lists.n_edges, lists.spare, lists.far, lists.n_far, lists.flags,
-        most_edges, most_pushed,
+    (
+        swapped, lists.n_near, lists.n_far, lists.n_edges, threshold, lists.step, lists.pushed, pushed
+    ) = lists.near_far.narrow(
+        out.row_offsets, out.column_indices, work.out_weights, work.degrees, work.values,
+        lists.near, lists.n_near, lists.spare, lists.far, lists.n_far, lists.flags,
+        lists.threshold, lists.step, lists.pushed, most_edges, most_pushed,
     )  # fmt: skip
+    lists.threshold = work.values.dtype.type(threshold)
     if swapped:
         lists.near, lists.spare = lists.spare, lists.near
     return pushed
 
 
 def _wide(work: ProgramWork, lists: PushLists) -> int:
-    out, team = work.view.out, work.team
+    out = work.view.out
     tails = np.array([0, lists.n_far])
     bits = work.values.view(f"i{work.values.itemsize}")
-    team.run(_clear, lists.n_near, lists.near, lists.flags, grain=4096)
-    counts = team.run(
-        lists.kernels.wide, lists.n_near, out.row_offsets, out.column_indices, work.out_weights,
+    work.team.run(
+        lists.near_far.wide, lists.n_near, out.row_offsets, out.column_indices, work.out_weights,
         work.degrees, work.values, bits, lists.threshold, lists.near, lists.spare, lists.far, tails,
         lists.flags, grain=64,
     )  # fmt: skip
+    pushed = lists.n_edges
+    lists.pushed += pushed
     lists.near, lists.spare = lists.spare, lists.near
     lists.n_near, lists.n_far = tails.tolist()
-    lists.n_edges = sum(edges for edges, _ in counts)
-    return sum(pushed for _, pushed in counts)
-
-
-@kernel
-def _clear(vertices, flags, begin, end):
-    for i in range(begin, end):
-        flags[vertices[i]] = IDLE
+    return pushed
 
 
 def marked(work: ProgramWork) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.programs.kernels import kernels
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.runs import GatherView, IterationTrace, RunOptions
@@ -50,8 +51,6 @@ class ProgramWork:
         self.parameters = tuple(float(number) for number in options.parameters)
         self.identity = program.identity
         self.degrees = _writable(view.degrees)
-        offsets = view.out.row_offsets
-        self.out_degrees = self.degrees if self.degrees.dtype.kind == "i" else np.diff(offsets)
 
         self.values = np.array(state.values, program.dtype)
         self.active = np.array(state.active, bool)
@@ -78,8 +77,14 @@ class ProgramWork:
 
     def _begin(self) -> None:
         self.n_active = int(np.count_nonzero(self.active))
-        self.active_edges = int(self.out_degrees.sum(where=self.active))
+        all_are = self.n_active == len(self.active)
+        self.active_edges = self.n_edges if all_are else out_edges(self.view.out, np.flatnonzero(self.active))
         self.next_total = self._offer()
+
+    @cached_property
+    def out_degrees(self) -> Array:
+        """How many edges leave each vertex, int64 (n,)."""
+        return self.degrees if self.degrees.dtype.kind == "i" else np.diff(self.view.out.row_offsets)
 
     def _offer(self) -> float:
         """Fill in the messages of all vertices; the sum of their `total`."""
@@ -105,6 +110,12 @@ class ProgramWork:
             self.values[rows] = self.new_values[rows]
         if self.new_messages is not self.messages and self.messages is not self.values:
             self.messages[rows] = self.new_messages[rows]
+
+
+def out_edges(out: Adjacency, vertices: Array) -> int:
+    """Count the edges that leave these vertices."""
+    offsets = out.row_offsets
+    return int((offsets[vertices + 1] - offsets[vertices]).sum(dtype=np.int64))
 
 
 def _writable(array: Array) -> Array:

@@ -1,7 +1,7 @@
 """Machine instructions that Numba has no public name for.
 
-Atomic operations are relaxed: they order nothing but their own word.  Steps of a search are separated by
-joining the threads, which orders everything else.
+Atomic operations but `exchange` are relaxed: they order nothing but their own word.  Steps of a search are
+separated by joining the threads, which orders everything else.
 """
 
 from __future__ import annotations
@@ -36,6 +36,17 @@ def fetch_and_add(typing_context, array, index, amount):
     def generate(context, builder, signature, args):
         pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
         return builder.atomic_rmw("add", pointer, args[2], "monotonic")
+
+    return array.dtype(array, types.intp, array.dtype), generate
+
+
+@intrinsic
+def exchange(typing_context, array, index, desired):
+    """Store `desired` in `array[index]`; what it held before.  Acquires and releases."""
+
+    def generate(context, builder, signature, args):
+        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("xchg", pointer, args[2], "acq_rel")
 
     return array.dtype(array, types.intp, array.dtype), generate
 
