@@ -8,7 +8,6 @@ tell, by the edges that they made the engine examine.
 from __future__ import annotations
 
 from collections.abc import Sized
-from typing import Any
 
 import numpy as np
 
@@ -86,7 +85,7 @@ def _common(count: Array, tried: PairDistances, n_edges: int) -> Array:
     return count * a_pair > cost * n_edges
 
 
-def _columns(graph: TraversableGraph, pairs: Any) -> tuple[Sized, Sized]:
+def _columns(graph: TraversableGraph, pairs: object) -> tuple[Sized, Sized]:
     """Return the ids of the first and of the second vertex of each pair."""
     width = graph.ids.width
     names = getattr(pairs, "columns", None)
@@ -96,10 +95,9 @@ def _columns(graph: TraversableGraph, pairs: Any) -> tuple[Sized, Sized]:
                 f"pairs has {len(names)} columns: give {2 * width}, those of the first vertex and those of "
                 f"the second."
             )
+        frame: Frame = pairs
         first, second = list(names[:width]), list(names[width:])
-        if width == 1:
-            return pairs[first[0]], pairs[second[0]]
-        return pairs[first], pairs[second]
+        return (frame[first[0]], frame[second[0]]) if width == 1 else (frame[first], frame[second])
     if isinstance(pairs, tuple) and len(pairs) == 2 and all(isinstance(side, Sized) for side in pairs):
         if len(pairs[0]) == len(pairs[1]):
             return pairs

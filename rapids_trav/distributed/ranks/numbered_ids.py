@@ -56,10 +56,6 @@ class NumberedIds:
         return self.base.nbytes
 
     @property
-    def by_value(self) -> bool:
-        return False  # ranks look ids up together
-
-    @property
     def ascending(self) -> SpreadMap:
         return self.base
 
