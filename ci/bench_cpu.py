@@ -89,7 +89,7 @@ def contests(asked: Settings, others: list[rivals.Rival]) -> Iterator[contest.Co
             yield from searches.each(inputs.load(name, seed=seed), others, numbers, seed)
     if "views" in asked.only:
         data = inputs.directed(asked.filtered, seed=seed)
-        yield from views.views(data, data.roots(asked.roots, seed), seed, others)
+        yield from views.views(data, asked.roots, seed, others)
     if "programs" in asked.only:
         for name in asked.programmed:
             yield from programs.programs(inputs.simple(inputs.load(name, seed=seed)), others)

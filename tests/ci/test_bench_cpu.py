@@ -22,7 +22,7 @@ bench_cpu = importlib.util.module_from_spec(spec)
 sys.modules["bench_cpu"] = bench_cpu  # where its dataclass looks for its annotations
 spec.loader.exec_module(bench_cpu)
 
-from bench.cpu import answers, contest, inputs, load, report, rivals  # noqa: E402
+from bench.cpu import answers, contest, inputs, load, report, rivals, views  # noqa: E402
 from bench.rows import Recorder  # noqa: E402
 
 QUICK = contest.Pace(seconds=0, least=2, most=2)
@@ -229,6 +229,19 @@ def test_graphs_of_files_and_names(tmp_path):
     weighted = inputs.load("grid5", weights="integers")
     assert weighted.matrix[2].min() >= 1 and len(weighted.matrix[2]) == 2 * len(weighted.src)
     assert inputs.load("rmat6").roots(4, 1) == inputs.load("rmat6").roots(4, 1)
+
+
+def test_directed_searches_get_far_from_their_roots():
+    data = inputs.directed("rmat10")
+    kept = np.random.default_rng(1).random(len(data.src)) < views.SHARE
+    roots = views.inner_roots(data, kept, 8, 1)
+    assert len(set(roots)) == 8
+    graph = pd.DataFrame({"src": data.src, "dst": data.dst, "kept": kept}).trav.graph(directed=True)
+    for root in roots:
+        for how in ({"where": "kept"}, {"direction": "in"}, {"direction": "both"}):
+            assert graph.bfs(root, **how)["distance"].notna().sum() > data.n / 4
+    few = inputs.Data("g", 3, np.array([0, 1], np.int32), np.array([1, 2], np.int32), directed=True)
+    assert views.inner_roots(few, np.array([True, True]), 8, 1) == [1]
 
 
 def test_repeated_edges_and_loops_are_left_out():

@@ -1,8 +1,9 @@
 """Directed searches of a graph read another way: the first with `where`, "in" or "both", and later ones.
 
-The first, of a graph that has only been searched forward, builds what it needs and is timed with it.
-Beside it SciPy gets its matrix of the forward edges beforehand and makes the other (of the chosen rows,
-transposed, or added to its transpose) within the time; later searches have it.
+The first is the first question of a new graph; it builds what it needs, and is timed with it.  Beside it SciPy
+gets its matrix of the forward edges beforehand and makes the other (of the chosen rows, transposed, or added
+to its transpose) within the time; later searches have it.  Roots have several edges each way, for from most
+others a directed search ends at once.
 """
 
 from __future__ import annotations
@@ -14,25 +15,26 @@ import numpy as np
 
 from rapids_trav import Graph
 
+from .. import graphs
 from .answers import of_frame
 from .contest import Contest, Contestant
 from .inputs import Data, title
 from .rivals import Rival, depths
 
 GRAPH = "rmat20"
+LEAST_EDGES = 8
 SHARE = 0.5  # of the rows that a `where` keeps
 
 
-def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[Rival]) -> Iterator[Contest]:
+def views(data: Data, count: int, seed: int, rivals: Sequence[Rival]) -> Iterator[Contest]:
     """Whole calls, frame out."""
     kept = np.random.default_rng(seed).random(len(data.src)) < SHARE
     frame = data.frame.assign(kept=kept)
     vertices = np.arange(data.n, dtype=data.src.dtype)
+    roots = inner_roots(data, kept, count, seed)
 
     def build(edges: Any = frame) -> Graph:
-        graph = Graph.from_edges(edges, directed=True, vertices=vertices)
-        graph.bfs(roots[0])
-        return graph
+        return Graph.from_edges(edges, directed=True, vertices=vertices)
 
     graph = build()
 
@@ -53,6 +55,14 @@ def views(data: Data, roots: Sequence[int], seed: int, rivals: Sequence[Rival]) 
         yield _contest(data, f"first {_label(name)}", roots, [first, *others])
         ready = [] if make is None else [_searching(make())]
         yield _contest(data, f"later {_label(name)}", roots, [later, *ready])
+
+
+def inner_roots(data: Data, kept: np.ndarray, count: int, seed: int) -> list[int]:
+    """Draw vertices with `LEAST_EDGES` in and as many kept ones out, or as many as any vertex has."""
+    leaving, entering = np.bincount(data.src[kept], minlength=data.n), np.bincount(data.dst, minlength=data.n)
+    both = np.minimum(leaving, entering)
+    candidates = np.flatnonzero(both >= min(LEAST_EDGES, both.max()))
+    return [int(root) for root in graphs.draw(candidates, count, seed, np)]
 
 
 def _label(name: str) -> str:
