@@ -1,9 +1,9 @@
 """Directed searches of a graph read another way: the first with `where`, "in" or "both", and later ones.
 
-The first is the first question of a new graph; it builds what it needs, and is timed with it.  Beside it SciPy
-gets its matrix of the forward edges beforehand and makes the other (of the chosen rows, transposed, or added
-to its transpose) within the time; later searches have it.  Roots have several edges each way, for from most
-others a directed search ends at once.
+The first is the first question of a new graph; it builds what it needs, and is timed with it.  Beside it
+SciPy gets its matrix of the forward edges beforehand and makes the other (of the chosen rows, transposed, or
+added to its transpose) within the time; later searches have it.  Roots have several edges each way, for from
+most others a directed search ends at once.
 """
 
 from __future__ import annotations
