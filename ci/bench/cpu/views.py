@@ -1,9 +1,9 @@
 """Directed searches of a graph read another way: the first with `where`, "in" or "both", and later ones.
 
-The first is the first question of a new graph; it builds what it needs, and is timed with it.  Beside it SciPy
-gets its matrix of the forward edges beforehand and makes the other (of the chosen rows, transposed, or added
-to its transpose) within the time; later searches have it.  Roots have several edges each way, for from most
-others a directed search ends at once.
+The first is the first question of a new graph; it builds what it needs, and is timed with it.  Beside it
+SciPy gets its matrix of the forward edges beforehand and makes the other (of the chosen rows, transposed, or
+added to its transpose) within the time; later searches have it.  Roots have several edges each way, for from
+most others a directed search ends at once.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def views(data: Data, count: int, seed: int, rivals: Sequence[Rival]) -> Iterato
     vertices = np.arange(data.n, dtype=data.src.dtype)
     roots = inner_roots(data, kept, count, seed)
 
-    def build(edges: Any = frame) -> Graph:
-        return Graph.from_edges(edges, directed=True, vertices=vertices)
+    def build() -> Graph:
+        return Graph.from_edges(frame, directed=True, vertices=vertices)
 
     graph = build()
 
