@@ -33,8 +33,8 @@ def views(data: Data, count: int, seed: int, rivals: Sequence[Rival]) -> Iterato
     vertices = np.arange(data.n, dtype=data.src.dtype)
     roots = inner_roots(data, kept, count, seed)
 
-    def build(edges: Any = frame) -> Graph:
-        return Graph.from_edges(edges, directed=True, vertices=vertices)
+    def build() -> Graph:
+        return Graph.from_edges(frame, directed=True, vertices=vertices)
 
     graph = build()
 
