@@ -87,7 +87,7 @@ def nothing(*arguments, **options):
     [
         (search_model, "search_bytes", "bfs auto"),
         (bfs, "answer_bytes", "bfs reached"),
-        (bfs, "answer_bytes", "each"),
+        (bfs, "answer_bytes", "each reached"),
         (paths, "paths_bytes", "paths each"),
         (levels, "levels_bytes", "levels"),
         (levels, "DEGREES_BYTES", "degrees"),
