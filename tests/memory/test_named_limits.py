@@ -43,7 +43,7 @@ for mode in ("auto", "pull", "notify", "push"):
     QUESTIONS[f"sssp {mode}"] = lambda graph, root, *_, mode=mode: graph.sssp(
         root, mode=mode, asynchronous=False, predecessors=False
     )
-NOT_OUTSIDE_A_GPU = ("components push", "sssp push", "sssp push sync")
+NOT_OUTSIDE_A_GPU = ("components push", "sssp push")
 
 
 @functools.cache
