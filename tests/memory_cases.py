@@ -69,6 +69,7 @@ QUESTIONS = {
     "sssp": lambda asked: asked.graph.sssp(asked.root),
     "sssp sync": lambda asked: asked.graph.sssp(asked.root, asynchronous=False),
     "sssp push": lambda asked: asked.graph.sssp(asked.root, mode="push"),
+    "sssp push sync": lambda asked: asked.graph.sssp(asked.root, mode="push", asynchronous=False),
     "sssp reached": lambda asked: asked.graph.sssp(asked.root, reached_only=True),
     "pagerank": lambda asked: asked.graph.pagerank(tol=0.01),
     "pagerank async": lambda asked: asked.graph.pagerank(tol=0.01, asynchronous=True),

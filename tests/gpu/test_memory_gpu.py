@@ -35,7 +35,7 @@ SHAPES = {
 }
 # On a path these take a launch for each vertex.
 STEPS = {*LONG, "bfs frontier", "bfs direction", "bfs private", "each", "each reached", "each repeated"}
-STEPS |= {"paths each", "sssp", "sssp push", "sssp reached", "components push"}
+STEPS |= {"paths each", "sssp", "sssp push", "sssp push sync", "sssp reached", "components push"}
 LIMITS = {"outside": 170 * N, "in memory": 2 * 10**9}
 
 

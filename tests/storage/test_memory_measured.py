@@ -98,12 +98,13 @@ def nothing(*arguments, **options):
         (sssp, "question_bytes", "sssp push"),
         (run, "question_bytes", "run pull"),
         (gas, "working_bytes", "pagerank"),
-        (push, "push_bytes", "sssp push"),
+        (push, "push_bytes", "sssp push sync"),
         (validation, "TREE_BYTES", "validate"),
     ],
 )
 def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkeypatch):
-    shape = {"sssp push": "star", "khop": "star", "levels": "path"}.get(question, "hub")
+    stars = dict.fromkeys(("sssp push", "sssp push sync", "khop"), "star")
+    shape = (stars | {"levels": "path"}).get(question, "hub")
     asked = asked_of(shape, "outside")
     if question == "khop":  # what is free beyond a search would go to the reading of edges
         asked = Asked.of(shapes()["star"], memory_limit=40 * N)
