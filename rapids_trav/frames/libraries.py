@@ -109,8 +109,18 @@ class PandasFrames:
             return None
         codes, firsts = distinct
         if len(firsts) == len(column) and not ascending:  # nothing is repeated, and all stands in its place
-            return codes, column.reset_index(drop=True)
-        return codes, pd.Series(column.array.take(firsts), dtype=column.dtype)
+            uniques = column.reset_index(drop=True)
+        else:
+            uniques = pd.Series(column.array.take(firsts), dtype=column.dtype)
+        if column.dtype == object and _cuts_strings() and _has_null_characters(uniques):
+            return None  # pandas would take some of them for one later on
+        return codes, uniques
+
+    def merge_strings(self, vocabularies: Sequence[Series]) -> tuple[np.ndarray, Series] | None:
+        """The place of each of many strings, and the distinct ones ascending; None of few or other values."""
+        if sum(map(len, vocabularies)) < MANY:
+            return None
+        return self.factorize_strings(self.concat(vocabularies, ignore_index=True), ascending=True)
 
     def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
         """Where in a vocabulary of distinct, ascending values each value stands; -1 if it does not."""
@@ -283,6 +293,9 @@ class CudfFrames:
 
     def factorize_strings(self, column: Series, ascending: bool = False) -> None:
         """Nothing: cuDF's own way with strings is fast."""
+
+    def merge_strings(self, vocabularies: Sequence[Series]) -> None:
+        """Nothing, likewise."""
 
     def positions(self, vocabulary: Series, column: Series) -> Array:
         if column.dtype != vocabulary.dtype:

@@ -105,15 +105,9 @@ class Renumbering:
 
     def _values(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
         vocabularies = [uniques for _, uniques in (part.data for part in parts)]
-        if (strings := merge_strings(vocabularies, parts[0].dtype, self.library)) is not None:
-            places, merged = strings
-            ends = np.cumsum([len(uniques) for uniques in vocabularies])
-            numbered = [
-                places[end - len(part.data[1]) : end][part.data[0]]
-                for part, end in zip(parts, ends, strict=True)
-            ]
-            return ValueIds(merged, self.library, self.xp), lambda position: move(numbered[position], self.xp)
         try:
+            if (strings := merge_strings(vocabularies, parts[0].dtype, self.library)) is not None:
+                return self._placed(parts, *strings)
             merged = merge_values(vocabularies, parts[0].dtype, self.library)
         except (TypeError, ValueError) as error:
             unordered = [part for part in parts if not has_order(part.data[1])] or parts
@@ -127,6 +121,15 @@ class Renumbering:
                     f"themselves: convert them, for example with astype(str)."
                 )
         return ids, lambda position: translated[position]
+
+    def _placed(self, parts: Sequence[IdColumn], places: np.ndarray, merged: Column) -> tuple[IdMap, Codes]:
+        """Return the map of `merged`, where `places` has the distinct values of all columns in turn."""
+        ends = np.cumsum([len(part.data[1]) for part in parts])
+        numbered = [
+            move(places[end - len(part.data[1]) : end][part.data[0]], self.xp)
+            for part, end in zip(parts, ends, strict=True)
+        ]
+        return ValueIds(merged, self.library, self.xp), lambda position: numbered[position]
 
 
 def refuse_mixtures(parts: Sequence[IdColumn]) -> None:
@@ -173,7 +176,8 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
 def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
     """The distinct values in ascending order; strings in `dtype`, moments in its time zone."""
     if (strings := merge_strings(vocabularies, dtype, library)) is not None:
-        return strings[1]
+        _, merged = strings
+        return merged
     vocabularies = [_in_zone_of(dtype, values) for values in vocabularies]
     merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
     if merged.dtype != dtype and _family(dtype) == "text":
@@ -186,8 +190,7 @@ def merge_strings(
     vocabularies: Sequence[Column], dtype: Dtype, library: Library
 ) -> tuple[np.ndarray, Column] | None:
     """The place of each value, and the distinct values in ascending order; None if not of many strings."""
-    joined = vocabularies[0] if len(vocabularies) == 1 else library.concat(vocabularies, ignore_index=True)
-    if (strings := library.factorize_strings(joined, ascending=True)) is None:
+    if (strings := library.merge_strings(vocabularies)) is None:
         return None
     places, merged = strings
     return places, merged if merged.dtype == dtype else merged.astype(dtype)

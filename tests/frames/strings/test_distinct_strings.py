@@ -151,6 +151,14 @@ def test_ids_are_renumbered_by_the_kernels(many, dtype, streamed):
     assert {array.dtype for array in codes} == {np.dtype(np.int32)}
 
 
+def test_a_pandas_that_cuts_strings_at_null_characters_is_not_given_them(many, monkeypatch):
+    words = pd.Series(["a", "a\0"] * 20, dtype=object)
+    assert PANDAS.factorize(words)[1].tolist() == ["a", "a\0"]
+    monkeypatch.setattr(libraries, "_cuts_strings", lambda: True)
+    with pytest.raises(TypeError, match="up to a null character"):
+        PANDAS.factorize(words)
+
+
 def test_unknown_strings_among_many(many, monkeypatch):
     monkeypatch.setattr(libraries, "FEW", 0)
     vocabulary = pd.Series(["a", "b", "d"])
