@@ -199,7 +199,7 @@ class TravAccessor(Generic[FrameT]):
     ) -> FrameT: ...
     def closeness(
         self,
-        vertices: object = None,
+        of: object = None,
         *,
         direction: Direction = "in",
         improved: bool = True,
@@ -208,6 +208,7 @@ class TravAccessor(Generic[FrameT]):
         dst: Ends = None,
         directed: bool | None = None,
         weight: Hashable | None = None,
+        vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
@@ -219,7 +220,7 @@ class TravAccessor(Generic[FrameT]):
     ) -> FrameT: ...
     def harmonic(
         self,
-        vertices: object = None,
+        of: object = None,
         *,
         direction: Direction = "in",
         where: Filter = None,
@@ -227,6 +228,7 @@ class TravAccessor(Generic[FrameT]):
         dst: Ends = None,
         directed: bool | None = None,
         weight: Hashable | None = None,
+        vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,
@@ -238,7 +240,7 @@ class TravAccessor(Generic[FrameT]):
     ) -> FrameT: ...
     def eccentricity(
         self,
-        vertices: object = None,
+        of: object = None,
         *,
         direction: Direction = "out",
         where: Filter = None,
@@ -246,6 +248,7 @@ class TravAccessor(Generic[FrameT]):
         dst: Ends = None,
         directed: bool | None = None,
         weight: Hashable | None = None,
+        vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
         memory_limit: int | str | None = None,

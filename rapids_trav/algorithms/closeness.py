@@ -74,7 +74,7 @@ def _sums(
             sums = graph.engine.distance_sums(view, sources, "vertices")
             return graph.id_columns("vertex"), DistanceSums(*map(graph.values.in_order, _columns(sums)))
     view = graph.storage.view(options.direction, where)
-    internal = on_engine(graph, internal_of(graph, "vertices", vertices))
+    internal = on_engine(graph, internal_of(graph, "of", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
     with adding_up(graph.storage, graph.engine, graph.n_vertices, "sources", what):
         sums = graph.engine.distance_sums(view, sources, "sources")

@@ -302,22 +302,16 @@ class Graph(Generic[FrameT]):
     ) -> FrameT | Traced[FrameT]: ...
     def closeness(
         self,
-        vertices: object = None,
+        of: object = None,
         *,
         direction: Direction = "in",
         improved: bool = True,
         where: Filter = None,
     ) -> FrameT: ...
-    def harmonic(
-        self,
-        vertices: object = None,
-        *,
-        direction: Direction = "in",
-        where: Filter = None,
-    ) -> FrameT: ...
+    def harmonic(self, of: object = None, *, direction: Direction = "in", where: Filter = None) -> FrameT: ...
     def eccentricity(
         self,
-        vertices: object = None,
+        of: object = None,
         *,
         direction: Direction = "out",
         where: Filter = None,

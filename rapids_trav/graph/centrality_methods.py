@@ -17,7 +17,7 @@ class CentralityMethods(GraphProperties):
 
     def closeness(
         self,
-        vertices: object = None,
+        of: object = None,
         *,
         direction: Direction = "in",
         improved: bool = True,
@@ -27,8 +27,8 @@ class CentralityMethods(GraphProperties):
 
         Parameters
         ----------
-        vertices : id, sequence, Series or frame, optional
-            Those to measure, in this order; by default all, in ascending order.
+        of : id, sequence, Series or frame, optional
+            The vertices to measure, in this order; by default all, in ascending order.
         direction : {"in", "out", "both"}
             Distances to the vertex, as in NetworkX, from it, or either way along edges.
         improved : bool, default True
@@ -48,16 +48,14 @@ class CentralityMethods(GraphProperties):
         M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
         """
         options = CentralityOptions(direction=direction, where=where)
-        return self.questions.closeness(vertices, options, improved)
+        return self.questions.closeness(of, options, improved)
 
-    def harmonic(
-        self, vertices: object = None, *, direction: Direction = "in", where: Filter = None
-    ) -> Frame:
+    def harmonic(self, of: object = None, *, direction: Direction = "in", where: Filter = None) -> Frame:
         """Harmonic centrality: the sum of one divided by the distance between a vertex and each other.
 
         Parameters
         ----------
-        vertices, direction, where
+        of, direction, where
             As in `closeness`.
 
         Returns
@@ -69,18 +67,16 @@ class CentralityMethods(GraphProperties):
         ----------
         M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
         """
-        return self.questions.harmonic(vertices, CentralityOptions(direction=direction, where=where))
+        return self.questions.harmonic(of, CentralityOptions(direction=direction, where=where))
 
-    def eccentricity(
-        self, vertices: object = None, *, direction: Direction = "out", where: Filter = None
-    ) -> Frame:
+    def eccentricity(self, of: object = None, *, direction: Direction = "out", where: Filter = None) -> Frame:
         """Eccentricity: the distance from a vertex to the farthest one that it reaches.
 
         Of an undirected graph, all eccentricities come from bounds, which mostly takes a few dozen searches.
 
         Parameters
         ----------
-        vertices, where
+        of, where
             As in `closeness`.
         direction : {"out", "in", "both"}
             Distances from the vertex, to it, or either way along edges.
@@ -95,7 +91,7 @@ class CentralityMethods(GraphProperties):
         F. W. Takes, W. A. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms
         6(1), 2013.
         """
-        return self.questions.eccentricity(vertices, CentralityOptions(direction=direction, where=where))
+        return self.questions.eccentricity(of, CentralityOptions(direction=direction, where=where))
 
     def diameter(self, *, direction: Direction = "out", where: Filter = None) -> int:
         """Return the longest distance between two vertices of which one reaches the other; 0 without edges.
