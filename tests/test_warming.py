@@ -95,7 +95,7 @@ def test_a_cache_that_cannot_be_kept_is_told():
     """Numba raises a RuntimeError where no locator has a folder; none is offered here."""
     script = (
         "from numba.core.caching import CacheImpl; CacheImpl._locator_classes = []\n"
-        "from rapids_trav.engines.cpu.runtime.compile import keeps; print(keeps())"
+        "from rapids_trav.jit.kernels import keeps; print(keeps())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

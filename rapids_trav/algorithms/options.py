@@ -110,6 +110,13 @@ class CentralityOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClosenessOptions(CentralityOptions):
+    """Options of `Graph.closeness` and `Graph.harmonic`, which document them."""
+
+    direction: Direction = "in"
+
+
+@dataclass(frozen=True, kw_only=True)
 class BetweennessOptions(CentralityOptions):
     """Options of `Graph.betweenness`, which documents them."""
 

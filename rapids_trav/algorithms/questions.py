@@ -11,6 +11,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
     CentralityOptions,
+    ClosenessOptions,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -108,10 +109,10 @@ class Questions(Protocol):
     def pagerank(self, options: PagerankOptions) -> Answer:
         """Answer `Graph.pagerank`."""
 
-    def closeness(self, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
+    def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> Frame:
         """Answer `Graph.closeness`."""
 
-    def harmonic(self, vertices: object, options: CentralityOptions) -> Frame:
+    def harmonic(self, vertices: object, options: ClosenessOptions) -> Frame:
         """Answer `Graph.harmonic`."""
 
     def eccentricity(self, vertices: object, options: CentralityOptions) -> Frame:

@@ -18,6 +18,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
     CentralityOptions,
+    ClosenessOptions,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -143,10 +144,10 @@ class DistributedQuestions:
     def pagerank(self, options: PagerankOptions) -> NoReturn:
         self._refuse("pagerank")
 
-    def closeness(self, vertices: object, options: CentralityOptions, improved: bool) -> NoReturn:
+    def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> NoReturn:
         self._refuse("closeness")
 
-    def harmonic(self, vertices: object, options: CentralityOptions) -> NoReturn:
+    def harmonic(self, vertices: object, options: ClosenessOptions) -> NoReturn:
         self._refuse("harmonic")
 
     def eccentricity(self, vertices: object, options: CentralityOptions) -> NoReturn:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from rapids_trav.algorithms.options import BetweennessOptions, CentralityOptions, Direction, ScoresOf
+from rapids_trav.algorithms.options import (
+    BetweennessOptions,
+    CentralityOptions,
+    ClosenessOptions,
+    Direction,
+    ScoresOf,
+)
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.properties import GraphProperties
 from rapids_trav.storage.filters import Filter
+from rapids_trav.utilities.checks import flag
 
 
 class CentralityMethods(GraphProperties):
@@ -47,7 +54,8 @@ class CentralityMethods(GraphProperties):
         L. C. Freeman, "Centrality in social networks: conceptual clarification", Social Networks 1, 1979.
         M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
         """
-        options = CentralityOptions(direction=direction, where=where)
+        flag("improved", improved)
+        options = ClosenessOptions(direction=direction, where=where)
         return self.questions.closeness(of, options, improved)
 
     def harmonic(self, of: object = None, *, direction: Direction = "in", where: Filter = None) -> Frame:
@@ -67,7 +75,7 @@ class CentralityMethods(GraphProperties):
         ----------
         M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
         """
-        return self.questions.harmonic(of, CentralityOptions(direction=direction, where=where))
+        return self.questions.harmonic(of, ClosenessOptions(direction=direction, where=where))
 
     def eccentricity(self, of: object = None, *, direction: Direction = "out", where: Filter = None) -> Frame:
         """Eccentricity: the distance from a vertex to the farthest one that it reaches.

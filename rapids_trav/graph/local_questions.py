@@ -25,6 +25,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
     CentralityOptions,
+    ClosenessOptions,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -91,11 +92,11 @@ class LocalQuestions(GraphContents):
             return pagerank.pagerank(self, options, on_page)
 
     @question
-    def closeness(self, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
+    def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> Frame:
         return closeness.closeness(self, vertices, options, improved)
 
     @question
-    def harmonic(self, vertices: object, options: CentralityOptions) -> Frame:
+    def harmonic(self, vertices: object, options: ClosenessOptions) -> Frame:
         return closeness.harmonic(self, vertices, options)
 
     @question

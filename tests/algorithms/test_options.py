@@ -15,6 +15,9 @@ import rapids_trav
 from rapids_trav import Graph, TravError, tuning
 from rapids_trav.accessor import TravAccessor
 from rapids_trav.algorithms.options import (
+    BetweennessOptions,
+    CentralityOptions,
+    ClosenessOptions,
     ComponentsOptions,
     PagerankOptions,
     PathOptions,
@@ -41,6 +44,10 @@ METHODS = {
     }),
     "levels": (SearchOptions, {"sources"}, {"predecessors", "reached_only", "deterministic", "trace"}),
     "run": (ProgramOptions, {"program", "initial"}, set()),
+    "closeness": (ClosenessOptions, {"of", "improved"}, set()),
+    "harmonic": (ClosenessOptions, {"of"}, set()),
+    "eccentricity": (CentralityOptions, {"of"}, set()),
+    "betweenness": (BetweennessOptions, set(), set()),
     "components": (ComponentsOptions, set(), set()),
     "sssp": (SsspOptions, {"sources"}, set()),
     "pagerank": (PagerankOptions, set(), set()),
@@ -127,6 +134,8 @@ def test_the_building_is_documented_without_the_edges():
     ],
 )
 def test_the_accessor_refuses_other_arguments_before_it_builds(monkeypatch, ask, message):
+    for name in (*QUESTIONS, "graph"):
+        getattr(TravAccessor, name)  # which derives it
     monkeypatch.setattr(Graph, "from_edges", None)
     with pytest.raises(TypeError, match=message):
         ask()

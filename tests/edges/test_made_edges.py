@@ -116,13 +116,14 @@ def test_edges_that_change_are_noticed(change, limit):
         Graph.from_edges(make, memory_limit=limit).bfs(int(EDGES["src"][0]), where="open")
 
 
+CHANGED = EDGES.index[EDGES["open"]][300]  # a row that the filter keeps: others are not looked up
 OTHERS = {
     "strings": lambda edges: edges.assign(src=edges["src"].astype(str)),
-    "nulls": lambda edges: edges.assign(dst=edges["dst"].astype("Int64").mask(edges.index == 700)),
-    "NaN": lambda edges: edges.assign(dst=edges["dst"].astype("float64").mask(edges.index == 700)),
+    "nulls": lambda edges: edges.assign(dst=edges["dst"].astype("Int64").mask(edges.index == CHANGED)),
+    "NaN": lambda edges: edges.assign(dst=edges["dst"].astype("float64").mask(edges.index == CHANGED)),
     "fractions": lambda edges: edges.assign(src=edges["src"] + 0.5),
     "dates": lambda edges: edges.assign(src=pd.to_datetime(edges["src"], unit="D")),
-    "weights without a value": lambda edges: edges.assign(cost=edges["cost"].mask(edges.index == 700)),
+    "weights without a value": lambda edges: edges.assign(cost=edges["cost"].mask(edges.index == CHANGED)),
     "weights as text": lambda edges: edges.assign(cost="1"),
 }
 
