@@ -15,7 +15,8 @@ WIDE_VERTICES = WIDE // 8  # counts too, as a policy may know no better than 1 e
 BUFFER = 1024  # claimed vertices that a thread gathers before it enters them in the queue
 AHEAD = 16  # edges between asking for a distance and reading it
 DONE, PULL_NEXT, WIDE_NEXT, CHAINED = range(4)
-CHAIN = 4  # vertices of a frontier that is a chain or a few, in which one miss of the cache waits for another
+# Vertices of a frontier in which one miss of the cache waits for another; chosen, not tuned.
+CHAIN = 4
 ONE, SIX, SIXTY_THREE = np.uintp(1), np.uintp(6), np.uintp(63)
 
 

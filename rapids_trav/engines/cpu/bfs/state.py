@@ -12,7 +12,8 @@ from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.errors import TravError
 
 # A pulled level costs at least a visit to each word of 64 vertices, a pushed one a visit to each edge of the
-# frontier, and both visits about the same; measured on grids, lattices with holes, paths and R-MAT graphs.
+# frontier; both are taken to cost the same.  Reasoned, not tuned: the published rules pulled late levels of
+# a grid (3 of 1630, 2943 edges) and of a path (15, 189 edges), which took milliseconds each.
 AUTO_LEAST = 64
 ALL_BITS = np.uint64(2**64 - 1)
 NO_LIMIT = np.iinfo(np.int32).max
