@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from rapids_trav.frames.columns import Series
+from rapids_trav.frames.strings.encoding import encode_strings, repeats
 from rapids_trav.frames.strings.grouping import Groups, group_integers, group_strings
 from rapids_trav.frames.strings.sorting import sort_strings
 from rapids_trav.frames.strings.text import addresses, buffers_of, objects_of, text_of, text_of_objects
@@ -28,7 +29,8 @@ def distinct_strings(column: Series, ascending: bool = False) -> Groups | None:
     column : Series
         Of pandas.
     ascending : bool
-        Number them as they ascend by code points; else in order of appearance, unless rows share objects.
+        Number them as they ascend by code points; else in order of appearance or, where rows share objects,
+        in another one that depends on the column alone.
     """
     with Threads() as threads:
         objects = objects_of(column)
@@ -56,7 +58,7 @@ def _shared(objects: np.ndarray, threads: Threads) -> Groups | None:
 
 def _distinct(text: pa.LargeStringArray, ascending: bool, threads: Threads) -> Groups:
     data, offsets = buffers_of(text)
-    codes, firsts = group_strings(data, offsets, threads)
+    codes, firsts = encode_strings(text, threads) if repeats(text) else group_strings(data, offsets, threads)
     if ascending:
         order = sort_strings(data, offsets, firsts, threads)
         numbers = np.empty_like(order)

@@ -31,7 +31,7 @@ FEWEST_SLOTS = 1 << 8
 
 
 class Groups(NamedTuple):
-    """The distinct values of rows: the number of each row's value, and the first row with each number."""
+    """The distinct values of rows: the number of each row's value, and a row with each number."""
 
     codes: np.ndarray
     firsts: np.ndarray

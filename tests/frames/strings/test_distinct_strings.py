@@ -41,6 +41,12 @@ NAMES = st.one_of(
 )
 
 
+@pytest.fixture(params=[True, False], ids=["arrow", "kernels"])
+def repeats(request, monkeypatch):
+    """Strings are grouped by Arrow, or by kernels, whatever a sample tells."""
+    monkeypatch.setattr(distinct, "repeats", lambda text: request.param)
+
+
 def check(column, threads=None):
     """Codes and first rows against Python's own dictionary and order."""
     words = column.tolist()
@@ -55,14 +61,28 @@ def check(column, threads=None):
 
 
 @common
-@given(st.lists(NAMES, max_size=60), st.sampled_from(sorted(DTYPES)))
-def test_strings_are_those_of_python(words, dtype):
-    check(pd.Series(words, dtype=DTYPES[dtype]))
+@given(st.lists(NAMES, max_size=60), st.sampled_from(sorted(DTYPES)), st.booleans())
+def test_strings_are_those_of_python(words, dtype, repeats):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distinct, "repeats", lambda text: repeats)
+        check(pd.Series(words, dtype=DTYPES[dtype]))
+
+
+def test_a_sample_tells_how_strings_are_grouped(monkeypatch):
+    asked = []
+    for name in ("encode_strings", "group_strings"):
+        own = getattr(distinct, name)
+        monkeypatch.setattr(
+            distinct, name, lambda *given, name=name, own=own: asked.append(name) or own(*given)
+        )
+    distinct_strings(pd.Series([f"{i % 100}" for i in range(20_000)], dtype="str"))
+    distinct_strings(pd.Series([f"{i}" for i in range(20_000)], dtype="str"))
+    assert asked == ["encode_strings", "group_strings"]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("shape", ["long", "prefix", "numbers", "few", "nulls", "ends"])
-def test_many_strings_of_one_shape(shape, threads):
+def test_many_strings_of_one_shape(shape, threads, repeats):
     random = np.random.default_rng(5)
     numbers = random.integers(0, 30_000, 60_000)
     words = {
@@ -86,6 +106,7 @@ def test_strings_of_one_hash_are_told_apart(monkeypatch):
         hashes[begin:end] = 1 << 40
 
     monkeypatch.setattr(grouping, "hash_strings", to_one)
+    monkeypatch.setattr(distinct, "repeats", lambda text: False)
     check(pd.Series([f"{i % 50}" for i in range(400)], dtype="str"))
 
 

@@ -1,0 +1,43 @@
+"""Rows of equal strings get one number, where few are distinct, by Arrow: a part of the rows on each thread.
+
+Arrow's table is read row by row, which is fast while its strings stay in the cache; `grouping` is for more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from rapids_trav.frames.strings.grouping import Groups, group_strings
+from rapids_trav.frames.strings.text import buffers_of
+from rapids_trav.runtime.kernels import Threads
+
+SAMPLE = 1 << 14  # rows that tell how many strings are distinct
+REPEATED = 0.95  # of them distinct at most: some 160,000 that are equally frequent
+
+
+def repeats(text: pa.LargeStringArray) -> bool:
+    """Whether few strings are distinct, as a sample tells."""
+    sample = text.take(pa.array(np.arange(0, len(text), max(len(text) // SAMPLE, 1))))
+    return len(sample.unique()) <= REPEATED * len(sample)
+
+
+def encode_strings(text: pa.LargeStringArray, threads: Threads) -> Groups:
+    """Group strings by their bytes."""
+    n = len(text)
+
+    def encode(begin: int, end: int) -> tuple[int, pa.DictionaryArray]:
+        return begin, text.slice(begin, end - begin).dictionary_encode()
+
+    parts = sorted(threads.run(encode, n, grain=max(n // threads.size, 1)), key=lambda part: part[0])
+    joined = pa.concat_arrays([part.dictionary for _, part in parts])
+    numbers, firsts = group_strings(*buffers_of(joined), threads)
+    codes = np.empty(n, numbers.dtype)
+    base = 0
+    for begin, part in parts:
+        size = len(part.dictionary)
+        codes[begin : begin + len(part)] = numbers[base : base + size][part.indices.to_numpy()]
+        base += size
+    rows = np.empty(len(firsts), np.int32 if n < 2**31 else np.int64)
+    rows[codes] = np.arange(n, dtype=rows.dtype)
+    return Groups(codes, rows)
