@@ -23,7 +23,8 @@ def kept_ends(
     """
     from rapids_trav.engines.cpu.runtime.compile import Team
 
-    n_rows = max(ROWS, min(len(flags) // PIECES, ROWS * len(flags) // (2 * np.count_nonzero(flags) + 1)))
+    n_rows = ROWS * len(flags) // (2 * int(np.count_nonzero(flags)) + 1)  # of which half as many are kept
+    n_rows = max(ROWS, min(len(flags) // PIECES, n_rows))
     firsts = range(0, len(flags), n_rows)
     places = np.cumsum([0, *(np.count_nonzero(flags[first : first + n_rows]) for first in firsts)])
     found = [np.empty(places[-1], dtype) for _ in ends]
