@@ -10,7 +10,8 @@ from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.ids.maps import Encoder
 
 ROWS = 1 << 16  # looked at together: what is made of them stays in a core's cache
-SHARED = 4  # so many times as many, from which several threads beat one
+PIECES = 16  # of the rows, at least, if each has that many, however few are flagged
+SHARED = 1 << 18  # rows from which several threads beat one
 
 
 def kept_ends(
@@ -22,13 +23,15 @@ def kept_ends(
     """
     from rapids_trav.engines.cpu.runtime.compile import Team
 
-    firsts = range(0, len(flags), ROWS)
-    places = np.cumsum([0, *(np.count_nonzero(flags[first : first + ROWS]) for first in firsts)])
+    n_rows = ROWS * len(flags) // (2 * int(np.count_nonzero(flags)) + 1)  # of which half as many are kept
+    n_rows = max(ROWS, min(len(flags) // PIECES, n_rows))
+    firsts = range(0, len(flags), n_rows)
+    places = np.cumsum([0, *(np.count_nonzero(flags[first : first + n_rows]) for first in firsts)])
     found = [np.empty(places[-1], dtype) for _ in ends]
 
     def keep_rows(begin: int, end: int) -> None:
         for i in range(begin, end):
-            rows = slice(firsts[i], firsts[i] + ROWS)
+            rows = slice(firsts[i], firsts[i] + n_rows)
             kept = np.flatnonzero(flags[rows])
             for given, internal in zip(ends, found, strict=True):
                 some = encode([given[rows][kept]])
@@ -37,5 +40,5 @@ def kept_ends(
                 internal[places[i] : places[i + 1]] = some
 
     with Team() as team:
-        team.run(keep_rows, len(firsts), grain=SHARED)
+        team.run(keep_rows, len(firsts), grain=-(-SHARED // n_rows))
     return found
