@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rapids_trav.frames.strings.grouping import Groups, group_strings
 from rapids_trav.frames.strings.text import buffers_of
-from rapids_trav.runtime.kernels import Threads
+from rapids_trav.jit.kernels import Threads
 
 SAMPLE = 1 << 14  # rows that tell how many strings are distinct
 REPEATED = 0.95  # of them distinct at most: some 160,000 that are equally frequent
