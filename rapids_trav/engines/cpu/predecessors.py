@@ -92,11 +92,12 @@ def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreach
 def _tight(row_offsets, column_indices, weights, distance, unreached, predecessor, begin, end):
     for v in range(begin, end):
         predecessor[v] = -1
-        if distance[v] == unreached:
+        own = distance[v]
+        if own == unreached:
             continue
         for e in range(row_offsets[v], row_offsets[v + 1]):
-            u = column_indices[e]
-            if distance[u] + weights[e] == distance[v] and distance[u] < distance[v]:  # the rarer first
+            u = np.uintp(column_indices[e])
+            if distance[u] + weights[e] == own and distance[u] < own:  # the rarer first
                 predecessor[v] = u
                 break
 

@@ -121,33 +121,13 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
             sums[part] = in_total
 
     @compiler.inlined
-    def arriving(columns, weights, messages, e):
-        return gather(messages[np.uintp(columns[e])], cast(1) if weights is None else weights[e])
-
-    @compiler.inlined
     def gathered_over(columns, weights, messages, first, length, identity):
-        """Reduce over so many edges, in four chains, each of which waits for its own last addition alone.
-
-        The one to four edges left are read without a branch, which would be mispredicted at every other row.
-        """
-        if length == 0:
-            return identity
-        reduced = one = two = three = identity
-        last = first + length - 1
-        left = first + (length - 1 & ~3)
-        for e in range(first, left, 4):
-            reduced = reduce(reduced, arriving(columns, weights, messages, e))
-            one = reduce(one, arriving(columns, weights, messages, e + 1))
-            two = reduce(two, arriving(columns, weights, messages, e + 2))
-            three = reduce(three, arriving(columns, weights, messages, e + 3))
-        second = arriving(columns, weights, messages, min(left + 1, last))
-        third = arriving(columns, weights, messages, min(left + 2, last))
-        fourth = arriving(columns, weights, messages, last)
-        reduced = reduce(reduced, arriving(columns, weights, messages, left))
-        one = reduce(one, second if left + 1 <= last else identity)
-        two = reduce(two, third if left + 2 <= last else identity)
-        three = reduce(three, fourth if left + 3 <= last else identity)
-        return reduce(reduce(reduced, one), reduce(two, three))
+        reduced = identity
+        for e in range(first, first + length):
+            message = messages[np.uintp(columns[e])]
+            weight = cast(1) if weights is None else weights[e]
+            reduced = reduce(reduced, gather(message, weight))
+        return reduced
 
     @compiler.inlined
     def settle(v, gathered, sum_of_totals, parameters, values, degrees, new_values, new_messages, changed):
