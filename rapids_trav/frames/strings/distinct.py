@@ -29,8 +29,8 @@ def distinct_strings(column: Series, ascending: bool = False) -> Groups | None:
     column : Series
         Of pandas.
     ascending : bool
-        Number them as they ascend by code points; else in order of appearance or, where rows share objects,
-        in another one that depends on the column alone.
+        Number them as they ascend by code points; else in an order that depends on the values of the rows
+        alone, and is that of the rows if all are distinct.
     """
     with Threads() as threads:
         objects = objects_of(column)
@@ -53,7 +53,7 @@ def _shared(objects: np.ndarray, threads: Threads) -> Groups | None:
     sample = places[:: max(len(places) // SAMPLE, 1)]
     if len(np.unique(sample)) > SHARED * len(sample):
         return None
-    return group_integers(places, threads)
+    return _by_row(group_integers(places, threads))  # addresses differ from run to run
 
 
 def _distinct(text: pa.LargeStringArray, ascending: bool, threads: Threads) -> Groups:
@@ -64,7 +64,13 @@ def _distinct(text: pa.LargeStringArray, ascending: bool, threads: Threads) -> G
         numbers = np.empty_like(order)
         numbers[order] = np.arange(len(order), dtype=order.dtype)
         return Groups(numbers[codes], firsts[order])
-    is_first = np.zeros(len(codes), bool)  # in order of appearance they are taken from neighbouring rows
-    is_first[firsts] = True
-    numbers = (np.cumsum(is_first, dtype=firsts.dtype) - 1)[firsts]
-    return Groups(numbers[codes], np.flatnonzero(is_first))
+    return _by_row(Groups(codes, firsts))  # whose values are then taken from neighbouring rows
+
+
+def _by_row(groups: Groups) -> Groups:
+    """Number the values in the order of the rows that stand for them."""
+    codes, firsts = groups
+    chosen = np.zeros(len(codes), bool)
+    chosen[firsts] = True
+    numbers = (np.cumsum(chosen, dtype=firsts.dtype) - 1)[firsts]
+    return Groups(numbers[codes], np.flatnonzero(chosen))
