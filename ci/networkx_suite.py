@@ -27,6 +27,7 @@ PARTS = (
     "networkx.algorithms.components",
     "networkx.algorithms.shortest_paths",
     "networkx.algorithms.tests.test_dag",
+    "networkx.algorithms.tests.test_distance_measures",
     "networkx.algorithms.link_analysis",
     "networkx.algorithms.centrality",
     "networkx.generators.tests.test_ego",

@@ -40,11 +40,11 @@ def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
                 "not hold: leave out edges with where=, or ask about a smaller graph."
             )
         if edges:
-            scale, _ = _scales(n, len(sources), options.normalized, directed, ends=True)
+            scale, _ = scales(n, len(sources), options.normalized, directed, ends=True)
             return _of_edges(graph, view, score * scale, directed)
         if options.endpoints:
             score = score + shares.reached
-        others, own = _scales(n, len(sources), options.normalized, directed, options.endpoints)
+        others, own = scales(n, len(sources), options.normalized, directed, options.endpoints)
         scale = xp.full(n, others)
         scale[sources] = own
         score = graph.values.in_order(score * scale)
@@ -67,7 +67,7 @@ def _sources(graph: TraversableGraph, options: BetweennessOptions) -> Array:
     return graph.values.at(graph.engine.xp.asarray(np.sort(places)))
 
 
-def _scales(n: int, k: int, normalized: bool, directed: bool, ends: bool) -> tuple[float, float]:
+def scales(n: int, k: int, normalized: bool, directed: bool, ends: bool) -> tuple[float, float]:
     """Return what scores are multiplied by: of vertices that are no sources, and of sources.
 
     A vertex that is a source is no end of a path that passes through it, so that one source less counts

@@ -7,6 +7,7 @@ import networkx as nx
 from rapids_trav.backends import graphs
 from rapids_trav.backends.dispatch import Function, original
 from rapids_trav.backends.functions import (
+    centralities,
     connected,
     ego,
     generic,
@@ -19,7 +20,7 @@ from rapids_trav.backends.functions import (
 from rapids_trav.backends.graphs import Unread, structure_of
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 
-MODULES = (connected, ego, generic, ranking, reading, searching, unweighted, weighted)
+MODULES = (centralities, connected, ego, generic, ranking, reading, searching, unweighted, weighted)
 
 
 def functions() -> dict[str, Function]:

@@ -1,0 +1,180 @@
+"""Sums over the paths from every node: `networkx.algorithms.centrality` and `distance_measures`.
+
+NetworkX searches from one node after another.  Here 64 searches share each look at an edge, and their
+distances are added up as they are found; see `engines.cpu.bfs.distance_sums`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from rapids_trav.algorithms.betweenness import scales
+from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched
+from rapids_trav.backends.functions.unweighted import located
+from rapids_trav.backends.graphs import structure_of
+from rapids_trav.backends.networkx_types import Arguments, Graph, Value
+from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.searches import DistanceSums
+
+SCALED_FROM = (3, 6)  # the version of NetworkX from which samples are scaled as here
+
+
+@dataclass(frozen=True)
+class RowsView:
+    """The rows of a graph as an engine reads them; no search that adds up asks for their order."""
+
+    out: Adjacency
+    into: Adjacency
+
+    @classmethod
+    def of(cls, structure: Structure, *, backwards: bool = False) -> RowsView:
+        """Return the view along the edges, or against them."""
+        out = Adjacency(*structure.rows)
+        into = out if not structure.directed else Adjacency(*structure.transpose[0])
+        return cls(into, out) if backwards else cls(out, into)
+
+    @property
+    def n_vertices(self) -> int:
+        return self.out.n_vertices
+
+    @property
+    def stored(self) -> Adjacency:
+        return self.out
+
+    @property
+    def coo(self) -> EdgeList:
+        return CpuEngine().expand_rows(self.out)
+
+
+def unweighted(*others: str) -> Value:
+    """Return a refusal of weights, and of other arguments that are not None or false."""
+
+    def refuse(arguments: Arguments) -> str | None:
+        given = [name for name in others if arguments[name] is not None and arguments[name] is not False]
+        return f"{', '.join(given)} is given" if given else None
+
+    return refuse
+
+
+def _sums_to_all(structure: Structure, *, backwards: bool = False) -> DistanceSums:
+    """Add up, at each node, the distances from all nodes, or to all."""
+    view = RowsView.of(structure, backwards=backwards)
+    return CpuEngine().distance_sums(view, np.arange(structure.n), "vertices")
+
+
+def _sums_from(structure: Structure, nodes: Iterable[int], *, backwards: bool = False) -> DistanceSums:
+    """Add up the distances from each of these nodes, or to it."""
+    view = RowsView.of(structure, backwards=backwards)
+    return CpuEngine().distance_sums(view, np.fromiter(nodes, np.int64), "sources")
+
+
+def _by_node(structure: Structure, values: Array) -> dict[Node, Value]:
+    return dict(zip(structure.nodes, values.tolist(), strict=True))
+
+
+def _closeness(sums: DistanceSums, n: int, improved: bool) -> Array:
+    """Return the closeness of nodes that so many others reach."""
+    found: Array = sums.reached / np.maximum(sums.total, 1)
+    return found * (sums.reached / max(n - 1, 1)) if improved else found
+
+
+@dispatched(least=EVERY_SOURCE, refuse=unweighted("distance"))
+def closeness_centrality(
+    G: Graph, u: Value = None, distance: Value = None, wf_improved: bool = True
+) -> dict[Node, float] | float:
+    structure = structure_of(G)
+    if u is None:
+        return _by_node(structure, _closeness(_sums_to_all(structure), structure.n, wf_improved))
+    sums = _sums_from(structure, [located(structure, u, "Source")], backwards=True)
+    return float(_closeness(sums, structure.n, wf_improved)[0])
+
+
+@dispatched(least=EVERY_SOURCE, refuse=unweighted("nbunch", "distance", "sources"))
+def harmonic_centrality(
+    G: Graph, nbunch: Value = None, distance: Value = None, sources: Value = None
+) -> dict[Node, float]:
+    structure = structure_of(G)
+    found = _by_node(structure, _sums_to_all(structure).inverse)
+    return {node: found[node] for node in set(structure.nodes)}  # NetworkX's order
+
+
+def _eccentricities(structure: Structure) -> Array:
+    """Return the eccentricity of every node, or raise NetworkX's error if one does not reach all."""
+    sums = _sums_to_all(structure, backwards=True)
+    if bool((sums.reached < structure.n - 1).any()):
+        if structure.directed:
+            raise nx.NetworkXError("Found infinite path length because the digraph is not strongly connected")
+        raise nx.NetworkXError("Found infinite path length because the graph is not connected")
+    return sums.largest
+
+
+@dispatched(least=EVERY_SOURCE, refuse=unweighted("v", "sp", "weight"))
+def eccentricity(G: Graph, v: Value = None, sp: Value = None, weight: Value = None) -> dict[Node, int]:
+    structure = structure_of(G)
+    return _by_node(structure, _eccentricities(structure))
+
+
+@dispatched(least=EVERY_SOURCE, refuse=unweighted("e", "usebounds", "weight"))
+def diameter(G: Graph, e: Value = None, usebounds: bool = False, weight: Value = None) -> int:
+    structure = structure_of(G)
+    return max(_eccentricities(structure).tolist())
+
+
+@dispatched(least=EVERY_SOURCE, refuse=unweighted("weight", "method"))
+def average_shortest_path_length(G: Graph, weight: Value = None, method: Value = None) -> float:
+    structure = structure_of(G)
+    n = structure.n
+    if n == 0:
+        raise nx.NetworkXPointlessConcept(
+            "the null graph has no paths, thus there is no average shortest path length"
+        )
+    if n == 1:
+        return 0
+    sums = _sums_to_all(structure)
+    if bool((sums.reached < n - 1).any()):
+        kind = "strongly connected" if structure.directed else "connected"
+        raise nx.NetworkXError(f"Graph is not {kind}.")
+    return int(sums.total.sum()) / (n * (n - 1))
+
+
+def _refuse_betweenness(arguments: Arguments) -> str | None:
+    if arguments["weight"] is not None:
+        return "weight is given"
+    version = tuple(int(part) for part in nx.__version__.split(".")[:2])
+    if arguments["k"] is not None and version < SCALED_FROM:
+        return f"NetworkX {nx.__version__} scales samples in another way"
+    return None
+
+
+@dispatched(least=EVERY_SOURCE, refuse=_refuse_betweenness)
+def betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Value = None,
+    endpoints: bool = False,
+    seed: Value = None,
+) -> dict[Node, float]:
+    structure = structure_of(G)
+    n = structure.n
+    if k is None or k == n:
+        sources = np.arange(n)
+    else:
+        chosen = nx.utils.create_py_random_state(seed).sample(list(structure.nodes), k)
+        sources = np.array([structure.find(node) for node in chosen], np.int64)
+    if n == 0:
+        return {}
+    shares = CpuEngine().shortest_path_shares(RowsView.of(structure), sources, edges=False)
+    if not bool(np.isfinite(shares.vertices).all()):
+        raise NotImplementedError("there are more shortest paths than a float holds")
+    score = shares.vertices + shares.reached if endpoints else shares.vertices
+    others, own = scales(n, len(sources), normalized, structure.directed, endpoints)
+    scale = np.full(n, others)
+    scale[sources] = own
+    return _by_node(structure, score * scale)
