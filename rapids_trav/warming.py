@@ -26,6 +26,7 @@ from rapids_trav.graph import Graph
 
 SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
 SIDE = 64  # of a grid, all of whose levels are narrow
+CHAIN = 2048  # vertices of a path, along which searches ask for rows ahead
 LIMIT = "1MB"  # of memory, which the wide graph does not fit
 WEIGHTS = ("float64", "int64", "float32", "int32")  # all that engines know
 
@@ -99,6 +100,8 @@ def _steps(engine: str) -> Iterator[Step]:
         for weight in WEIGHTS:
             weighted = Graph.from_edges(edges, weight=weight, engine=engine)
             yield f"{weight} weights, {name}", partial(_weigh, weighted, source)
+    chain = _with_columns(generators.grid(CHAIN, 1, library=library))
+    yield "searches, along a chain", partial(_search, Graph.from_edges(chain, engine=engine), 0)
     sorted_ = Graph.from_edges(wide, degree_sort=True, engine=engine)
     yield "order of degree", partial(_search, sorted_, hub)
     yield "saved graphs", partial(_save, wide, engine, hub)
