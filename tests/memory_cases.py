@@ -132,7 +132,7 @@ class Taken:
         return self.measured - self.declared
 
 
-def taken(asked, question, tries=3):
+def taken(asked, question, tries=6):
     """Measure a question that has been asked before, when all is compiled and built.
 
     What an iteration does may depend on which thread was first, and so may which kernel is loaded only now:
