@@ -19,18 +19,17 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-# Refuses the import of packages, as if they were not installed.
+# Lets packages not be found, as if they were not installed.
 BLOCK = """
-import sys
+import importlib.machinery
 
-class Missing:
-    names = set({names!r})
+names = set({names!r})
+found = importlib.machinery.PathFinder.find_spec
 
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in self.names:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+def find_spec(name, path=None, target=None):
+    return None if name.partition(".")[0] in names else found(name, path, target)
 
-sys.meta_path.insert(0, Missing())
+importlib.machinery.PathFinder.find_spec = staticmethod(find_spec)
 """
 
 
