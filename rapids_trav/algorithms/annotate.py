@@ -45,10 +45,9 @@ def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) 
         for column in columns.values():
             column.index = rows.index
         return target.hand_out(rows.assign(**columns))
-    made = arrow.to_pandas(form.table(rows, form.columns(rows))) if form.name == "pandas" else rows
     if form.name == "pandas":
-        return made.assign(**columns)
-    return form.joined(made, _handed(form, columns, answer, own))
+        return arrow.to_pandas(form.table(rows, form.columns(rows))).assign(**columns)
+    return form.joined(rows, _handed(form, columns, answer, own))
 
 
 def _handed(form: Form, columns: dict[str, Series], answer: Values, own: Sequence[str]) -> Frame:

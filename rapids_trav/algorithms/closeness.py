@@ -9,7 +9,7 @@ to.  Of some vertices: they are the sources, and distances are added up for each
 
 from __future__ import annotations
 
-from typing import cast
+from types import ModuleType
 
 from rapids_trav.algorithms.eccentricity import eccentricities
 from rapids_trav.algorithms.interface import TraversableGraph
@@ -28,11 +28,14 @@ BACKWARDS: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both
 def closeness(graph: TraversableGraph, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
     """Frame of the closeness that `Graph.closeness` documents."""
     columns, sums = _sums(graph, vertices, options, "the closeness")
-    xp, n = graph.engine.xp, graph.n_vertices
-    value = sums.reached / xp.maximum(sums.total, 1)
-    if improved:
-        value *= sums.reached / max(n - 1, 1)
+    value = closeness_of(sums, graph.n_vertices, improved, graph.engine.xp)
     return graph.deliver(graph.frame(columns | {"closeness": value}))
+
+
+def closeness_of(sums: DistanceSums, n: int, improved: bool, xp: ModuleType) -> Array:
+    """Return the closeness of vertices of a graph of `n`, by sums over their distances."""
+    value: Array = sums.reached / xp.maximum(sums.total, 1)
+    return value * (sums.reached / max(n - 1, 1)) if improved else value
 
 
 def harmonic(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
@@ -72,14 +75,10 @@ def _sums(
         sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # the others lead nowhere
         with adding_up(graph.storage, graph.engine, graph.n_vertices, "vertices", what):
             sums = graph.engine.distance_sums(view, sources, "vertices")
-            return graph.id_columns("vertex"), DistanceSums(*map(graph.values.in_order, _columns(sums)))
+            return graph.id_columns("vertex"), sums.mapped(graph.values.in_order)
     view = graph.storage.view(options.direction, where)
     internal = on_engine(graph, internal_of(graph, "of", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
     with adding_up(graph.storage, graph.engine, graph.n_vertices, "sources", what):
         sums = graph.engine.distance_sums(view, sources, "sources")
-        return graph.id_columns("vertex", internal), DistanceSums(*(of[place] for of in _columns(sums)))
-
-
-def _columns(sums: DistanceSums) -> tuple[Array, ...]:
-    return cast("tuple[Array, ...]", (sums.reached, sums.total, sums.inverse, sums.largest))
+        return graph.id_columns("vertex", internal), sums.mapped(lambda of: of[place])

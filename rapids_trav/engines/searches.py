@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, Protocol
+
+import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 
@@ -136,12 +138,24 @@ class DistanceSums:
     inverse: Array
     largest: Array
 
+    @classmethod
+    def none(cls, length: int, xp: ModuleType) -> DistanceSums:
+        """Return sums over no searches."""
+        return cls(*(xp.zeros(length, dtype) for dtype in (np.int64, np.int64, np.float64, np.int32)))
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """The four arrays."""
+        return self.reached, self.total, self.inverse, self.largest
+
+    def mapped(self, function: Callable[[Array], Array]) -> DistanceSums:
+        """Return what a function makes of each array."""
+        return DistanceSums(*map(function, self.arrays))
+
     def joined(self, others: Sequence[DistanceSums], xp: ModuleType) -> DistanceSums:
         """Return these sums and those of other sources, one after another."""
-        columns = zip(
-            *((of.reached, of.total, of.inverse, of.largest) for of in (self, *others)), strict=True
-        )
-        return DistanceSums(*(xp.concatenate(column) for column in columns))
+        columns = zip(*(sums.arrays for sums in (self, *others)), strict=True)
+        return DistanceSums(*map(xp.concatenate, columns))
 
     def added(self, others: Sequence[DistanceSums], xp: ModuleType) -> DistanceSums:
         """Add those of other searches to the sums at the same vertices; return these."""

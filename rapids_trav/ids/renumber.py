@@ -108,7 +108,7 @@ class Renumbering:
         try:
             if (strings := merge_strings(vocabularies, parts[0].dtype, self.library)) is not None:
                 return self._placed(parts, *strings)
-            merged = merge_values(vocabularies, parts[0].dtype, self.library)
+            merged = sorted_values(vocabularies, parts[0].dtype, self.library)
         except (TypeError, ValueError) as error:
             unordered = [part for part in parts if not has_order(part.data[1])] or parts
             raise no_common_order([part.name for part in unordered], error) from error
@@ -175,9 +175,12 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
 
 def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
     """The distinct values in ascending order; strings in `dtype`, moments in its time zone."""
-    if (strings := merge_strings(vocabularies, dtype, library)) is not None:
-        _, merged = strings
-        return merged
+    strings = merge_strings(vocabularies, dtype, library)
+    return sorted_values(vocabularies, dtype, library) if strings is None else strings[1]
+
+
+def sorted_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
+    """Return what `merge_values` does, by the frame library's own sort."""
     vocabularies = [_in_zone_of(dtype, values) for values in vocabularies]
     merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
     if merged.dtype != dtype and _family(dtype) == "text":

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Self
+from typing import Self, TypeVar
 
 from rapids_trav.errors import TravError, first_line
 
@@ -26,6 +26,8 @@ except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
         f"Numba cannot be imported ({first_line(error)}): look at the environment variables that begin with "
         "NUMBA_."
     ) from error
+
+Result = TypeVar("Result")
 
 PIECES_PER_THREAD = 8
 _most: ContextVar[int | None] = ContextVar("rapids_trav_threads", default=None)
@@ -116,3 +118,18 @@ class Threads:
             if not helper.cancel():
                 helper.result()
         return results
+
+    def run_parts(self, function: Callable[[int, int], Result], n_items: int) -> list[Result]:
+        """Call `function(begin, end)` for equal parts of the items, one for each thread; results in order.
+
+        Without items it is called once.
+        """
+        n_parts = max(min(self.size, n_items), 1)
+        results: dict[int, Result] = {}
+
+        def run_some(begin: int, end: int) -> None:
+            for part in range(begin, end):
+                results[part] = function(n_items * part // n_parts, n_items * (part + 1) // n_parts)
+
+        self.run(run_some, n_parts, grain=1)
+        return [results[part] for part in range(n_parts)]

@@ -53,7 +53,7 @@ class AdjacencySet:
 
     @cached_property
     def backward(self) -> Adjacency:
-        return self._rebuilt(transpose=True) if self.directed else self.forward
+        return self._rebuilt(symmetric=False) if self.directed else self.forward
 
     @cached_property
     def symmetric(self) -> Adjacency:
@@ -71,7 +71,7 @@ class AdjacencySet:
         """How many independent searches there is room for, up to `most`."""
         return most
 
-    def _rebuilt(self, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+    def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         """The edges both ways, or else by destination."""
         engine = self._engine
         assert isinstance(engine, Engine)  # a builder beside one has its own way

@@ -83,11 +83,11 @@ class LimitedAdjacencySet(AdjacencySet):
                 view = super().gather_view(direction, weighted, pushed)
         return replace(view, budget=self._budget)
 
-    def _rebuilt(self, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+    def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         n_bytes = self._adjacency_bytes(symmetric)
         source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
         with self._growing(n_bytes + source) as grown:
-            built = super()._rebuilt(symmetric=symmetric, transpose=transpose)
+            built = super()._rebuilt(symmetric=symmetric)
             grown.append(built.nbytes)  # it is kept when this has returned
             return built
 

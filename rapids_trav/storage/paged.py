@@ -133,7 +133,7 @@ class PagedAdjacencySet(AdjacencySet):
         getattr(self, name)
         return self._weights[name]
 
-    def _rebuilt(self, *, symmetric: bool = False, transpose: bool = False) -> Adjacency:
+    def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         weights, xp = self._weights.get("forward"), self._outside.xp
         self._outside.search_rows.give_up()
         size = block_within(self._outside.budget)
@@ -147,10 +147,10 @@ class PagedAdjacencySet(AdjacencySet):
                 first = last
 
         built = self._outside.build_adjacency(
-            chunks, self.n_vertices, symmetric=symmetric, transpose=transpose
+            chunks, self.n_vertices, symmetric=symmetric, transpose=not symmetric
         )
         if weights is not None:  # without edges a build has seen none
-            name = "backward" if transpose else "symmetric"
+            name = "symmetric" if symmetric else "backward"
             self._weights[name] = weights[:0] if built.weights is None else built.weights
         return replace(built, weights=None)
 

@@ -13,11 +13,16 @@ SEARCH = "a search"
 
 def room_of(asked: Searches, place: Place, n_vertices: int) -> int:
     """Return the bytes of these searches, run at once by an engine whose arrays lie there."""
+    return asked.nbytes(place == "host", n_vertices, vertex_bytes(n_vertices), threads_of(place))
+
+
+def threads_of(place: Place) -> int:
+    """Return how many threads take room of their own, for an engine whose arrays lie there."""
     if place == "device":
-        return asked.nbytes(False, n_vertices, vertex_bytes(n_vertices))
+        return 1
     from rapids_trav.engines.cpu.runtime.compile import Team
 
-    return asked.nbytes(True, n_vertices, vertex_bytes(n_vertices), Team().size)
+    return Team().size
 
 
 def needed_beside(asked: Searches, n_bytes: int) -> int:

@@ -8,6 +8,7 @@ from rapids_trav.engines.interface import Engine, SumsOf
 from rapids_trav.memory.model.build import vertex_bytes
 from rapids_trav.memory.model.search import bounds_bytes, edge_shares_bytes, shares_bytes, sums_bytes
 from rapids_trav.storage.interface import Storage
+from rapids_trav.storage.search_memory import threads_of
 
 
 def adding_up(
@@ -15,25 +16,19 @@ def adding_up(
 ) -> AbstractContextManager[None]:
     """Hold room for sums over distances."""
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
-    return storage.room(sums_bytes(host, n_vertices, vertex, _threads(host), of == "vertices"), what)
+    n_bytes = sums_bytes(host, n_vertices, vertex, threads_of(engine.place), of == "vertices")
+    return storage.room(n_bytes, what)
 
 
 def sharing(storage: Storage, engine: Engine, n_vertices: int, n_edges: int) -> AbstractContextManager[None]:
     """Hold room for the shares of vertices, and of so many edges, in shortest paths."""
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
-    n_bytes = shares_bytes(host, n_vertices, n_edges, vertex, _threads(host))
+    n_bytes = shares_bytes(host, n_vertices, n_edges, vertex, threads_of(engine.place))
     return storage.room(n_bytes + edge_shares_bytes(n_edges, vertex), "the betweenness")
 
 
 def bounding(storage: Storage, engine: Engine, n_vertices: int) -> AbstractContextManager[None]:
     """Hold room for eccentricities by bounds, and for the sums that may end them."""
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
-    return storage.room(bounds_bytes(host, n_vertices, vertex, _threads(host)), "the eccentricities")
-
-
-def _threads(host: bool) -> int:
-    if not host:
-        return 1
-    from rapids_trav.engines.cpu.runtime.compile import Team
-
-    return Team().size
+    n_bytes = bounds_bytes(host, n_vertices, vertex, threads_of(engine.place))
+    return storage.room(n_bytes, "the eccentricities")

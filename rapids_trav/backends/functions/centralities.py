@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.algorithms.betweenness import scales
+from rapids_trav.algorithms.closeness import closeness_of
 from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched
 from rapids_trav.backends.functions.unweighted import located
 from rapids_trav.backends.graphs import structure_of
@@ -78,21 +79,15 @@ def _by_node(structure: Structure, values: Array) -> dict[Node, Value]:
     return dict(zip(structure.nodes, values.tolist(), strict=True))
 
 
-def _closeness(sums: DistanceSums, n: int, improved: bool) -> Array:
-    """Return the closeness of nodes that so many others reach."""
-    found: Array = sums.reached / np.maximum(sums.total, 1)
-    return found * (sums.reached / max(n - 1, 1)) if improved else found
-
-
 @dispatched(least=EVERY_SOURCE, refuse=unweighted("distance"))
 def closeness_centrality(
     G: Graph, u: Value = None, distance: Value = None, wf_improved: bool = True
 ) -> dict[Node, float] | float:
     structure = structure_of(G)
     if u is None:
-        return _by_node(structure, _closeness(_sums_to_all(structure), structure.n, wf_improved))
+        return _by_node(structure, closeness_of(_sums_to_all(structure), structure.n, wf_improved, np))
     sums = _sums_from(structure, [located(structure, u, "Source")], backwards=True)
-    return float(_closeness(sums, structure.n, wf_improved)[0])
+    return float(closeness_of(sums, structure.n, wf_improved, np)[0])
 
 
 @dispatched(least=EVERY_SOURCE, refuse=unweighted("nbunch", "distance", "sources"))

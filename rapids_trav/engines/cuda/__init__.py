@@ -147,15 +147,11 @@ class CudaEngine:
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
         """The same edges by destination."""
-        edges = self.expand_rows(adjacency)
-        chunks = partial(iter, [(edges.src, edges.dst)])
-        return self.build_adjacency(chunks, adjacency.n_vertices, transpose=True)
+        return self._rebuilt(adjacency, transpose=True)
 
     def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
         """Each edge in both rows, a self-loop once; the transpose would be of no help."""
-        edges = self.expand_rows(adjacency)
-        chunks = partial(iter, [(edges.src, edges.dst)])
-        return self.build_adjacency(chunks, adjacency.n_vertices, symmetric=True)
+        return self._rebuilt(adjacency, symmetric=True)
 
     def free_bytes(self) -> int:
         """Bytes of device memory that can be had."""
@@ -265,6 +261,11 @@ class CudaEngine:
 
         with _device_memory("the paths", 16 * len(targets)):
             return predecessors.walk(predecessor, targets)
+
+    def _rebuilt(self, adjacency: Adjacency, **how: bool) -> Adjacency:
+        """Build another adjacency of the same edges."""
+        edges = self.expand_rows(adjacency)
+        return self.build_adjacency(partial(iter, [(edges.src, edges.dst)]), adjacency.n_vertices, **how)
 
     def _variant(self, name: str) -> Callable[[View, Array, BfsOptions], Search]:
         from rapids_trav.engines.cuda.bfs import direction, textbook

@@ -26,18 +26,18 @@ def encode_strings(text: pa.LargeStringArray, threads: Threads) -> Groups:
     """Group strings by their bytes."""
     n = len(text)
 
-    def encode(begin: int, end: int) -> tuple[int, pa.DictionaryArray]:
-        return begin, text.slice(begin, end - begin).dictionary_encode()
+    def encode(begin: int, end: int) -> pa.DictionaryArray:
+        return text.slice(begin, end - begin).dictionary_encode()
 
-    parts = sorted(threads.run(encode, n, grain=max(n // threads.size, 1)), key=lambda part: part[0])
-    joined = pa.concat_arrays([part.dictionary for _, part in parts])
+    parts = threads.run_parts(encode, n)
+    joined = pa.concat_arrays([part.dictionary for part in parts])
     numbers, firsts = group_strings(*buffers_of(joined), threads)
     codes = np.empty(n, numbers.dtype)
-    base = 0
-    for begin, part in parts:
-        size = len(part.dictionary)
-        codes[begin : begin + len(part)] = numbers[base : base + size][part.indices.to_numpy()]
-        base += size
+    begin = base = 0
+    for part in parts:
+        end, size = begin + len(part), len(part.dictionary)
+        codes[begin:end] = numbers[base : base + size][part.indices.to_numpy()]
+        begin, base = end, base + size
     rows = np.empty(len(firsts), np.int32 if n < 2**31 else np.int64)
     rows[codes] = np.arange(n, dtype=rows.dtype)
     return Groups(codes, rows)

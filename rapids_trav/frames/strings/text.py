@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.frames.columns import Dtype, Series
+from rapids_trav.frames.strings.words import WORD
 
-WORD = 8  # bytes that are looked at together
 BLOCK = 1 << 14  # objects that are looked at and then copied, while they are in the cache
 
 

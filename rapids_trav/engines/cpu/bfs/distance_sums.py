@@ -32,37 +32,21 @@ def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
     """Search from each of the distinct `sources`, and add up distances at each vertex or for each source."""
     out, into = view.out, view.into
     sources = np.ascontiguousarray(sources, np.int64)
-    n_groups = -(-len(sources) // GROUP)
+
+    def search_groups(begin: int, end: int) -> DistanceSums:
+        ours = sources[begin * GROUP : end * GROUP]
+        sums = DistanceSums.none(view.n_vertices if of == "vertices" else len(ours), np)
+        state = _state(view)
+        for first in range(0, len(ours), GROUP):
+            _search_group(
+                out.row_offsets, out.column_indices, into.row_offsets, into.column_indices, into.n_linked,
+                ours[first : first + GROUP], *state, *sums.arrays, of == "vertices", first,
+            )  # fmt: skip
+        return sums
+
     with Team() as team:
-        n_parts = max(1, min(team.size, n_groups))
-        parts: dict[int, DistanceSums] = {}
-
-        def search_part(begin: int, end: int) -> None:
-            for part in range(begin, end):
-                groups = range(n_groups * part // n_parts, n_groups * (part + 1) // n_parts)
-                ours = sources[groups.start * GROUP : groups.stop * GROUP]
-                parts[part] = sums = empty_sums(view.n_vertices if of == "vertices" else len(ours))
-                state = _state(view)
-                for first in range(0, len(ours), GROUP):
-                    _search_group(
-                        out.row_offsets, out.column_indices, into.row_offsets, into.column_indices,
-                        into.n_linked, ours[first : first + GROUP], *state,
-                        sums.reached, sums.total, sums.inverse, sums.largest, of == "vertices", first,
-                    )  # fmt: skip
-
-        if n_groups:
-            team.run(search_part, n_parts, grain=1)
-    if not parts:
-        return empty_sums(view.n_vertices if of == "vertices" else 0)
-    in_order = [parts[part] for part in range(n_parts)]
-    return in_order[0].joined(in_order[1:], np) if of == "sources" else in_order[0].added(in_order[1:], np)
-
-
-def empty_sums(length: int) -> DistanceSums:
-    """Return sums over no searches."""
-    return DistanceSums(
-        np.zeros(length, np.int64), np.zeros(length, np.int64), np.zeros(length), np.zeros(length, np.int32)
-    )
+        parts = team.run_parts(search_groups, -(-len(sources) // GROUP))
+    return parts[0].joined(parts[1:], np) if of == "sources" else parts[0].added(parts[1:], np)
 
 
 def _state(view: View) -> tuple[Array, Array, Array]:

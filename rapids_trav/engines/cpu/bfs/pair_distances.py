@@ -21,21 +21,18 @@ def pair_distances(view: View, starts: Array, ends: Array) -> PairDistances:
     """Return the distance from each of `starts` to that of `ends` beside it."""
     n, out, into = view.n_vertices, view.out, view.into
     distance, edges = np.empty(len(starts), np.int32), np.empty(len(starts), np.int64)
+
+    def search_some(begin: int, end: int) -> None:
+        marks = np.full((2, n), -1, np.int64)
+        queues = np.empty((2, n), out.column_indices.dtype)
+        for pair in range(begin, end):
+            distance[pair], edges[pair] = _one_pair(
+                out.row_offsets, out.column_indices, into.row_offsets, into.column_indices,
+                starts[pair], ends[pair], pair, marks, queues,
+            )  # fmt: skip
+
     with Team() as team:
-        n_parts = max(1, min(team.size, len(starts)))
-
-        def search_part(begin: int, end: int) -> None:
-            for part in range(begin, end):
-                first, last = len(starts) * part // n_parts, len(starts) * (part + 1) // n_parts
-                marks = np.full((2, n), -1, np.int64)
-                queues = np.empty((2, n), out.column_indices.dtype)
-                for pair in range(first, last):
-                    distance[pair], edges[pair] = _one_pair(
-                        out.row_offsets, out.column_indices, into.row_offsets, into.column_indices,
-                        starts[pair], ends[pair], pair, marks, queues,
-                    )  # fmt: skip
-
-        team.run(search_part, n_parts, grain=1)
+        team.run_parts(search_some, len(starts))
     return PairDistances(distance, int(edges.sum()))
 
 

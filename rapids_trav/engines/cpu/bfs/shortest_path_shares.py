@@ -25,26 +25,23 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
     """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
     out = view.out
     sources = np.ascontiguousarray(sources, np.int64)
+
+    def search_some(begin: int, end: int) -> PathShares:
+        of_vertices, reached = np.zeros(view.n_vertices), np.zeros(view.n_vertices, np.int64)
+        of_edges = np.zeros(out.n_edges if edges else 0)
+        _search_all(
+            out.row_offsets, out.column_indices, sources[begin:end], of_vertices, of_edges, edges, reached
+        )
+        return PathShares(of_vertices, of_edges if edges else None, reached)
+
     with Team() as team:
-        n_parts = max(1, min(team.size, len(sources)))
-        parts: dict[int, PathShares] = {}
-
-        def search_part(begin: int, end: int) -> None:
-            for part in range(begin, end):
-                ours = sources[len(sources) * part // n_parts : len(sources) * (part + 1) // n_parts]
-                of_vertices, reached = np.zeros(view.n_vertices), np.zeros(view.n_vertices, np.int64)
-                of_edges = np.zeros(out.n_edges if edges else 0)
-                _search_all(out.row_offsets, out.column_indices, ours, of_vertices, of_edges, edges, reached)
-                parts[part] = PathShares(of_vertices, of_edges if edges else None, reached)
-
-        team.run(search_part, n_parts, grain=1)
-    first = parts[0]
-    for part in range(1, n_parts):
-        first.vertices[:] += parts[part].vertices
-        first.reached[:] += parts[part].reached
-        if first.edges is not None:
-            first.edges[:] += parts[part].edges
-    return first
+        total, *others = team.run_parts(search_some, len(sources))
+    for shares in others:
+        total.vertices[:] += shares.vertices
+        total.reached[:] += shares.reached
+        if total.edges is not None:
+            total.edges[:] += shares.edges
+    return total
 
 
 @kernel

@@ -30,5 +30,4 @@ def distance_sums(
         parts = [parts[0].added([sums], cupy)] if parts and of == "vertices" else [*parts, sums]
     if parts:
         return parts[0].joined(parts[1:], cupy)
-    length = view.n_vertices if of == "vertices" else 0
-    return DistanceSums(*(cupy.zeros(length, dtype) for dtype in (np.int64, np.int64, np.float64, np.int32)))
+    return DistanceSums.none(view.n_vertices if of == "vertices" else 0, cupy)
