@@ -10,7 +10,7 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, type_name, written
 from rapids_trav.frames import arrow, forms, proxies
-from rapids_trav.frames.columns import Array, Frame, Series, Values, move
+from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, move
 from rapids_trav.frames.forms import Form
 from rapids_trav.frames.libraries import library, library_of, nullable_dtype
 from rapids_trav.ids.lookup import as_columns
@@ -82,18 +82,13 @@ def _values(graph: TraversableGraph, answer: Values) -> tuple[Frame, list[str]]:
     answer = proxies.opened(answer, on_gpu=graph.rows.source.library.name == "cudf")
     _form(answer, "answer")
     values = forms.opened(answer)
-    vertex = _vertex_columns(graph)
+    vertex = id_names("vertex", graph.ids.width)
     if missing := [name for name in vertex if name not in values.columns]:
         raise TravError(
             f"answer has no column {missing[0]!r}: give an answer with a row for each vertex, such as those "
             f"of bfs, components or pagerank."
         )
     return values, [str(name) for name in values.columns if name not in vertex]
-
-
-def _vertex_columns(graph: TraversableGraph) -> list[str]:
-    width = graph.ids.width
-    return ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
 
 
 def _ends(graph: TraversableGraph, on: object, names: Sequence[Hashable]) -> list[tuple[list[Hashable], str]]:
@@ -136,7 +131,7 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
             return xp.empty(0, dtype=np.int64)
         return move(encode(as_columns(what, ids, graph.ids.dtypes, lib)), xp)
 
-    vertex = _vertex_columns(graph)
+    vertex = id_names("vertex", graph.ids.width)
     of_answer = places(values[vertex[0]] if len(vertex) == 1 else values[vertex], "answer")
     if len(of_answer) and (int(of_answer.min()) < 0 or len(xp.unique(of_answer)) < len(of_answer)):
         raise TravError(

@@ -13,7 +13,7 @@ from rapids_trav.algorithms.request import on_engine, vertices
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Frame, Series, Values, move
+from rapids_trav.frames.columns import Frame, Series, Values, id_names, move
 from rapids_trav.frames.libraries import library_of
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
@@ -91,8 +91,7 @@ def _is_default(index: Series) -> bool:
 
 
 def _of_frame(graph: TraversableGraph, program: Program, frame: Frame) -> tuple[Array, Array]:
-    width = graph.ids.width
-    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
+    names = id_names("vertex", graph.ids.width)
     if missing := [name for name in (*names, "value") if name not in frame.columns]:
         raise TravError(
             f"initial has no column {missing[0]!r}: give {', '.join(names)} and value, as in an answer."

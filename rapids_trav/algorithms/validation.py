@@ -27,7 +27,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import Frame, move
+from rapids_trav.frames.columns import Frame, id_names, move
 from rapids_trav.memory.model.build import CHECKED_BYTES
 from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
@@ -92,8 +92,7 @@ def _check_tree(
 ) -> None:
     """Refuse what `check_tree` refuses."""
     xp, library = graph.engine.xp, graph.rows.source.library
-    width = graph.ids.width
-    names = ["vertex"] if width == 1 else [f"vertex_{i}" for i in range(width)]
+    names = id_names("vertex", graph.ids.width)
     vertex = on_engine(graph, vertices(graph, "result", result[names]))
     distance = graph.values.filled(-1, np.int32)
     distance[vertex] = move(library.array(result["distance"].fillna(-1).astype("int32")), xp)

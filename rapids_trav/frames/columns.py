@@ -33,6 +33,11 @@ class BitMasked(NamedTuple):
     null_count: Callable[[], int]
 
 
+def id_names(name: str, width: int) -> list[str]:
+    """Return the names of the columns of an id: `name`; of several columns `name_0` and so on."""
+    return [name] if width == 1 else [f"{name}_{i}" for i in range(width)]
+
+
 def move(array: Array, xp: ModuleType) -> Array:
     """The array on the side of the bus where `xp` computes (no copy if it is there already)."""
     if xp is np:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms, proxies
-from rapids_trav.frames.columns import Array, Frame
+from rapids_trav.frames.columns import Array, Frame, id_names
 
 if TYPE_CHECKING:
     import igraph
@@ -41,7 +41,7 @@ class EdgeColumns:
     @property
     def vertex(self) -> list[str]:
         """Columns of the vertices in an answer."""
-        return ["vertex"] if len(self.src) == 1 else [f"vertex_{i}" for i in range(len(self.src))]
+        return id_names("vertex", len(self.src))
 
 
 def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx.Graph:

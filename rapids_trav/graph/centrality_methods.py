@@ -41,8 +41,9 @@ class CentralityMethods(GraphProperties):
         improved : bool, default True
             Multiply by the share of the other vertices that count (Wasserman and Faust), so that vertices
             of small components do not come out high.
-        where : str, optional
-            Boolean edge column: use only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to use: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
 
         Returns
         -------
@@ -142,8 +143,9 @@ class CentralityMethods(GraphProperties):
             Count the two ends of a path as well.
         direction : {"out", "in", "both"}
             Follow edges from source to destination, backwards, or both ways.
-        where : str, optional
-            Boolean edge column: use only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to use: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
 
         Returns
         -------

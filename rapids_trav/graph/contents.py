@@ -8,7 +8,7 @@ from rapids_trav.algorithms.result_rows import Rows
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine
-from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.columns import Frame, id_names
 from rapids_trav.ids.maps import Column, IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.edge_rows import PairReader
@@ -73,9 +73,7 @@ class GraphContents:
     def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
         """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
         columns = self.ids.decode(internal, nulls)
-        if len(columns) == 1:
-            return {name: columns[0]}
-        return {f"{name}_{i}": column for i, column in enumerate(columns)}
+        return dict(zip(id_names(name, len(columns)), columns, strict=True))
 
     def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
         """Return the caller's ids at these places of their order, or all, as `id_columns` does."""

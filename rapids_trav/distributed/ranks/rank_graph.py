@@ -32,7 +32,7 @@ from rapids_trav.edges.sources import edge_columns
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.multigpu.partition import ROUND_EDGES, build
 from rapids_trav.errors import TravError, listed
-from rapids_trav.frames.columns import Dtype, Frame
+from rapids_trav.frames.columns import Dtype, Frame, id_names
 from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import Column
 from rapids_trav.memory.budget import Budget
@@ -146,9 +146,7 @@ class RankGraph:
 
 
 def _named(name: str, columns: Sequence[Column]) -> dict[str, Column]:
-    if len(columns) == 1:
-        return {name: columns[0]}
-    return {f"{name}_{i}": column for i, column in enumerate(columns)}
+    return dict(zip(id_names(name, len(columns)), columns, strict=True))
 
 
 def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: RankBuildOptions) -> RankGraph:
