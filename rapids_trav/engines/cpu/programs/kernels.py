@@ -121,13 +121,26 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
             sums[part] = in_total
 
     @compiler.inlined
+    def gathered_at(columns, weights, messages, e):
+        message = messages[np.uintp(columns[np.uintp(e)])]
+        return gather(message, cast(1) if weights is None else weights[np.uintp(e)])
+
+    @compiler.inlined
     def gathered_over(columns, weights, messages, first, length, identity):
-        reduced = identity
-        for e in range(first, first + length):
-            message = messages[np.uintp(columns[e])]
-            weight = cast(1) if weights is None else weights[e]
-            reduced = reduce(reduced, gather(message, weight))
-        return reduced
+        """Reduce in four chains, since each reduction waits for the one before it in its chain."""
+        one, two, three, four = identity, identity, identity, identity
+        last = first + length
+        e = first
+        while e + 4 <= last:
+            one = reduce(one, gathered_at(columns, weights, messages, e))
+            two = reduce(two, gathered_at(columns, weights, messages, e + 1))
+            three = reduce(three, gathered_at(columns, weights, messages, e + 2))
+            four = reduce(four, gathered_at(columns, weights, messages, e + 3))
+            e += 4
+        while e < last:
+            one = reduce(one, gathered_at(columns, weights, messages, e))
+            e += 1
+        return reduce(reduce(one, two), reduce(three, four))
 
     @compiler.inlined
     def settle(v, gathered, sum_of_totals, parameters, values, degrees, new_values, new_messages, changed):
