@@ -80,7 +80,7 @@ def examine() -> Examination:
 
 
 def choose_engine() -> str:
-    """The name "cuda" where there is a GPU with the packages that use it, else "cpu"."""
+    """Return "cuda" if there is a GPU and the packages that use it, else "cpu"."""
     return "cuda" if find_driver().gpus and all(find_version(name) for name in GPU_PACKAGES) else "cpu"
 
 
@@ -136,6 +136,6 @@ def advise(driver: Driver, packages: dict[str, str | None]) -> list[str]:
 
 
 def extra_for(cuda: str) -> str | None:
-    """The extra with the newest packages that a driver runs."""
+    """Return the extra with the newest packages that a driver supports."""
     major = int(re.match(r"\d+", cuda)[0])  # type: ignore[index]
     return next((extra for extra in EXTRAS if int(extra[2:]) <= major), None)

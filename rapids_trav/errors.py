@@ -39,12 +39,12 @@ class TravWarning(UserWarning):
 
 
 def plain(value: object) -> Any:
-    """A NumPy scalar as Python's own."""
+    """Convert a NumPy scalar to a Python one."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
 def written(value: object) -> str:
-    """A value as a message shows it: as Python writes it, cut if it is long."""
+    """Return a value as messages show it: its repr, cut if it is long."""
     try:
         text = " ".join(line.strip() for line in repr(plain(value)).splitlines())  # an array has several
     except ValueError:  # an integer of more digits than Python writes
@@ -63,5 +63,5 @@ def listed(values: Iterable[object]) -> str:
 
 
 def type_name(value: object) -> str:
-    """The type of a value with its module, unless it is Python's own."""
+    """Return the name of a value's type, with its module unless that is built in."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

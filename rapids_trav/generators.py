@@ -71,7 +71,7 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
 def rmat_frames(
     scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas", rows: int = ROWS
 ) -> Iterator[Frame]:
-    """The edges of `rmat` as successive frames of `rows` rows, each made when it is asked for.
+    """Yield the edges of `rmat` as successive frames of `rows` rows.
 
     Every edge is made from its number alone, so that a graph whose edges fit no memory is built from
 
@@ -92,7 +92,7 @@ def rmat_frames(
 def _rmat_arguments(
     scale: object, edge_factor: object, seed: object, library: object
 ) -> tuple[int, int, int]:
-    """The scale, the number of edges and the seed, checked."""
+    """Check the arguments; return the scale, the number of edges and the seed."""
     check_library(library)
     scale = _whole("scale", scale, 0, MOST_SCALE)
     return scale, _whole("edge_factor", edge_factor, 0) << scale, _whole("seed", seed, 0)
@@ -152,7 +152,7 @@ def _streams(seed: int) -> tuple[np.uint64, np.uint64, np.uint64]:
 
 
 def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -> np.ndarray:
-    """A permutation of 0, ..., 2**scale - 1, computed: a table of it would take gigabytes.
+    """Permute 0, ..., 2**scale - 1 by computation, since a table would take gigabytes.
 
     Multiplying by an odd number, adding and folding the upper half of the bits onto the lower one are each
     one-to-one; the first two stir the upper bits, the last brings them down.
@@ -165,7 +165,7 @@ def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -
 
 
 def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
-    """A grid of `rows * columns` vertices in row order, each joined to its right and its lower neighbour."""
+    """Make a grid of `rows * columns` vertices in row order, joined to the right and downwards."""
     rows, columns = _whole("rows", rows, 0), _whole("columns", columns, 0)
     _check_room(2 * rows * columns, _dtype(rows * columns), library)
     xp = _arrays(library)
@@ -176,7 +176,7 @@ def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
 
 
 def path(n_vertices: int, *, library: str = "pandas") -> Frame:
-    """The path 0, 1, ..., n_vertices - 1."""
+    """Make the path 0, 1, ..., n_vertices - 1."""
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
     vertex = _arrays(library).arange(n_vertices, dtype=_dtype(n_vertices))
@@ -184,7 +184,7 @@ def path(n_vertices: int, *, library: str = "pandas") -> Frame:
 
 
 def star(n_vertices: int, *, library: str = "pandas") -> Frame:
-    """Vertex 0 joined to each of the n_vertices - 1 others."""
+    """Make a star: vertex 0 joined to each of the n_vertices - 1 others."""
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
     xp = _arrays(library)
@@ -209,7 +209,7 @@ def _dtype(n_vertices: int) -> np.dtype:
 
 
 def _whole(what: str, value: object, first: int, last: int = MOST) -> int:
-    """An integer from `first` to `last`; booleans and floats are refused."""
+    """Return an integer from `first` to `last`; refuse booleans and floats."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -93,7 +93,7 @@ def run(trace: Frame, *, title: str = "") -> Figure:
 
 
 def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.DataFrame:
-    """The frame in pandas, if it has the columns that are drawn; `source` tells where one comes from."""
+    """Convert a frame to pandas, and check its columns; `source` says which call returns them."""
     if not hasattr(frame, "columns"):
         raise TravError(f"{what} is {kind_of(frame)}, not a frame: give {source}.")
     if missing := [name for name in columns if name not in frame.columns]:
@@ -111,7 +111,7 @@ def save(figure: Figure, path: str | Path) -> None:
 
 
 def check_picture(path: str | Path) -> Path:
-    """The path, if a picture can be written there; asked before the work rather than after it."""
+    """Return the path if a picture can be written there; called before the work starts."""
     path = file_location("path", path)
     formats = _figure(1).canvas.get_supported_filetypes()
     if path.suffix.lower().lstrip(".") not in formats:

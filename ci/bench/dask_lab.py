@@ -129,7 +129,7 @@ class DaskLab:
 
     @property
     def workers(self) -> tuple[str, ...]:
-        return tuple(self.client.scheduler_info(n_workers=-1)["workers"])
+        return tuple(self.client.nthreads())
 
     def gang(self, n_workers: int) -> Gang:
         """Return the ranks on the first so many workers; they stay until a failure or `close`."""

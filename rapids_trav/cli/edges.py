@@ -122,7 +122,7 @@ class OpenGraph:
     seconds: float
 
     def ids(self, texts: tuple[str, ...], option: str) -> list:
-        """Ids as the file has them; those of several columns are written as a row of CSV."""
+        """Return ids in the types of the file; an id of several columns is given as a row of CSV."""
         if len(self.id_readers) == 1:
             return [self.id_readers[0].read(text, option) for text in texts]
         rows = [split_id(text, len(self.id_readers), option) for text in texts]
@@ -218,7 +218,7 @@ def _open_on_cluster(
     string_ids: bool,
     engine: str,
 ) -> OpenGraph:
-    """A graph on the workers of a cluster, which read the edges."""
+    """Build a graph on the workers of a cluster, which read the edges."""
     from rapids_trav.cli import clusters  # imports Dask
 
     refuse_given(
@@ -256,7 +256,7 @@ def _open_on_cluster(
 def _open_saved(
     path: Path, engine: str, memory_limit: str | None, spill: str | None, start: float, weight: str | None
 ) -> OpenGraph:
-    """A saved graph; options that describe a file have no meaning for it."""
+    """Open a saved graph; refuse options that describe a file of edges."""
     refuse_given(OF_FILES, f"edges, and {path} is a saved graph")
     with progress("Opening the graph"):
         graph = Graph.open(path, engine=engine, memory_limit=memory_limit, spill=spill)
@@ -272,7 +272,7 @@ def _open_saved(
 
 
 def _engine_with(variant: str, engine: str) -> str:
-    """The engine's name, if it can be used here and has the variant."""
+    """Return the engine's name if it is available and has the variant."""
     try:
         variants = select(engine, "pandas").variants
     except TravError as error:
@@ -304,7 +304,7 @@ def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _ends(source: Frame | Path, src: Sequence, dst: Sequence) -> tuple[list, list]:
-    """The columns of both ends, those named or the usual ones."""
+    """Return the columns of both ends: those named, or the usual ones."""
     if isinstance(source, Path):
         read_schema(source)  # refuses what is not Parquet
     opened = open_edges(source)
@@ -314,7 +314,7 @@ def _ends(source: Frame | Path, src: Sequence, dst: Sequence) -> tuple[list, lis
 
 
 def _read(path: Path, **options: Given) -> Frame:
-    """The edges, with what the reader had to guess said on the standard error."""
+    """Read the edges, and report on standard error what the reader had to guess."""
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
         frame = read_edges(path, **options)

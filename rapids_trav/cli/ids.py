@@ -31,7 +31,7 @@ class IdReader:
     what: str
 
     def read(self, text: str, option: str) -> Hashable:
-        """The id, or the sentence that names the option."""
+        """Read an id; an error names the option."""
         try:
             return self.parse(text)
         except (ValueError, ArithmeticError):
@@ -41,7 +41,7 @@ class IdReader:
 
 
 def split_id(text: str, width: int, option: str) -> list[str]:
-    """The values of an id of several columns, which is written as a row of CSV."""
+    """Split an id of several columns, which is given as a row of CSV."""
     try:
         values = next(csv.reader([text], strict=True))
     except csv.Error:
@@ -55,7 +55,7 @@ def split_id(text: str, width: int, option: str) -> list[str]:
 
 
 def id_readers(graph: Graph) -> list[IdReader]:
-    """One for each column of the graph's ids."""
+    """Return a reader for each column of the graph's ids."""
     contents = graph.contents
     first = contents.id_columns("id", graph.engine.xp.zeros(min(graph.n_vertices, 1), dtype=np.int64))
     return readers(to_pandas(contents.frame(first)), contents.ids.dtypes)
@@ -87,7 +87,7 @@ def _reader(dtype: Dtype, example: object) -> IdReader:
 
 
 def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:
-    """A time; one without a zone is in the ids' own."""
+    """Read a time; without a zone it is in that of the ids."""
     time = pd.Timestamp(text)
     if zone is None and time.tzinfo is not None:
         raise ValueError(text)
@@ -130,7 +130,7 @@ def _mixture(words: Series) -> str:
 
 
 def _has_large_integers(column: Series) -> bool:
-    """Whether pandas has read integers past 64 bits, which it holds as objects."""
+    """Return whether pandas has read integers of more than 64 bits, which it holds as objects."""
     return bool(column.dtype == object and pd.api.types.infer_dtype(column) == "integer")
 
 

@@ -126,7 +126,7 @@ def bfs(
 def paths(
     source: tuple[str, ...], target: tuple[str, ...], output: str | None, quiet: bool, **given: Given
 ) -> None:
-    """A shortest path from the nearest source to each target, by steps or by weight.
+    """Find a shortest path from the nearest source to each target, by steps or by weight.
 
     \b
     rapids-trav paths facebook --source 0 --target 4038
@@ -169,7 +169,7 @@ def khop(
     quiet: bool,
     **given: Given,
 ) -> None:
-    """The neighbourhood within k steps of the seeds: its edges (--output) and its vertices (--vertices).
+    """Find what lies within k steps of the seeds: edges (--output) and vertices (--vertices).
 
     \b
     rapids-trav khop facebook --seed 0 --k 1 --output neighbourhood.csv
@@ -204,7 +204,7 @@ def computed(answer: Answer) -> Answer:
 
 
 def screen_beside(*outputs: str | None) -> Console:
-    """The summary goes to the standard output, unless the result does."""
+    """Return the console of the summary: standard output, unless the result goes there."""
     return console(stderr="-" in outputs)
 
 
@@ -227,7 +227,7 @@ def write(result: Frame, output: str | None) -> None:
 
 
 def _by_target(result: Frame) -> list[tuple[str, list[str]]]:
-    """Each target with the vertices on the way to it, none if it was not reached."""
+    """Return each target with the vertices on its path; none if it was not reached."""
     target = names(result, "target")
     vertex = names(result[result["step"].notna()], "vertex")
     return [

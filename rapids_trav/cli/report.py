@@ -31,17 +31,17 @@ class _Console(Console):
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that prints names of files and vertices as they are."""
+    """Return a console that prints names of files and vertices without interpreting markup."""
     return _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """A number of things: 1 step, 2 steps."""
+    """Return a number with its noun: 1 step, 2 steps."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def progress(task: str) -> AbstractContextManager:
-    """A spinner with the time, on the standard error of a terminal; nothing elsewhere."""
+    """Show a spinner with the time on standard error if that is a terminal."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         return nullcontext()
@@ -76,7 +76,7 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def level_counts(result: Frame, n_vertices: int | None = None) -> pd.DataFrame:
-    """Vertices by distance: columns `distance`, `vertices`, `cumulative`; a null distance is "unreached".
+    """Count vertices by distance: `distance`, `vertices`, `cumulative`; a null is "unreached".
 
     With `n_vertices`, vertices that the result leaves out count as unreached.
     """
@@ -90,7 +90,7 @@ def level_counts(result: Frame, n_vertices: int | None = None) -> pd.DataFrame:
 
 
 def level_table(levels: pd.DataFrame, screen: Console) -> Table:
-    """The summary by level, each with a bar."""
+    """Return the summary as a table with a bar for each level."""
     table = _numbers("distance", "vertices", "cumulative")
     width = max(min(BAR_WIDTH, screen.width - NUMBERS_WIDTH), 0)
     sign = "#" if screen.options.ascii_only else "█"
@@ -108,7 +108,7 @@ def level_table(levels: pd.DataFrame, screen: Console) -> Table:
 
 
 def trace_table(trace: pd.DataFrame) -> Table:
-    """The trace, a row for each level."""
+    """Return the trace as a table with a row for each level."""
     table = _numbers(*trace.columns, title="trace")
     for row in _ends(trace):
         values = zip(trace.columns, row or trace.columns, strict=True)
@@ -117,7 +117,7 @@ def trace_table(trace: pd.DataFrame) -> Table:
 
 
 def _numbers(*names: str, title: str | None = None) -> Table:
-    """A table of numbers; where the screen is narrow they go on in the next line and lose no digit."""
+    """Return a table of numbers that wraps on a narrow screen instead of cutting digits."""
     table = Table(title=title)
     for name in names:
         table.add_column(name, justify="right", overflow="fold")
@@ -140,5 +140,5 @@ def _cell(name: str, value: float | str | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time to read: 12 ms, 3.4 s."""
+    """Format a time: 12 ms, 3.4 s."""
     return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.1f} s"

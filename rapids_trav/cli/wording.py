@@ -35,7 +35,7 @@ _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^]]*\]|[\d.,]+ [kMGT]?B\b|\.\.\.|[\w/+-]+(?:\.\
 
 
 def options_of(commands: Iterable[click.Command]) -> dict[str, str]:
-    """How each option is written, by its name in Python."""
+    """Return how each option is written, by its name in Python."""
     options = dict(RENAMED)
     for command in commands:
         for parameter in command.params:
@@ -45,14 +45,14 @@ def options_of(commands: Iterable[click.Command]) -> dict[str, str]:
 
 
 def rephrased(message: str) -> str:
-    """The message without advice that only a Python program can follow."""
+    """Remove advice from a message that only a Python program can follow."""
     for said, instead in REPHRASED:
         message = re.sub(said, instead, message)
     return message
 
 
 def on_command_line(message: str, options: dict[str, str]) -> str:
-    """The message with options as they are typed: `memory_limit='8GB'` is `--memory-limit 8GB`."""
+    """Write options of a message as they are typed: `memory_limit='8GB'` as `--memory-limit 8GB`."""
     message = rephrased(message)
     names = "|".join(sorted(options, key=len, reverse=True))
 

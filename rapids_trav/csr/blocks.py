@@ -26,7 +26,7 @@ def edge_blocks(
 
 
 def sources(adjacency: Adjacency, begin: int, end: int, xp: ModuleType) -> Array:
-    """The rows of the edges `begin` to `end - 1`."""
+    """Return the rows of the edges `begin` to `end - 1`."""
     offsets = adjacency.row_offsets
     home = np if isinstance(offsets, np.ndarray) else xp
     bounds = home.searchsorted(offsets, home.asarray([begin, end - 1]), side="right")

@@ -48,7 +48,7 @@ def plan_pages(
     most_bytes: int | None = None,
     longest: int | None = None,
 ) -> PagePlan:
-    """The fewest pages that fit, `n_streams` at a time, into `free_bytes`.
+    """Plan the fewest pages of which `n_streams` fit into `free_bytes`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def page_rows(row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: i
 
 
 def longest_row(row_offsets: Array, block: int = 1 << 24) -> int:
-    """Edges of the longest row, read a block at a time: the differences of all rows would be a copy."""
+    """Return the edges of the longest row, read in blocks to avoid a copy of the offsets."""
     return max(
         (int(np.diff(row_offsets[i : i + block + 1]).max()) for i in range(0, len(row_offsets) - 1, block)),
         default=0,
@@ -110,7 +110,7 @@ def longest_row(row_offsets: Array, block: int = 1 << 24) -> int:
 
 
 def first_resident(row_offsets: Array, free_bytes: int, edge_bytes: int) -> int:
-    """Where the end of the edges begins that `free_bytes` hold: an edge at which a row starts.
+    """Return the first edge of the longest run of last rows that fits into `free_bytes`.
 
     Rows stand in descending order of length, so these are the shortest rows, and the most.
     """

@@ -11,13 +11,13 @@ from rapids_trav.csr.blocks import BLOCK, edge_blocks
 
 
 def self_loops(adjacency: Adjacency, xp: ModuleType, block: int = BLOCK) -> int:
-    """Edges whose two ends are the same vertex (each stands once in a symmetric adjacency too)."""
+    """Count self-loops (each is stored once in a symmetric adjacency too)."""
     blocks = edge_blocks(adjacency, xp, block=block)
     return sum(int((edges.src == edges.dst).sum()) for edges in blocks)
 
 
 def duplicate_edges(adjacency: Adjacency, xp: ModuleType, directed: bool, block: int = BLOCK) -> int:
-    """Edges that repeat another; of an undirected edge each direction is one, and is counted once.
+    """Count edges that repeat another; an undirected edge counts once.
 
     Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
     """

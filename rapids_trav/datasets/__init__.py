@@ -18,7 +18,7 @@ def names() -> list[str]:
 
 
 def path(name: str) -> Path:
-    """Where the Parquet file of a shipped graph is.
+    """Return the path of a shipped graph's Parquet file.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def path(name: str) -> Path:
 
 
 def load(name: str, library: str = "pandas") -> Frame:
-    """Edges of a shipped graph as a frame with int32 columns `src` and `dst`.
+    """Load the edges of a shipped graph as a frame with int32 columns `src` and `dst`.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
 
 
 def _weight_dtype(dtype: Dtype) -> np.dtype:
-    """The type, of the four that engines know, in which weights of a column keep their values."""
+    """Return which of the engines' four weight types holds the values of a column."""
     dtype = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)

@@ -187,7 +187,7 @@ def _duration(test: Comparison, text: str) -> object:
 
 
 def _plain(column: Series) -> Series:
-    """The column with its values in place of categories."""
+    """Return the column with its values in place of categories."""
     categories = getattr(column.dtype, "categories", None)
     return column if categories is None else column.astype(categories.dtype)
 

@@ -56,7 +56,7 @@ class ParquetEdges(FrameRows):
         return sum(group.num_rows for part in self._fragments() for group in part.row_groups)
 
     def _fragments(self) -> Iterator[ParquetFileFragment]:
-        """The files, each known to be Parquet."""
+        """Return the files after a check that each is Parquet."""
         for fragment in self._dataset.get_fragments():
             try:
                 fragment.ensure_complete_metadata()
@@ -75,7 +75,7 @@ class ParquetEdges(FrameRows):
             )
 
     def _schema(self, fragment: ParquetFileFragment) -> pa.Schema:
-        """The columns of a file in its own types, with those that its path tells."""
+        """Return the schema of a file, including the partition columns of its path."""
         import pyarrow.dataset
 
         schema = fragment.physical_schema

@@ -47,16 +47,16 @@ class EdgeSource(Protocol):
         """These rows of a chunk, with all columns of the edges."""
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
-        """The edges as successive frames, with at least these columns, or with all.
+        """Yield the edges as successive frames, with at least these columns or with all.
 
         With `rows`, frames that are made for it have no more rows, as far as files allow.
         """
 
     def count_rows(self) -> int | None:
-        """How many edges there are, if that can be told without reading them."""
+        """Return the number of edges if it is known without reading them."""
 
     def deliver(self, frame: Frame) -> Frame:
-        """A result in the kind of frame that came in."""
+        """Return a result in the kind of frame that came in."""
 
 
 def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
@@ -155,7 +155,7 @@ class FrameEdges(FrameRows):
         return sum(map(len, self._frames))
 
     def id_bytes(self, columns: Sequence[Hashable]) -> int | None:
-        """Bytes of these columns; Python's objects, which they share with the graph, are not counted."""
+        """Return the bytes of these columns; Python objects are shared with the graph and not counted."""
         return sum(int(frame[name].memory_usage(index=False)) for frame in self._frames for name in columns)
 
 
@@ -190,7 +190,7 @@ def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
 
 
 def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:
-    """The columns that hold sources and destinations: those named, else the default pair that exists."""
+    """Return the columns of sources and destinations: those named, else the default pair that exists."""
     if src is None and dst is None:
         for pair in DEFAULT_COLUMNS:
             if all(name in source.columns for name in pair):
@@ -218,7 +218,7 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
 
 
 def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) -> list[Hashable]:
-    """One end's columns as a list; a tuple may be the label of one column."""
+    """Return the columns of one end as a list; a tuple may be the label of one column."""
     if isinstance(columns, (list, pd.Index)) or (
         isinstance(columns, tuple) and columns not in source.columns
     ):

@@ -39,7 +39,7 @@ def id_names(name: str, width: int) -> list[str]:
 
 
 def move(array: Array, xp: ModuleType) -> Array:
-    """The array on the side of the bus where `xp` computes (no copy if it is there already)."""
+    """Return the array in the memory where `xp` computes, without a copy if it is there already."""
     if xp is np:
         return array.get() if hasattr(array, "get") else np.asarray(array)
     return xp.asarray(array)

@@ -39,7 +39,7 @@ def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None
 
 
 def library(name: str, proxied: bool = False) -> PandasFrames | CudfFrames:
-    """The operations of the library called "pandas" or "cudf"; if `proxied`, on what cudf.pandas wraps."""
+    """Return the operations of "pandas" or "cudf"; if `proxied`, for objects that cudf.pandas wraps."""
     if proxied:
         return ProxiedCudfFrames() if name == "cudf" else ProxiedPandasFrames()
     return CudfFrames() if name == "cudf" else PandasFrames()
@@ -60,7 +60,7 @@ class PandasFrames:
         return pd.concat(parts, **options)
 
     def column(self, values: Values, dtype: Dtype = None) -> Series:
-        """A column from a sequence, an array, or a column of either library."""
+        """Make a column from a sequence, an array, or a column of either library."""
         if library_of(values, ("Series", "Index")) == "cudf":
             values = values.to_pandas()
         return _native(pd.Series(values, dtype=dtype))
@@ -77,11 +77,11 @@ class PandasFrames:
         return frame
 
     def from_arrow(self, table: pa.Table) -> Frame:
-        """An Arrow table as a frame."""
+        """Return an Arrow table as a frame."""
         return proxies.opened(table.to_pandas(ignore_metadata=True), on_gpu=False)
 
     def array(self, column: Series) -> np.ndarray:
-        """The values of a numeric or boolean column without nulls; not copied where the layout allows."""
+        """Return the values of a numeric or boolean column without nulls, if possible without a copy."""
         dtype = column.dtype  # pandas' nullable and PyArrow's types tell NumPy's, sparse ones its `subtype`
         return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
 
@@ -137,14 +137,14 @@ class PandasFrames:
         return pd.Index(vocabulary).get_indexer(pd.Index(column, dtype=vocabulary.dtype))
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
-        """The given rows of a column (None: all of them, as a copy); with `nulls`, row -1 is null."""
+        """Return the given rows of a column (None: a copy of all); with `nulls`, row -1 is null."""
         if rows is None:
             return column.copy()
         taken = column.array.take(move(rows, np), allow_fill=nulls)
         return pd.Series(taken, dtype=column.dtype)
 
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
-        """An array as a column of `dtype`, which may be one of the library's own."""
+        """Return an array as a column of `dtype`, which may be one of the library's own."""
         if not isinstance(column, Masked):
             values = move(column, np)
             plain = isinstance(dtype, np.dtype)
@@ -157,7 +157,7 @@ class PandasFrames:
         return _nullable(values, valid).astype(dtype)
 
     def frame(self, columns: Mapping[str, Column]) -> pd.DataFrame:
-        """A frame of columns that are not used elsewhere: they are not copied."""
+        """Make a frame of columns without copying them; the caller must not use them elsewhere."""
         return pd.DataFrame({name: self._entry(column) for name, column in columns.items()}, copy=False)
 
     def _entry(self, column: Column) -> Series:
@@ -167,13 +167,13 @@ class PandasFrames:
         return column if own else move(column, np)
 
     def hand_out(self, frame: Frame) -> Frame:
-        """A frame made here as the caller has frames."""
+        """Return a frame in the form that the caller uses."""
         return frame
 
 
 @functools.cache
 def _cuts_strings() -> bool:
-    """Whether this pandas takes two strings for one if they differ behind a null character alone."""
+    """Return whether this pandas ignores what follows a null character when it compares strings."""
     return len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 1
 
 
@@ -189,7 +189,7 @@ def _is_native(dtype: Dtype) -> bool:
 
 
 def _native(column: Series) -> Series:
-    """The column as `PandasFrames.native` has it."""
+    """Return the column in the form that `PandasFrames.native` describes."""
     dtype = column.dtype
     if _is_native(dtype):
         return column
@@ -208,7 +208,7 @@ def _native(column: Series) -> Series:
 
 
 def names_nothing(dtype: Dtype) -> bool:
-    """Whether values cannot be ids.
+    """Return whether the values cannot be ids.
 
     Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
     take of Arrow's other types (nanoseconds of a day it rounds, narrow decimals it cannot count), nor NumPy's
@@ -320,7 +320,7 @@ class CudfFrames:
         return self._cudf.Series.from_pylibcudf(self._device_column(column)).astype(dtype)
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
-        """A frame of columns that are not used elsewhere: they are not copied."""
+        """Make a frame of columns without copying them; the caller must not use them elsewhere."""
         if any(isinstance(column, self._cudf.Series) for column in columns.values()):
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
         # Straight from device columns: the constructor from a dict costs more than many a search.
@@ -339,7 +339,7 @@ class CudfFrames:
         return self._masked(self._bare(column), column)
 
     def _bare(self, column: Array | Masked | BitMasked) -> pylibcudf.Column:
-        """The values as a device column, which does not know yet which of them are null."""
+        """Return the values as a device column without a null mask."""
         return self._wrapped(column.values if isinstance(column, (Masked, BitMasked)) else column)
 
     def _masked(self, bare: pylibcudf.Column, column: Array | Masked | BitMasked) -> pylibcudf.Column:
@@ -359,7 +359,7 @@ class CudfFrames:
         return pylibcudf.Column.from_cuda_array_interface(array)
 
     def hand_out(self, frame: Frame) -> Frame:
-        """A frame made here as the caller has frames."""
+        """Return a frame in the form that the caller uses."""
         return frame
 
 
@@ -394,5 +394,5 @@ class ProxiedCudfFrames(CudfFrames):
 
 
 def nullable_dtype(dtype: np.dtype) -> str:
-    """The name of pandas' nullable dtype for integers or floats."""
+    """Return the name of pandas' nullable dtype for integers or floats."""
     return {"i": "Int", "u": "UInt", "f": "Float"}[dtype.kind] + str(8 * dtype.itemsize)

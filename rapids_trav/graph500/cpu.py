@@ -41,12 +41,12 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float, float | None]:
 
 
 def contiguous(array: Array, dtype: np.dtype) -> Array:
-    """The array in a type and layout for kernels; not copied if it has them."""
+    """Return the array in a type and layout for kernels, without a copy if it has them."""
     return np.ascontiguousarray(array, dtype)
 
 
 def has_neighbor(src: Array, dst: Array, n: int) -> np.ndarray:
-    """Whether each vertex has an edge to another one: bool (n,), in host memory."""
+    """Return whether each vertex has an edge to another one: bool (n,), in host memory."""
     found = np.zeros(n, np.bool_)
     with Team() as team:
         team.run(_has_neighbor, len(src), src, dst, found, grain=GRAIN)
@@ -54,7 +54,7 @@ def has_neighbor(src: Array, dst: Array, n: int) -> np.ndarray:
 
 
 def to_labels(labels: Array, predecessor: Array, root: int, n: int) -> Array:
-    """The specification's parent array (n,): `predecessor` of the vertices `labels`, in those labels."""
+    """Return the specification's parent array (n,): `predecessor` in the numbering of `labels`."""
     parent = np.full(n, NONE, labels.dtype)
     with Team() as team:
         team.run(_to_labels, len(labels), labels, predecessor, parent, grain=GRAIN)
@@ -71,7 +71,7 @@ def component_edges(parent: Array, src: Array) -> int:
 def count_faults(
     parent: Array, root: int, edges: Iterable[tuple[Array, Array]], level: Array | None
 ) -> list[int]:
-    """How often rules 1 to 5 are broken, levels that are not depths, and tuples with an end out of range."""
+    """Count violations of rules 1 to 5, levels that are not depths, and ends out of range."""
     n = len(parent)
     with Team() as team:
 
@@ -134,7 +134,7 @@ def _first_ancestors(parent, root, ancestors, begin, end):
 
 @kernel
 def _jump(root, ancestors, following, begin, end):
-    """One round of pointer doubling; how many vertices had yet to reach the root."""
+    """Do one round of pointer doubling; return how many vertices had yet to reach the root."""
     moved = 0
     for v in range(begin, end):
         ancestor = ancestors[v, 0]

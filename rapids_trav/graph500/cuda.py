@@ -121,7 +121,7 @@ def count_faults(
 
 
 def _settled(kernels: Kernels, parent: Array, root: int, faults: cupy.ndarray) -> tuple[Array, Array]:
-    """The ancestors after as many rounds of pointer doubling as it takes, and an array of the same shape."""
+    """Double pointers until they settle; return the ancestors and a spare array of that shape."""
     import cupy
 
     n = len(parent)

@@ -11,7 +11,7 @@ from rapids_trav.csr.adjacency import Array
 
 
 def named(engine: str) -> ModuleType:
-    """The functions for the engine called "cpu" or "cuda"."""
+    """Return the functions for the engine called "cpu" or "cuda"."""
     if engine == "cuda":
         from rapids_trav.graph500 import cuda
 
@@ -22,5 +22,5 @@ def named(engine: str) -> ModuleType:
 
 
 def of(array: Array) -> ModuleType:
-    """The functions for the device that holds an array."""
+    """Return the functions for the device that holds an array."""
     return named("cuda" if hasattr(array, "__cuda_array_interface__") else "cpu")

@@ -164,7 +164,7 @@ class _Bench:
         self.n_labels = n_labels
 
     def warm_up(self) -> None:
-        """A tiny run."""
+        """Run a tiny benchmark, so that everything is compiled."""
         edges = generators.rmat(WARM_UP_SCALE, library=self.device.LIBRARY)
         self.search(self.construct(edges), self.engine.xp.zeros(1, np.int32))
 
@@ -182,7 +182,7 @@ class _Bench:
     def searches(
         self, graph: Graph, roots: np.ndarray, validate: bool, tell: Notify
     ) -> list[dict[str, object]]:
-        """A row for each root, searched one after another."""
+        """Search from one root after another; return a row for each."""
         xp = self.engine.xp
         labels = xp.asarray(graph.ids.decode(xp.arange(graph.n_vertices))[0])
         sources = xp.asarray(graph.ids.encoder()([xp.asarray(roots)]))
@@ -201,7 +201,7 @@ class _Bench:
     def _row(
         self, graph: Graph, labels: Array, source: Array, root: int, validate: bool
     ) -> dict[str, object]:
-        """One root: search, convert, count, validate.  Nothing but the row outlives it."""
+        """Search from one root, convert, count and validate; only the row is kept."""
         device, n = self.device, self.n_labels
         found, seconds, device_seconds = device.timed(lambda: self.search(graph, source))
         parent, conversion, _ = device.timed(lambda: device.to_labels(labels, found.predecessor, root, n))

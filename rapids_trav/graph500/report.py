@@ -59,7 +59,7 @@ class Report:
         return None if valid.isna().any() else bool(valid.all())
 
     def output(self) -> dict[str, float]:
-        """The specification's output keys in its order; times in seconds, TEPS in edges a second."""
+        """Return the specification's output keys in order; times in seconds, TEPS in edges per second."""
         return {
             "SCALE": self.scale,
             "edgefactor": self.edge_factor,
@@ -102,7 +102,7 @@ class Report:
         }
 
     def as_dict(self) -> dict[str, object]:
-        """All keys, and the searches as a list of rows, for JSON: what is not a number is None."""
+        """Return all keys, and the searches as a list of rows, for JSON; NaN becomes None."""
         rows = [
             {name: _plain(value) for name, value in row.items()} for row in self.searches.to_dict("records")
         ]
@@ -110,7 +110,7 @@ class Report:
         return {**keys, "searches": rows}
 
     def __str__(self) -> str:
-        """The lines ``key: value``, the specification's first."""
+        """Return lines of ``key: value``, those of the specification first."""
         keys = {**self.output(), **self.more_output()}
         return "\n".join(f"{name}: {_text(value)}" for name, value in keys.items())
 

@@ -51,7 +51,7 @@ def open_bytes(path: Path) -> pa.NativeFile:
 
 
 def reading_error(path: Path, error: Exception) -> TravError:
-    """One sentence for what a library said while it read `path`."""
+    """Turn a library's error about reading `path` into one sentence."""
     return TravError(
         f"{path} cannot be read: {first_line(error)}; check that it is whole, and what its name says it is."
     )

@@ -14,7 +14,7 @@ from rapids_trav.utilities.extras import needed_for
 
 
 def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
-    """Edges of a square matrix: int64 `src` and `dst`, and `weight` unless the file is a pattern."""
+    """Read the edges of a square matrix: int64 `src` and `dst`, and `weight` unless it is a pattern."""
     with needed_for("Reading a Matrix Market file", "scipy", "mtx"):
         import scipy.io  # which other formats have not to wait for
         import scipy.sparse

@@ -16,7 +16,7 @@ from rapids_trav.io.formats import check_columns, reading_error
 
 
 def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Frame:
-    """Frame of a Parquet file or folder; only `columns` if given."""
+    """Read a Parquet file or folder; only `columns` if given."""
     folder = path.is_dir()
     schema = _common_schema(path) if folder else read_schema(path)
     check_columns(path, schema.names, columns or ())
@@ -42,7 +42,7 @@ def read_schema(path: Path) -> pa.Schema:
 
 
 def _common_schema(folder: Path) -> pa.Schema:
-    """The columns of all files, in types that hold each file's."""
+    """Return the columns of all files, in types that hold the values of each."""
     schemas = [read_schema(folder)]
     try:
         schemas += [fragment.physical_schema for fragment in _dataset(folder).get_fragments()]
@@ -61,7 +61,7 @@ def _dataset(path: Path) -> pyarrow.dataset.Dataset:
 
 
 def import_cudf() -> ModuleType:
-    """The module `cudf`, or the sentence that says how to get it."""
+    """Import `cudf`, or raise a sentence that says how to install it."""
     try:
         import cudf
     except ImportError as error:

@@ -66,7 +66,7 @@ def read_text(
     string_ids: bool = False,
     id_columns: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Frame of a text file; `id_columns` hold the ids, the first two columns if not given."""
+    """Read a text file; `id_columns` hold the ids, by default the first two columns."""
     try:
         check_delimiter(delimiter)
         layout = find_layout(path, format, delimiter, header, id_columns or ())
@@ -248,19 +248,19 @@ def _default_names(count: int) -> tuple[str, ...]:
 
 
 def _has_surplus(path: Path, layout: TextLayout) -> bool:
-    """Whether the first row has more fields than there are names; pandas drops them if they are empty."""
+    """Return whether the first row has more fields than names; pandas drops empty ones."""
     with closing(_lines(path, layout)) as lines:
         return any(len(split(line, layout.delimiter)) > len(layout.names) for _, line in islice(lines, 1))
 
 
 def _has_short_row(path: Path, layout: TextLayout) -> bool:
-    """Whether a row has fewer fields than the first, which pandas fills up with nulls."""
+    """Return whether a row has fewer fields than the first; pandas fills it with nulls."""
     with closing(_lines(path, layout)) as lines:
         return any(len(split(line, layout.delimiter)) < len(layout.names) for _, line in lines)
 
 
 def _malformed(path: Path, layout: TextLayout, ids: list[str]) -> TravError:
-    """The sentence for the first line with too many fields or too few, or without an id."""
+    """Return the error for the first line with too many or too few fields, or without an id."""
     expected = len(layout.names)
     positions = [layout.names.index(name) for name in ids]
     with closing(_lines(path, layout)) as lines:
@@ -280,7 +280,7 @@ def _malformed(path: Path, layout: TextLayout, ids: list[str]) -> TravError:
 
 
 def _lines(path: Path, layout: TextLayout) -> Generator[tuple[int, str]]:
-    """The rows of data with their line numbers, without comments, and without rows of several lines."""
+    """Yield rows of data with their line numbers, without comments and rows of several lines."""
     inside = False  # of a quoted field that began on an earlier line
     with closing(_open_lines(path)) as lines:
         for number, line in islice(enumerate(lines, 1), layout.skip, None):
@@ -292,7 +292,7 @@ def _lines(path: Path, layout: TextLayout) -> Generator[tuple[int, str]]:
 
 
 def _without(comment: str | None, line: str) -> str:
-    """The line up to the character that begins a comment."""
+    """Return the line up to the character that begins a comment."""
     return line.partition(comment)[0] if comment else line
 
 

@@ -25,7 +25,7 @@ WRITABLE = {
 
 
 def check_output(path: str | Path) -> Path:
-    """The path, if a frame can be written there; asked before the work rather than after it."""
+    """Return the path if a frame can be written there; called before the work starts."""
     path = file_location("path", path)
     if _kind(path) is None:
         raise TravError(f"{path} has no extension of a result: use {', '.join(WRITABLE)}.")
@@ -33,7 +33,7 @@ def check_output(path: str | Path) -> Path:
 
 
 def check_writable(path: str | Path) -> Path:
-    """The path, if a file can be made there; asked before the work likewise."""
+    """Return the path if a file can be created there; called before the work starts."""
     path = file_location("path", path)
     if path.is_dir():
         raise TravError(f"{path} is a folder: name a file in it.")
@@ -61,7 +61,7 @@ def write_frame(frame: Frame, path: str | Path) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Whether a new file may take its place: not of a pipe or device, nor where the folder is read-only."""
+    """Return whether a new file may replace it: never a pipe or device, nor in a read-only folder."""
     folder = Path(os.path.realpath(path)).parent
     return not path.exists() or (path.is_file() and os.access(folder, os.W_OK))
 
@@ -88,7 +88,7 @@ def _write(frame: Frame, path: Path, kind: str | None) -> None:
 
 
 def to_pandas(frame: Frame) -> pd.DataFrame:
-    """The frame in pandas, with nullable types for numbers; cuDF has none for categories or zoned times."""
+    """Convert a frame to pandas, with nullable types for numbers; cuDF has none for the other types."""
     frame = proxies.opened(frame, on_gpu=False)
     if not hasattr(frame, "to_pandas"):
         return frame

@@ -96,7 +96,7 @@ class Budget:
         return self._peak
 
     def held(self) -> dict[str, int]:
-        """Bytes by what holds them."""
+        """Return the bytes held, by holder."""
         with self._changed:
             return dict(self._held)
 
@@ -224,7 +224,7 @@ class Budget:
                 self.release(n_bytes, what)
 
     def refusal(self, n_bytes: int, what: str, beside: int = 0) -> TravMemoryError:
-        """The error for `what`: how much it takes, what holds the rest, and the limit that is enough."""
+        """Return the error for `what`: what it needs, what holds the rest, and a sufficient limit."""
         whole = self._foreseen()
         with self._changed:
             needed, base, free, claim = int(n_bytes) + int(beside), self._used, self.free, self._claim
@@ -266,7 +266,7 @@ class Budget:
         return self._used if claim is None else claim.held + claim.kept
 
     def _foreseen(self) -> int:
-        """The most that this thread has said it will hold; counting may be refused in turn, and is plain."""
+        """Return the most that this thread has announced to hold."""
         outlooks, self._own.outlooks = self._outlooks, []
         try:
             return max((total() for total in outlooks), default=0)

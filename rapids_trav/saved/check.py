@@ -51,7 +51,7 @@ def look_through(edges: Adjacency) -> Findings:
 
 @kernel
 def _mixed(x):
-    """The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
+    """Mix the bits of a word by the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -49,7 +49,7 @@ class GraphFolder:
         return file in self.head.files
 
     def array(self, name: str, *types: str) -> np.ndarray:
-        """One of the arrays, mapped, which is of one of these types."""
+        """Map one of the arrays, and check that it has one of these types."""
         path = self.path / f"{name}.npy"
         try:
             array = open_array(path)
@@ -63,7 +63,7 @@ class GraphFolder:
         return array
 
     def vertices(self, name: str) -> np.ndarray:
-        """An array of internal ids, mapped, each of which is one of the graph's."""
+        """Map an array of internal ids, and check that each is one of the graph's."""
         n = self.head.n_vertices
         array = self.array(name, vertex_dtype(n).str)
         if not _below(array, n):
@@ -72,7 +72,7 @@ class GraphFolder:
         return array
 
     def edges(self) -> Adjacency:
-        """The adjacency, of mapped arrays, in which no kernel can go astray.
+        """Map the adjacency, and check that no kernel can read out of bounds.
 
         Every edge leads to a vertex and no weight is NaN: to see that takes a twentieth of a second for each
         GB that is in memory.  With `verify`, which takes as long as the checksums, rows ascend, an undirected
@@ -117,7 +117,7 @@ class GraphFolder:
             raise damaged(self.path / HEAD, f"tells {head.n_edges:,} edges, and there are {n_edges:,}")
 
     def table(self, name: str, columns: list[str], n_rows: int | None = None) -> pa.Table:
-        """One of the tables, which has these columns and, if given, so many rows."""
+        """Read one of the tables, and check its columns and, if given, its number of rows."""
         import pyarrow.parquet
 
         path = self.path / f"{name}.parquet"
@@ -137,7 +137,7 @@ class GraphFolder:
 
 
 def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
-    """A saved graph, after a look at what its files should be.
+    """Open a saved graph after checking its files against its head.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _ascend(offsets: np.ndarray) -> bool:
 
 
 def _below(array: np.ndarray, n: int) -> bool:
-    """Whether all are from 0 to n - 1; as unsigned integers negative ones are large."""
+    """Return whether all are from 0 to n - 1; as unsigned integers, negative ones are large."""
     unsigned = array.view(f"u{array.dtype.itemsize}")
     return all(int(unsigned[i : i + BLOCK].max()) < n for i in range(0, len(array), BLOCK))
 

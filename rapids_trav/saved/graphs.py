@@ -63,7 +63,7 @@ def open_saved(
     spill: str | os.PathLike[str] | None,
     verify: bool | None,
 ) -> GraphParts:
-    """The parts of the graph in the folder that `Graph.open` documents."""
+    """Open the folder that `Graph.open` documents; return the parts of the graph."""
     if verify is not None:
         flag("verify", verify)
     saved = open_folder(folder, verify)

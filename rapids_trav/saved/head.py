@@ -167,7 +167,7 @@ def _range(entry: Mapping[str, Any], n: int, width: int) -> RangeEntry:
 
 
 def _holds(dtype: np.dtype, first: int, n: int) -> bool:
-    """Whether a type holds the n integers from `first` on, each of them exactly."""
+    """Return whether a type holds the n integers from `first` on exactly."""
     last = first + max(n - 1, 0)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -181,7 +181,7 @@ def _holds(dtype: np.dtype, first: int, n: int) -> bool:
 
 
 def _files(entries: Any, n: int, ids: RangeEntry | TableEntry, *, weighted: bool) -> dict[str, SavedFile]:
-    """The files, which are those that such a graph has: names are not taken from the head."""
+    """Return the files that such a graph has; names are never taken from the head."""
     vertex = (vertex_dtype(n).newbyteorder("<").str,)
     types: dict[str, tuple[str, ...]] = {"row_offsets.npy": OFFSETS, "column_indices.npy": vertex}
     if weighted:
@@ -229,7 +229,7 @@ def _flag(what: str, value: object) -> bool:
 
 
 def is_name(value: object) -> bool:
-    """Whether it can be the name of a column: text has no lone surrogates, which no frame takes."""
+    """Return whether it can name a column: text must not contain lone surrogates."""
     return isinstance(value, int) or (isinstance(value, str) and not SURROGATE.search(value))
 
 

@@ -26,7 +26,7 @@ ARROW = "[pyarrow]"  # ends the names of Arrow's dtypes in pandas
 
 
 def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa.Table], dict[str, Any]]:
-    """The ids as an entry of `graph.json`, as tables and as arrays."""
+    """Describe the ids: an entry of `graph.json`, tables, and arrays."""
     arrays = {} if ids.order is None else {"order": ids.order}
     base = ids.ascending
     if isinstance(base, RangeIds) and isinstance(base.dtype, np.dtype):
@@ -54,7 +54,7 @@ def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa
 
 
 def restore(folder: GraphFolder, library: Library, xp: ModuleType) -> IdMap:
-    """The map of the ids of a saved graph."""
+    """Return the id map of a saved graph."""
     entry, n = folder.head.ids, folder.head.n_vertices
     ids: IdMap
     if isinstance(entry, RangeEntry):
@@ -67,7 +67,7 @@ def restore(folder: GraphFolder, library: Library, xp: ModuleType) -> IdMap:
 
 
 def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: ModuleType) -> IdMap:
-    """The map of the ids in a table, in which they stand once each and in ascending order."""
+    """Return the id map of a table of distinct ids in ascending order."""
     n, width = folder.head.n_vertices, len(entry.dtypes)
     table = folder.table("ids", [f"vertex_{i}" for i in range(width)], n)
     categories = {i: folder.table(f"categories_{i}", ["category"]) for i in entry.ordered}
@@ -120,20 +120,20 @@ def _categories(table: pa.Table) -> pd.Series:
 
 
 def _arrow_column(table: pa.Table, name: str, dtype: str) -> pd.Series:
-    """A column in the type of Arrow's that the file keeps, since pandas does not read all of their names."""
+    """Return a column in the Arrow type of the file, since pandas cannot parse all of their names."""
     column = pd.Series(pd.arrays.ArrowExtensionArray(table.column(name)))
     # Parquet gives a few types back as others; those have names that pandas reads.
     return column if str(column.dtype) == dtype else column.astype(dtype)
 
 
 def _dtype_name(dtype: Dtype) -> str:
-    """The name of a dtype in `graph.json`; "string" alone is the type that Arrow backs."""
+    """Return the name of a dtype in `graph.json`; plain "string" is the type backed by Arrow."""
     python = isinstance(dtype, pd.StringDtype) and dtype.storage == "python" and dtype.na_value is pd.NA
     return "string[python]" if python else str(dtype)
 
 
 def _permutation(folder: GraphFolder, xp: ModuleType) -> Array:
-    """The order of the vertices, in which each stands once."""
+    """Return the order of the vertices after a check that it is a permutation."""
     n, order = folder.head.n_vertices, xp.asarray(folder.vertices("order"))
     seen = xp.zeros(len(order), dtype=bool)
     if len(order) == n:

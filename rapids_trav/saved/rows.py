@@ -80,7 +80,7 @@ class SavedRows:
             yield edges.src[kept], edges.dst[kept], weights[kept]
 
     def inside(self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None) -> Frame:
-        """The edges whose both ends are chosen, (n_vertices,): a frame of the ends and the weight."""
+        """Return the edges with both ends `chosen`, (n_vertices,), as a frame of ends and weight."""
         chosen = move(chosen, np)
         batches = self._batches(np.flatnonzero(chosen), rows_at_once or BLOCK)
         found = [self._among(rows, chosen) for rows in batches]
@@ -98,7 +98,7 @@ class SavedRows:
         return self.source.library.frame(columns)
 
     def _place(self) -> np.ndarray | None:
-        """The place of each internal id in ascending order of the caller's; None if that is itself."""
+        """Return the rank of each internal id by the caller's ids; None if internal ids are ranks."""
         return None if self._ids.order is None else move(self._ids.order, np)
 
     def _blocks(self) -> Iterator[tuple[EdgeList, Array | slice]]:
@@ -114,7 +114,7 @@ class SavedRows:
             yield edges, kept
 
     def _batches(self, rows: np.ndarray, block: int) -> Iterator[np.ndarray]:
-        """The rows, so many at a time that their edges are about a block."""
+        """Yield runs of rows whose edges are about a block."""
         offsets = self._adjacency.row_offsets
         total = np.cumsum(offsets[rows + 1] - offsets[rows])
         cuts = np.searchsorted(total, np.arange(block, total[-1] if len(total) else 0, block))

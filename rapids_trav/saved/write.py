@@ -40,7 +40,7 @@ HEAD = "graph.json"
 
 
 def is_saved_graph(folder: Any) -> bool:
-    """Whether a path is that of a saved graph."""
+    """Return whether a path is a saved graph."""
     return (reachable(Path(folder)) / HEAD).is_file()
 
 
@@ -115,7 +115,7 @@ def _umask() -> int:
 
 
 def _write_array(path: Path, array: Any) -> dict[str, Any]:
-    """A .npy file, from an array that may be larger than memory or on a GPU; its size and checksum."""
+    """Write a .npy file from an array in files, memory or a GPU; return its size and checksum."""
     header = io.BytesIO()
     form = {"descr": array.dtype.str, "fortran_order": False, "shape": (len(array),)}
     np.lib.format.write_array_header_1_0(header, form)
@@ -152,6 +152,6 @@ def _write_head(path: Path, head: dict[str, Any]) -> None:
 
 
 def head_bytes(head: Mapping[str, Any]) -> bytes:
-    """The content of `graph.json`, with its own checksum at the end."""
+    """Return the content of `graph.json`, with its own checksum at the end."""
     checksum = zlib.crc32(json.dumps(head, sort_keys=True).encode())
     return json.dumps(dict(head) | {"crc32": f"{checksum:08x}"}, indent=2).encode() + b"\n"

@@ -26,7 +26,7 @@ LONGEST_STEM = 200  # bytes of a name that is part of another; file systems take
 
 
 def array_checksum(array: Array, checksum: int = 0, dtype: Dtype = None) -> int:
-    """Of an array's bytes in `dtype`, wherever it lies; `checksum` is that of what comes before."""
+    """Return the checksum of an array's bytes in `dtype`, continuing from `checksum`."""
     step = max(BLOCK // array.dtype.itemsize, 1)
     for first in range(0, len(array), step):
         block = np.ascontiguousarray(move(array[first : first + step], np), dtype=dtype)
@@ -35,7 +35,7 @@ def array_checksum(array: Array, checksum: int = 0, dtype: Dtype = None) -> int:
 
 
 def file_checksum(path: Path) -> int:
-    """Of a file's bytes."""
+    """Return the checksum of a file's bytes."""
     checksum = 0
     with open_plain(path) as file:
         while block := file.read(BLOCK):
@@ -76,7 +76,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def folder_in_the_making(target: Path) -> Iterator[Path]:
-    """A new folder beside `target`, which the block fills and renames to it; it goes if the block fails.
+    """Make a folder beside `target` for the block to fill and rename; remove it if the block fails.
 
     It is locked as long as somebody fills it.  So those that no process has locked were left by a process
     that was killed, and are removed first.
@@ -93,7 +93,7 @@ def folder_in_the_making(target: Path) -> Iterator[Path]:
 
 
 def _stem(target: Path) -> str:
-    """The name of the target, or what stands for one that leaves no room for letters beside it."""
+    """Return the target's name, or a stand-in if it leaves no room for a suffix."""
     long = len(os.fsencode(target.name)) > LONGEST_STEM
     return hashlib.sha256(os.fsencode(target.name)).hexdigest() if long else target.name
 

@@ -11,7 +11,7 @@ _UNLIMITED = 1 << 60
 
 
 def available_bytes() -> int:
-    """Bytes that can be had without swapping."""
+    """Return the bytes of memory available without swapping."""
     free = _UNLIMITED
     for line in _read(MEMINFO).splitlines():
         if line.startswith("MemAvailable:"):

@@ -10,7 +10,7 @@ from rapids_trav.errors import TravError, written
 
 
 def location(what: str, value: object) -> Path:
-    """The path that an option called `what` names.
+    """Return the path given by the option called `what`.
 
     Raises
     ------

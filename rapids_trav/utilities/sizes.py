@@ -15,7 +15,7 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
-    """Bytes of an amount: an integer, or a number with a unit.
+    """Parse an amount of memory: an integer, or a number with a unit; return bytes.
 
     Units are decimal (kB, MB, GB, TB, PB; the B may be left out) or, with an i, powers of 1024 (MiB, GiB,
     ...).
@@ -43,7 +43,7 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
 
 
 def readable(n_bytes: int) -> str:
-    """Bytes in decimal units, rounded: 1500000 is "1.5 MB"."""
+    """Format bytes in decimal units, rounded: 1500000 is "1.5 MB"."""
     size = float(n_bytes)
     for unit in ("B", "kB", "MB", "GB"):
         if size < 999.5:

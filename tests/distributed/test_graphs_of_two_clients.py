@@ -38,7 +38,7 @@ def test_overlapping_workers(client, cluster, monkeypatch, searches):
     """Two of the four workers have ranks of both graphs, in another order."""
     from rapids_trav.distributed.session.gang import Gang
 
-    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    workers = list(client.nthreads())
     one, two = edges_of("int", seed=1), edges_of("int", n_edges=70, seed=2)
     with distributed.Client(cluster, set_as_default=False) as other:
         chosen = {client.id: workers[:3], other.id: workers[:0:-1]}

@@ -29,7 +29,7 @@ def frame():
 
 
 def workers_of(client):
-    return list(client.scheduler_info(n_workers=-1)["workers"])
+    return list(client.nthreads())
 
 
 def wait_until(found, wanted):

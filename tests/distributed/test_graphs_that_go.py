@@ -129,7 +129,7 @@ def test_a_client_that_closes(client, cluster):
 
 def test_workers_that_are_restarted(doomed):
     graph = graph_of(doomed)
-    lost = list(doomed.scheduler_info(n_workers=-1)["workers"])
+    lost = list(doomed.nthreads())
     answer = graph.bfs(SOURCE)
     doomed.restart()
     with pytest.raises(RankError, match=r"was lost.*build it again") as caught:

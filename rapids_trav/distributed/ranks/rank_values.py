@@ -95,7 +95,7 @@ class RankValues:
         return levels_of_many(self.numbering.rank.xp, self._summed(counts))
 
     def walk(self, predecessor: Array, searches: Array, targets: Array) -> tuple[Array, Array]:
-        """All paths go one step at a time, on all ranks alike: the owners tell the vertices before."""
+        """Walk all paths one step at a time on all ranks; owners supply the preceding vertices."""
         xp = self.numbering.rank.xp
         entry, vertex, row = xp.arange(len(targets)), targets.astype(self.dtype), searches
         steps = []

@@ -123,7 +123,7 @@ def _agree(rank: Rank, parts: list[IdColumn], shapes: list[IdColumn]) -> Compone
 
 
 def _one_dtype(rank: Rank, parts: Sequence[IdColumn], *, empty: bool) -> Dtype | None:
-    """The dtype of all categoricals, if each gives a value the same code.
+    """Return the dtype of all categoricals if they share their codes.
 
     Only if they have as many categories does one rank tell the others its own, which then are theirs as well.
     """

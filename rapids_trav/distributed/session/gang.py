@@ -72,7 +72,8 @@ class Gang:
             If a worker is lost on the way.
         """
         _check(client)
-        there = list(client.scheduler_info(n_workers=-1)["workers"])
+        # Not scheduler_info, which a periodic update of the client's may overwrite at any time.
+        there = list(client.nthreads())
         chosen = tuple(there if workers is None else workers)
         if not chosen:
             raise TravError("The cluster has no workers: wait for some with client.wait_for_workers.")

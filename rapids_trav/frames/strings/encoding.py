@@ -17,7 +17,7 @@ REPEATED = 0.95  # of them distinct at most: some 160,000 that are equally frequ
 
 
 def repeats(text: pa.LargeStringArray) -> bool:
-    """Whether few strings are distinct, as a sample tells."""
+    """Return whether a sample suggests that strings repeat."""
     sample = text.take(pa.array(np.arange(0, len(text), max(len(text) // SAMPLE, 1))))
     return len(sample.unique()) <= REPEATED * len(sample)
 

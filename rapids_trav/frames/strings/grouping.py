@@ -165,7 +165,7 @@ def _number(starts, keys, rows, bases, codes, firsts, begin, end):
 
 @kernel
 def _are_alike(data, offsets, codes, firsts, begin, end):
-    """Whether each row has the bytes of the first row of its number."""
+    """Return whether each row has the bytes of the first row of its number."""
     for i in range(begin, end):
         first = firsts[codes[i]]
         if first != i and not are_equal(data, offsets, i, first):

@@ -49,7 +49,7 @@ def sort_strings(data: np.ndarray, offsets: np.ndarray, rows: np.ndarray, thread
 
 @kernel
 def _common(data, offsets, rows, begin, end):
-    """How many bytes the strings of these rows and the first have in common at their beginning."""
+    """Return the length in bytes of the prefix that the strings of these rows share with the first."""
     first = offsets[rows[0]]
     common = offsets[rows[0] + 1] - first
     for i in range(begin, end):
@@ -115,7 +115,7 @@ def _part(waiting, i):
 
 @kernel
 def _by_size(one, two, three):
-    """The three parts, the largest first."""
+    """Return the three parts, the largest first."""
     if one[1] - one[0] < two[1] - two[0]:
         one, two = two, one
     if one[1] - one[0] < three[1] - three[0]:

@@ -22,7 +22,7 @@ BIG_ENDIAN = sys.byteorder == "big"
 
 @intrinsic
 def _load(typing_context, data, at):
-    """The eight bytes of `data` from `at` on, wherever that is."""
+    """Load the eight bytes of `data` from `at` on, at any alignment."""
 
     def generate(context, builder, signature, args):
         array = make_array(signature.args[0])(context, builder, args[0])
@@ -37,13 +37,13 @@ def _load(typing_context, data, at):
 
 @intrinsic
 def swapped(typing_context, word):
-    """The word with its bytes in the opposite order: compared as a number, it orders as its bytes do."""
+    """Reverse the bytes of a word, so that comparing numbers orders words as their bytes would."""
     return types.uint64(types.uint64), lambda context, builder, signature, args: builder.bswap(args[0])
 
 
 @kernel
 def word_at(data, at, end):
-    """The up to eight bytes from `at` to `end`, at least one, with zeros behind them."""
+    """Return the one to eight bytes from `at` to `end`, followed by zeros."""
     start = min(at, len(data) - WORD)
     word = _load(data, start) >> types.uint64(8 * (at - start))
     left = end - at
@@ -54,7 +54,7 @@ def word_at(data, at, end):
 
 @kernel
 def are_equal(data, offsets, one, other):
-    """Whether two strings have the same bytes."""
+    """Return whether two strings have the same bytes."""
     at, end = offsets[one], offsets[one + 1]
     other_at, other_end = offsets[other], offsets[other + 1]
     if end - at != other_end - other_at:
@@ -69,7 +69,7 @@ def are_equal(data, offsets, one, other):
 
 @kernel
 def comes_first(data, offsets, one, other, depth):
-    """Whether string `one` is less than `other`, which agrees with it in the first `depth` bytes."""
+    """Return whether string `one` is less than `other`; their first `depth` bytes are equal."""
     at, end = offsets[one] + depth, offsets[one + 1]
     other_at, other_end = offsets[other] + depth, offsets[other + 1]
     while at < end and other_at < other_end:

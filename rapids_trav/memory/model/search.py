@@ -71,7 +71,7 @@ class Searches:
     trace: bool = False
 
     def nbytes(self, host: bool, n_vertices: int, vertex: int, n_threads: int = 1) -> int:
-        """Of all of them, run at once by so many threads."""
+        """Return the bytes of all of them, run at once by so many threads."""
         if self.number is None:
             running = search_bytes(host, n_vertices, vertex)
             if self.trace and not host:  # there is room for as many levels as it may have

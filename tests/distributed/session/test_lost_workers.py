@@ -38,7 +38,7 @@ def assert_named(error, gang, rank=VICTIM):
 
 def assert_next_works(client, lost, n_workers=2):
     """The others work, and a new graph as well."""
-    wait_until(lambda: lost in client.scheduler_info(n_workers=-1)["workers"], False)
+    wait_until(lambda: lost in client.nthreads(), False)
     with Gang.open(client) as gang:
         assert lost not in gang.workers and len(gang.workers) >= n_workers
         assert gang.call(ranks.add, 1) == [[len(gang.workers)]] * len(gang.workers)
@@ -79,11 +79,11 @@ def gather_with_a_kill(client, before_the_fetch):
         answer = gang.call(ranks.keep, 3)
         if before_the_fetch:
             kill(gang).join()
-            wait_until(lambda: gang.workers[VICTIM] in client.scheduler_info(n_workers=-1)["workers"], False)
+            wait_until(lambda: gang.workers[VICTIM] in client.nthreads(), False)
         futures = answer.futures("result")
         if not before_the_fetch:
             kill(gang).join()
-            wait_until(lambda: gang.workers[VICTIM] in client.scheduler_info(n_workers=-1)["workers"], False)
+            wait_until(lambda: gang.workers[VICTIM] in client.nthreads(), False)
         for rank, frames in enumerate(futures):
             for frame in frames:
                 if rank == VICTIM:
@@ -121,7 +121,7 @@ def test_killed_while_partitions_are_handed_over(doomed):
 def test_killed_while_opening(doomed):
     """Whatever has been reached, it ends."""
     for after in (0.0, 0.01, 0.03):
-        there = set(doomed.scheduler_info(n_workers=-1)["workers"])
+        there = set(doomed.nthreads())
         with Gang.open(doomed) as gang:
             kill(gang, after=after)
             try:
@@ -133,9 +133,7 @@ def test_killed_while_opening(doomed):
                 assert f"no worker '{gang.workers[VICTIM]}'" in str(error)
             else:
                 pytest.fail("no error after a worker was killed")
-        wait_until(
-            lambda there=there: len(doomed.scheduler_info(n_workers=-1)["workers"]) == len(there), True
-        )
+        wait_until(lambda there=there: len(doomed.nthreads()) == len(there), True)
 
 
 @pytest.mark.parametrize(
