@@ -72,6 +72,6 @@ def _broken(problem: str) -> str:
 
 
 def _installed(package: str) -> bool:
-    """Whether a package can be found; a folder that only has its name is none."""
+    """Return whether a package is installed; a mere folder of its name does not count."""
     spec = find_spec(package)
     return spec is not None and spec.origin is not None

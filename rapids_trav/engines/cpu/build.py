@@ -113,7 +113,7 @@ def _bits(weights: Array | None) -> Array | None:
 def _blocks(
     chunks: Callable, dtype: np.dtype, transpose: bool, weight_dtype: np.dtype | None = None
 ) -> Iterator[tuple[Array, Array, Array | None]]:
-    """The edges as rows, columns and weights, in arrays of one type each and of bounded length."""
+    """Yield the edges as rows, columns and weights, in arrays of one type each and of bounded length."""
     for u, v, *w in chunks():
         rows, columns = (v, u) if transpose else (u, v)
         for begin in range(0, max(len(u), 1), BLOCK):

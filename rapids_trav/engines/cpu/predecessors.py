@@ -10,7 +10,7 @@ from rapids_trav.programs.definition import Scalar
 
 
 def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-    """The smallest `u` with an edge u -> v and `distance[u] == distance[v] - 1`.
+    """Return the smallest `u` with an edge u -> v and `distance[u] == distance[v] - 1`.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _tight(row_offsets, column_indices, weights, distance, unreached, predecesso
 
 
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
-    """The vertices from the root of each target to the target, one path after another.
+    """Return the vertices from the root of each target to the target, one path after another.
 
     Parameters
     ----------

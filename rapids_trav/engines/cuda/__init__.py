@@ -126,35 +126,35 @@ class CudaEngine:
             )
 
     def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
-        """An adjacency of host arrays as searches read it, its edges from `first_resident` on copied."""
+        """Return an adjacency of host arrays as searches read it; copy edges from `first_resident` on."""
         from rapids_trav.engines.cuda.build import host_rows
 
         with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
             return host_rows.reached(adjacency, first_resident)
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
-        """A NumPy array of n entries in host memory that the GPU reaches."""
+        """Allocate a NumPy array of n entries in host memory that the GPU can access."""
         from rapids_trav.engines.cuda.runtime import pinned
 
         return pinned.empty_pinned(n, dtype)
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """An adjacency of NumPy arrays on the device."""
+        """Copy an adjacency of NumPy arrays to the device."""
         from rapids_trav.engines.cuda.build import host_rows
 
         with _device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
             return host_rows.on_device(adjacency)
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
-        """The same edges by destination."""
+        """Return the same edges by destination."""
         return self._rebuilt(adjacency, transpose=True)
 
     def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
-        """Each edge in both rows, a self-loop once; the transpose would be of no help."""
+        """Return each edge in both rows, a self-loop once; a given transpose is not used."""
         return self._rebuilt(adjacency, symmetric=True)
 
     def free_bytes(self) -> int:
-        """Bytes of device memory that can be had."""
+        """Return the bytes of device memory available."""
         from rapids_trav.engines.cuda.runtime import memory
 
         return memory.free_bytes()
@@ -166,7 +166,7 @@ class CudaEngine:
         in_memory.count_ids(ids, count)
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
-        """The edges one by one in row order; shares `column_indices` with the adjacency."""
+        """Return the edges one by one in row order, sharing `column_indices` with the adjacency."""
         from rapids_trav.engines.cuda.build import in_memory
 
         with _device_memory("the edge list", adjacency.column_indices.nbytes):
@@ -179,7 +179,7 @@ class CudaEngine:
             return search(view, sources, options)
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """A search of its own from each of k `sources`: distance (k, n), predecessor (k, n).
+        """Search from each of k `sources` by itself: distance (k, n), predecessor (k, n).
 
         "auto" runs them together, 64 to the word; a variant by name runs them one after another.
         """
@@ -220,7 +220,7 @@ class CudaEngine:
             return executor.run(view, program, state, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-        """The same, with the pages of a graph larger than the GPU shared with the CPU; see `hybrid`.
+        """Iterate as `run` does, sharing pages of a graph larger than the GPU with the CPU; see `hybrid`.
 
         Of a graph that is in the GPU's memory there are none to share: the GPU runs it alone.
         """
@@ -313,7 +313,7 @@ class CudaEngine:
 
     @staticmethod
     def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:
-        """Of one search, or of so many that are independent."""
+        """Return the bytes of one search, or of so many independent ones."""
         asked = Searches(options.variant, number=n_searches, trace=options.trace)
         return asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
 
@@ -324,14 +324,14 @@ class DeviceAnswers:
     lenient: tuple[str, ...] = ("auto", "fused")
 
     def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
-        """Columns of the answer of a joint search, in the caller's ids and order."""
+        """Return the columns of a joint search's answer, in the caller's ids and order."""
         from rapids_trav.engines.cuda.results import columns
 
         with _device_memory("the answer", 16 * len(found.distance)):
             return columns.columns(found, table, n_sources)
 
     def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
-        """The internal id of one of the caller's, (1,), or -1; the host does not wait for it."""
+        """Look up the internal id of one of the caller's, (1,), or -1, without waiting on the host."""
         from rapids_trav.engines.cuda.results import columns
 
         with _device_memory("a look-up", 8):

@@ -52,7 +52,7 @@ class Frontier:
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Distances and predecessors from all `sources` at once."""
+    """Search from all `sources` at once; return distances and predecessors."""
     policy = policy_of(options, view.n_vertices)
     state = start(view, sources, options)
     out = view.out

@@ -24,14 +24,14 @@ NEIGHBORS = 8  # of a vertex on average, from which searches meet after few leve
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Distances and predecessors from each of `sources`, in rows; a trace has one search after the other."""
+    """Search from each of `sources`; return rows of distances and predecessors, and their traces in turn."""
     if together(view.out, len(sources)):
         return multi_source.search(view, sources, options)
     return separately(view, sources, options)
 
 
 def together(adjacency: Adjacency, n_sources: int) -> bool:
-    """Whether searches had better share their looks at the edges."""
+    """Return whether searches are cheaper if they share visits to edges."""
     n, n_entries = adjacency.n_vertices, adjacency.n_edges
     most = 2 * FEW_VERTICES if n_sources >= MANY_SOURCES else FEW_VERTICES
     meeting = n <= FEWEST_VERTICES or (n <= most and n_entries >= NEIGHBORS * n)

@@ -30,7 +30,7 @@ PULL_ABOVE = 4  # pull when the frontier has more than a quarter of the edges of
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Distances and predecessors from each of `sources`, in rows.
+    """Search from each of `sources`; return rows of distances and predecessors.
 
     A row ends where its own targets or the depth limit end it.  Rows may lie further apart than their
     length.  With a trace, each group of sources gives its own rows of it, one group after the other.
@@ -76,7 +76,7 @@ def _spaced_rows(n_rows: int, length: int, dtype: np.dtype) -> Array:
 def _search_group(
     view: View, sources: Array, options: BfsOptions, distance: Array, predecessor: Array
 ) -> list[LevelTrace]:
-    """All levels of one group; the rows of its trace."""
+    """Search from one group of sources; return the rows of its trace."""
     n_vertices, out, into = view.n_vertices, view.out, view.into
     seen = np.zeros(n_vertices, np.int64)
     frontiers = np.zeros((2, n_vertices), np.int64)  # level i reads row i % 2 and writes the other
@@ -189,7 +189,7 @@ def _pull(
     row_offsets, column_indices, n_linked, out_offsets, seen, frontier, found, found_queue,
     distance, predecessor, keep, level, alive,
 ):  # fmt: skip
-    """Each of the first `n_linked` vertices that lacks a source looks for it; those after have no row."""
+    """Let each of the first `n_linked` vertices look for sources that it lacks; the others have no row."""
     n_found = 0
     edges = 0
     edges_left = 0

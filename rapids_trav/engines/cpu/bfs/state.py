@@ -44,7 +44,7 @@ class TurningRule:
 
 
 def policy_of(options: BfsOptions, n_vertices: int) -> TurningRule:
-    """The policy that the options name; "auto" adds a least frontier to it."""
+    """Return the policy that the options name; "auto" adds a least frontier to it."""
     policies = {"gap": TurningRule(False, 15, 18), "beamer": TurningRule(True, 14, 24)}
     if options.policy not in policies:
         raise TravError(f"policy {options.policy!r} is unknown; choose one of {', '.join(policies)}")
@@ -62,12 +62,12 @@ class CpuRecorder:
         self._clock = perf_counter()
 
     def push(self, level: int, frontier: int, edges: int) -> None:
-        """An edge reads a column and the state of a vertex; a frontier vertex its id and two offsets."""
+        """Count a column and a vertex's state for an edge, an id and two offsets for a frontier vertex."""
         n_bytes = edges * (self._id_bytes + 4) + frontier * (self._id_bytes + 16)
         self._add(level, "push", frontier, edges, n_bytes)
 
     def pull(self, level: int, frontier: int, edges: int, looked: int) -> None:
-        """An edge reads a column and a word of the frontier; each of the vertices looked at two offsets."""
+        """Count a column and a word of the frontier for each edge, two offsets for each vertex looked at."""
         n_bytes = edges * (self._id_bytes + 8) + looked * 16
         self._add(level, "pull", frontier, edges, n_bytes)
 

@@ -23,7 +23,7 @@ from rapids_trav.errors import TravError
 
 
 def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ...]) -> Search:
-    """Distances and predecessors by the plain variant that `options` names."""
+    """Search by the plain variant that `options` names; return distances and predecessors."""
     steps = {"push": _push_level, "pull": _pull_level, "edge": _edge_level}
     if options.variant not in known:
         raise TravError(
@@ -41,7 +41,7 @@ def search(view: View, sources: Array, options: BfsOptions, known: tuple[str, ..
 
 
 def search_each(bfs: Callable, view: View, sources: Array, options: BfsOptions) -> Search:
-    """One search after another, for variants that know only joint frontiers."""
+    """Run one search after another, for variants that only support joint frontiers."""
     searches = [bfs(view, sources[i : i + 1], options) for i in range(len(sources))]
     shape, dtype = (len(sources), view.n_vertices), view.out.column_indices.dtype
     distance = np.array([search.distance for search in searches], np.int32).reshape(shape)
@@ -52,7 +52,7 @@ def search_each(bfs: Callable, view: View, sources: Array, options: BfsOptions) 
 
 
 def _push_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
-    """Each vertex of the last level labels its unvisited neighbours."""
+    """Let each vertex of the last level label its unvisited neighbours."""
     adjacency = view.out
     edges = sum(team.run(
         _push, view.n_vertices, adjacency.row_offsets, adjacency.column_indices,
@@ -78,7 +78,7 @@ def _push(row_offsets, column_indices, distance, predecessor, keep, level, begin
 
 
 def _pull_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
-    """Each unvisited vertex looks for a neighbour of the last level and stops at the first."""
+    """Let each unvisited vertex look for a neighbour of the last level and stop at the first."""
     adjacency = view.into
     counts = team.run(
         _pull, adjacency.n_linked, adjacency.row_offsets, adjacency.column_indices,
@@ -110,7 +110,7 @@ def _pull(row_offsets, column_indices, distance, predecessor, keep, level, begin
 
 
 def _edge_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
-    """Each edge that leaves the last level labels its head, if unvisited."""
+    """Let each edge that leaves the last level label its head, if unvisited."""
     coo = view.coo
     team.run(
         _edge, len(coo.src), coo.src, coo.dst,
@@ -132,7 +132,7 @@ def _edge(src, dst, distance, predecessor, keep, level, begin, end):
 
 
 def _frontier(view: View, state: SearchState) -> Search:
-    """A queue, level by level: it holds each reached vertex once, in order of distance."""
+    """Search level by level with a queue that holds each reached vertex once, in order of distance."""
     queue = np.empty(view.n_vertices, view.out.column_indices.dtype)
     head, tail = 0, len(state.sources)
     queue[:tail] = state.sources

@@ -83,7 +83,7 @@ def trailing_zeros(typing_context, word):
 
 @intrinsic
 def population_count(typing_context, word):
-    """Number of set bits of a 64-bit `word`."""
+    """Count the set bits of a 64-bit `word`."""
 
     def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
@@ -93,7 +93,7 @@ def population_count(typing_context, word):
 
 @intrinsic
 def bits_of(typing_context, value):
-    """The bits of a number as a signed integer of its width; those of an integer are itself."""
+    """Return the bits of a number as a signed integer of its width; an integer is returned as it is."""
 
     def generate(context, builder, signature, args):
         return builder.bitcast(args[0], context.get_value_type(signature.return_type))

@@ -28,7 +28,7 @@ ALPHA = 4
 
 
 def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Distances (k, n) and predecessors (k, n) of k searches."""
+    """Run k searches together; return distances (k, n) and predecessors (k, n)."""
     shape, vertex_type = (len(sources), view.n_vertices), view.out.column_indices.dtype
     sources = cupy.ascontiguousarray(sources, vertex_type)
     distance = cupy.full(shape, -1, np.int32)
@@ -146,7 +146,7 @@ class _Batch:
 
 
 def _mask(n_sources: int) -> np.ndarray:
-    """A set bit for each source."""
+    """Return a mask with a set bit for each source."""
     return np.array([(1 << min(left, WORD)) - 1 for left in range(n_sources, 0, -WORD)], np.uint64)
 
 

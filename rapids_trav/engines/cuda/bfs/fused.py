@@ -181,7 +181,7 @@ def bfs_fused(
 
 
 def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
-    """The kernel's arguments for an adjacency, of which a part may be resident (see `Adjacency`)."""
+    """Return the kernel's arguments for an adjacency, part of which may be resident (see `Adjacency`)."""
     offsets = adjacency.row_offsets
     # The kernel compares in the type of offsets: in a narrow one, 2^63 - 1 would be -1.
     begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
@@ -241,7 +241,7 @@ def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
 
 
 def _levels(trace: cupy.ndarray, out: Adjacency) -> tuple[list[LevelTrace], dict[str, int]]:
-    """The rows of a trace, and the sums of its counters."""
+    """Return the rows of a trace, and the sums of its counters."""
     n_levels = int(trace[0, 1])
     if n_levels >= TRACE_LEVELS:
         raise TravError(

@@ -43,7 +43,7 @@ class Counters:
         self._row = -1
 
     def fresh(self) -> Array:
-        """A row of zeros, for the kernels of one level."""
+        """Return a row of zeros for the kernels of one level."""
         self._row += 1
         if self._row == self._ROWS:
             self._rows.fill(0)
@@ -51,7 +51,7 @@ class Counters:
         return self._rows[self._row]
 
     def read(self) -> Counts:
-        """The current row; waits for the kernels."""
+        """Return the current row after waiting for the kernels."""
         self._rows[self._row].get(out=self._host)
         return Counts(*self._host.tolist())
 
@@ -78,7 +78,7 @@ class SearchProgress:
 
 
 def levels(options: BfsOptions, distance: Array) -> Iterator[int]:
-    """The levels that a search may give out; `distance` is (n,) or (k, n), with the sources at 0."""
+    """Yield the levels that a search may expand; `distance` is (n,) or (k, n), with the sources at 0."""
     level = 1
     while options.depth_limit is None or level <= options.depth_limit:
         if options.targets is not None and not bool((distance[..., options.targets] < 0).any()):
@@ -103,16 +103,16 @@ class CudaRecorder:
         self._last = perf_counter()
 
     def push(self, level: int, frontier: int, edges: int, scanned: int = 0) -> None:
-        """A level that read the frontier's rows, after `scanned` bytes of state to find the frontier."""
+        """Record a level that read the frontier's rows, after `scanned` bytes of state to find them."""
         rows = frontier * (self._vertex_bytes + 2 * self._offset_bytes)
         self._add(level, "push", frontier, edges, scanned + rows + edges * self._edge_bytes)
 
     def edge(self, level: int, frontier: int, edges: int) -> None:
-        """A level that read every edge with both its ends."""
+        """Record a level that read every edge with both its ends."""
         self._add(level, "push", frontier, edges, edges * (self._vertex_bytes + self._edge_bytes))
 
     def pull(self, level: int, frontier: int, edges: int, scanned: int, state_bytes: float = 4) -> None:
-        """A level that read `edges` in-edges with `state_bytes` of their other end, and `scanned` bytes."""
+        """Record a level that read `edges` in-edges with `state_bytes` each, and `scanned` bytes."""
         self._add(level, "pull", frontier, edges, scanned + int(edges * (self._vertex_bytes + state_bytes)))
 
     @property

@@ -18,7 +18,7 @@ class Policy(Protocol):
     """Chooses the direction of each level."""
 
     def choose(self, frontier: int, scout: int) -> str:
-        """The direction in which to expand a frontier of that many vertices with that many out-edges."""
+        """Choose the direction for a frontier of that many vertices with that many out-edges."""
 
 
 class Forced:
@@ -83,7 +83,7 @@ class Gap:
 
 
 def make_policy(name: str, n_vertices: int, n_edges: int) -> Policy:
-    """The policy of that name: "gap", "beamer", or the forced "push" and "pull"."""
+    """Return the policy of that name: "gap", "beamer", or the forced "push" and "pull"."""
     if name in ("push", "pull"):
         return Forced(name)
     policies: dict[str, type[Gap] | type[Beamer]] = {"gap": Gap, "beamer": Beamer}

@@ -42,7 +42,7 @@ def place_edges(
 
 
 def over_host(array: Array) -> Array | None:
-    """The GPU's array over the memory of one from `empty_pinned`, or a slice of one; None for any other."""
+    """Return the GPU's view of an array from `empty_pinned`, or of a slice of one; else None."""
     import cupy
 
     if array.nbytes == 0:
@@ -55,14 +55,14 @@ def over_host(array: Array) -> Array | None:
 
 
 def lies_outside(array: Array) -> bool:
-    """Whether an array that the GPU reaches is in host memory."""
+    """Return whether an array that the GPU can access is in host memory."""
     import cupy
 
     return array.size > 0 and cupy.cuda.runtime.pointerGetAttributes(array.data.ptr).type == _OF_HOST
 
 
 def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
-    """An adjacency of host arrays as kernels read it.
+    """Return an adjacency of host arrays as kernels read it.
 
     Offsets and first neighbours are on the device, columns stay where they are; of the edges from
     `first_resident` on the device has a copy as well.
@@ -84,7 +84,7 @@ def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
 
 
 def on_device(adjacency: Adjacency) -> Adjacency:
-    """An adjacency of host arrays with everything on the device."""
+    """Copy an adjacency of host arrays to the device."""
     import cupy
 
     from rapids_trav.engines.cuda.build import in_memory
@@ -95,7 +95,7 @@ def on_device(adjacency: Adjacency) -> Adjacency:
 
 
 def _offsets(adjacency: Adjacency) -> Array:
-    """The row offsets on the device, in the type that kernels take."""
+    """Return the row offsets on the device, in the type that kernels take."""
     import cupy
 
     from rapids_trav.engines.cuda.build import in_memory

@@ -138,7 +138,7 @@ def _weighted_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric
 
 
 def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
-    """The keys of the edges, and of their mirror images behind those of each part; empties `parts`."""
+    """Pack edges as keys, with those of each part followed by their mirror images; empty `parts`."""
     packing = loader.load("build.cu")
     keys = cupy.empty(n_entries, np.uint64)
     filled = 0
@@ -159,7 +159,7 @@ def _packed(parts: Parts, n_entries: int, symmetric: bool) -> Array:
 
 
 def _unpacked(keys: Array, n_vertices: int) -> Adjacency:
-    """The rows of sorted keys."""
+    """Return the rows of sorted keys."""
     row_offsets = cupy.empty(n_vertices + 1, _edge_type(len(keys)))
     _row_starts(keys, row_offsets, 0, n_vertices + 1)
     n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
@@ -194,7 +194,7 @@ def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
 
 
 def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
-    """The adjacency of these rows, with their first neighbours apart, and what the searches ask of it."""
+    """Return the adjacency of these rows, with what searches need: first neighbours apart, and others."""
     n_rows = len(row_offsets) - 1
     rows = Adjacency(row_offsets, column_indices)
     first = cupy.empty(n_rows, column_indices.dtype)
@@ -231,7 +231,7 @@ def count_ids(ids: Array, count: Array) -> None:
 
 
 def expand_rows(adjacency: Adjacency) -> EdgeList:
-    """The edges one by one in row order; shares `column_indices` with the adjacency."""
+    """Return the edges one by one in row order, sharing `column_indices` with the adjacency."""
     rows = cupy.empty_like(adjacency.column_indices)
     kernels = loader.load_for("build.cu", adjacency)
     kernels.launch("expand_rows", len(rows), adjacency.row_offsets, adjacency.n_vertices, len(rows), rows)

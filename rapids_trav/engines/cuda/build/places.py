@@ -55,14 +55,14 @@ def place_plainly(
 
 
 def both_ways(rows: Array, columns: Array, weights: Array | None, xp: ModuleType) -> tuple:
-    """The block with each edge in both directions, self-loops once."""
+    """Return the block with each edge in both directions, self-loops once."""
     other = rows != columns
     both = xp.concatenate([rows, columns[other]]), xp.concatenate([columns, rows[other]])
     return *both, None if weights is None else xp.concatenate([weights, weights[other]])
 
 
 def places(rows: Array, free: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """The order of a block by row, and where each entry in that order goes; moves the free places on."""
+    """Return the order of a block by row and the place of each entry; advance the free places."""
     order = xp.argsort(rows)
     rows = rows[order]
     new = xp.ones(len(rows), bool)
@@ -92,7 +92,7 @@ def write(target: Array, place: Array, values: Array, reach: Callable, xp: Modul
 
 
 def to_host(array: Array, out: Array | None = None) -> Array:
-    """A NumPy array of the same, in `out` if it is given."""
+    """Copy an array to the host, into `out` if it is given."""
     if hasattr(array, "get"):
         return array.get(out=out)
     if out is None:

@@ -50,7 +50,7 @@ class HostSide:
         self._team.__exit__()
 
     def begin(self) -> None:
-        """An iteration begins that is shared."""
+        """Begin an iteration that is shared."""
         self.work.used_total = self.work.next_total
 
     def gather(self, first: int, after: int) -> tuple[Array, int]:
@@ -65,7 +65,7 @@ class HostSide:
         return run.gather(self.work, piece, n_parts), n_edges
 
     def alone(self, mode: str) -> int:
-        """A whole iteration, "pull" or "notify"; its edges."""
+        """Run a whole iteration, "pull" or "notify"; return its edges."""
         progress = RunProgress(0, trace=True)
         run.iterate(self.work, progress, self._pieces, mode)
         return progress.trace[-1].edges

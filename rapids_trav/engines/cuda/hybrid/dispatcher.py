@@ -49,25 +49,25 @@ class Dispatcher:
         return (sum(self._edges) if n_edges is None else n_edges) * self._seconds[side] / self._done[side]
 
     def alpha(self, active_share: float) -> float | None:
-        """The CPU's time over the GPU's, if `active_share` of the edges lead out of active vertices."""
+        """Return the ratio of CPU to GPU time if `active_share` of the edges leave active vertices."""
         pull, gpu = self.seconds(CPU), self.seconds(GPU)
         if pull is None or not gpu:
             return None
         return min(2 * active_share * self._penalty, 1.0) * pull / gpu
 
     def alone(self, active_share: float) -> bool:
-        """Whether the CPU processes the next iteration without the GPU."""
+        """Return whether the CPU processes the next iteration without the GPU."""
         alpha = self.alpha(active_share)
         return alpha is not None and alpha <= 1
 
     def begin(self) -> None:
-        """An iteration begins that both share."""
+        """Begin an iteration that both share."""
         with self._lock:
             self._next, self._left = 0, sum(self._edges)
             self._since = dict.fromkeys((CPU, GPU), self._clock())
 
     def take(self, side: str) -> int | None:
-        """The next page for a side that is idle; None: there is none for it."""
+        """Return the next page for an idle side; None if there is none for it."""
         with self._lock:
             if self._next == len(self._edges) or (side == CPU and self._too_late()):
                 return None
@@ -77,12 +77,12 @@ class Dispatcher:
             return page
 
     def _too_late(self) -> bool:
-        """Whether the GPU would be through with all that is left before the CPU with the next page."""
+        """Return whether the GPU would finish everything left before the CPU finishes the next page."""
         pull, gpu = self.seconds(CPU, self._edges[self._next]), self.seconds(GPU, self._left)
         return pull is not None and gpu is not None and pull > gpu
 
     def done(self, side: str, page: int) -> None:
-        """The side has processed a page."""
+        """Record that the side has processed a page."""
         with self._lock:
             now = self._clock()
             self._seconds[side] += now - self._since[side]

@@ -21,7 +21,7 @@ _DIGEST_BYTES = 32
 
 
 def folder() -> Path:
-    """Where linked programs are kept."""
+    """Return the folder of linked programs."""
     chosen = os.environ.get("RAPIDS_TRAV_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(chosen) if chosen else Path(base) / "rapids_trav"
@@ -41,7 +41,7 @@ def kept(parts: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
 
 
 def _checked(data: bytes) -> bytes | None:
-    """The code in a file, or None if it is not what was written."""
+    """Return the code in a file, or None if its checksum is wrong."""
     digest, code = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
     return code if code.startswith(_ELF) and hashlib.sha256(code).digest() == digest else None
 

@@ -49,7 +49,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 def defines_of_program(
     program: Program, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
 ) -> Defines:
-    """The preamble of `file` for a program over a graph of these types; `weight` is None if unweighted."""
+    """Return the defines of `file` for a program and a graph's types; `weight` is None if unweighted."""
     settings = {
         "VALUE": 1 + TYPES.index(program.dtype),
         "WEIGHT": 0 if weight is None else 1 + TYPES.index(weight),
@@ -97,7 +97,7 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
 
 
 def _reason(error: Exception) -> str:
-    """The line of a Numba error that says what is wrong."""
+    """Return the line of a Numba error that says what is wrong."""
     lines = [line.strip() for line in str(error).splitlines()]
     telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
     return (telling or [type(error).__name__])[0]
@@ -185,7 +185,7 @@ def compile_program(
 def load_program(
     program: ProgramKey, file: str, weight: str | None, vertex_bits: int, edge_bits: int, **tunables: int
 ) -> Kernels:
-    """The kernels of `file` for a program, on CuPy's current device."""
+    """Load the kernels of `file` for a program, on CuPy's current device."""
     import cupy
 
     device = cupy.cuda.Device()

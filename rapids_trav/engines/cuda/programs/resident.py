@@ -75,7 +75,7 @@ class ResidentExecutor:
         state.finish(row)
 
     def notify(self) -> None:
-        """Vertices that an active one leads to gather; with `apply` the active ones do too."""
+        """Gather at the vertices that active ones lead to and, with an `apply`, at the active ones."""
         state = self.state
         marks = state.notify()
         sizes, row = state.tallies.fresh(), state.tallies.fresh()

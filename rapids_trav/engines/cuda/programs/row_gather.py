@@ -43,7 +43,7 @@ class RowGather:
         self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
 
     def launch(self, n_threads: int, near: bool, edges: tuple, messages: object, *arguments: object) -> None:
-        """Rows that are worth `n_threads` gather `messages` over `edges`; with copies if `near`."""
+        """Gather `messages` over `edges` at rows worth `n_threads` each; with copies if `near`."""
         if n_threads == 0:
             return
         most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
@@ -157,7 +157,7 @@ class RowLists:
 
 
 def cut(row_offsets: Array, hubs: Array, dtype: np.dtype) -> Hubs:
-    """The pieces of the hubs' rows."""
+    """Cut the hubs' rows to pieces."""
     first_pieces, piece_hubs = cupy.zeros(len(hubs) + 1, np.int32), cupy.empty(0, np.int32)
     if len(hubs):
         hubs = cupy.sort(hubs)

@@ -30,7 +30,7 @@ PUSH_COST = 8
 def choose_mode(
     asked: str, program: Program, may_push: bool, scout: int, n_edges: int, penalty: int | None = None
 ) -> str:
-    """How the next iteration runs, when `scout` of the edges lead out of active vertices.
+    """Choose the mode of the next iteration; `scout` of the edges lead out of active vertices.
 
     `penalty` is what reading scattered edges costs; None where they are in memory.
     """

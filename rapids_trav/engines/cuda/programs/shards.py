@@ -99,7 +99,7 @@ def gather_cost(
 
 
 def best_factor(n_edges: int, n_vertices: int, local_time: float = 1.0, atomic_time: float = 1.0) -> float:
-    """Where the model is least, merging aside: ``(e / v) * sqrt(atomic_time / local_time)``."""
+    """Return the model's optimum without merging: ``(e / v) * sqrt(atomic_time / local_time)``."""
     return n_edges / n_vertices * math.sqrt(atomic_time / local_time)
 
 
@@ -109,7 +109,7 @@ def edges_to_a_piece(n_edges: int, n_blocks: int) -> int:
 
 
 def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int | str) -> Shards:
-    """The longest shards, from the first vertex on, that fit.
+    """Cut the longest shards that fit, from the first vertex on.
 
     Parameters
     ----------

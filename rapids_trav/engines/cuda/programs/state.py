@@ -129,7 +129,7 @@ class ProgramState:
     def gather(
         self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, marks: Array | None, row: Array
     ) -> None:
-        """The listed rows gather over `edges`, the columns and weights, and are applied."""
+        """Gather at the listed rows over `edges`, the columns and weights, and apply."""
         near = marks is None and self.messages is not self.new_messages
         self._row_gather.launch(
             n_threads, near, (self.view.into.row_offsets, *edges), self.messages, *lists,

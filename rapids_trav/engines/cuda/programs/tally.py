@@ -44,7 +44,7 @@ class Tallies:
         return self._rows[self._used - 1]
 
     def read(self, row: cupy.ndarray) -> Tally:
-        """A row's numbers; waits for the kernels."""
+        """Return a row's numbers after waiting for the kernels."""
         row.get(out=self._host)
         words, sums = self._host, self._host.view(np.float64)
         return Tally(

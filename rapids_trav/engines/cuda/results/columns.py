@@ -61,7 +61,7 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
 
 
 def locate(label: int, table: IntegerTable, n: int) -> Array:
-    """The internal id of one vertex, (1,), on the device; -1 if the graph does not have it."""
+    """Return the internal id of one vertex, (1,), on the device; -1 if it is unknown."""
     found = cupy.empty(1, vertex_dtype(n))
     label = table.dtype.type(label)
     _kernels(table, n).launch("locate", 1, label, table.rank, table.ids, _first(table), n, found)

@@ -12,7 +12,7 @@ _MOST_SEARCHES = 65535  # of gridDim.y
 
 
 def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-    """The smallest u with an edge u -> v and distance[u] == distance[v] - 1.
+    """Return the smallest u with an edge u -> v and distance[u] == distance[v] - 1.
 
     `distance` is (n,) or (k, n); `order`, (n,), is what vertices are compared by if it is given.
     """

@@ -79,14 +79,14 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
 
 
 def kernel_directory() -> Path:
-    """The folder that holds the CUDA sources."""
+    """Return the folder of the CUDA sources."""
     package = Path(__file__).resolve().parents[3]
     installed = package / "kernels"
     return installed if installed.is_dir() else package.parent / "kernels"
 
 
 def source(file: str, defines: Defines = ()) -> str:
-    """The text of `file` with its includes in place, each once, after a preamble of the defines."""
+    """Return the text of `file` after its defines, with each include in place once."""
     preamble = "".join(f"#define {name} {value}\n" for name, value in defines)
     return preamble + _inlined(file, seen=set())
 
@@ -111,7 +111,7 @@ class Kernels:
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
-        """An entry point, such as `run` calls."""
+        """Return an entry point, as `run` calls it."""
         if name not in self._functions:
             self._functions[name] = self._module.get_function(name)
         return self._functions[name]
@@ -140,7 +140,7 @@ class Kernels:
 def load(
     file: str, vertex_bits: int = 32, edge_bits: int = 32, cooperative: bool = False, **tunables: int
 ) -> Kernels:
-    """The kernels of `file`, compiled when one is first launched on a device."""
+    """Return the kernels of `file`, compiled when one is first launched on a device."""
     import cupy
 
     code = source(file, defines_of(file, vertex_bits, edge_bits, **tunables))
@@ -151,7 +151,7 @@ def load(
 
 
 def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunables: int) -> Kernels:
-    """The kernels of `file` for the types of an adjacency."""
+    """Return the kernels of `file` for the types of an adjacency."""
     vertex_bits = 8 * adjacency.column_indices.dtype.itemsize
     edge_bits = 8 * adjacency.row_offsets.dtype.itemsize
     return load(file, vertex_bits, edge_bits, cooperative, **tunables)
@@ -165,7 +165,7 @@ def most_blocks() -> int:
 
 
 def column_blocks(n_rows: int) -> tuple[int, int]:
-    """A grid for `n_rows` heavy rows: a column of blocks for each, the taller the fewer rows there are."""
+    """Return a grid with a column of blocks for each of `n_rows` heavy rows, taller if there are fewer."""
     blocks = most_blocks()
     return min(n_rows, blocks), max(1, min(blocks // n_rows, 1024))
 

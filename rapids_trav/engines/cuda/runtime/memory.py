@@ -25,7 +25,7 @@ def rapids_allocator() -> AbstractContextManager:
 
 
 def free_bytes() -> int:
-    """Bytes of the device that can be had: those free, and those that a pool keeps for later.
+    """Return the bytes of the device available: those free, and those that a pool keeps.
 
     How much of a pool of RMM is in use it does not tell, so all of it counts: what does not fit then fails,
     and is built again outside the device.
@@ -45,7 +45,7 @@ def free_bytes() -> int:
 
 
 def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
-    """Where parts of these bytes begin, one behind the other in one allocation, and the bytes of it."""
+    """Return where parts of these sizes begin in one allocation, and its size."""
     begins, total = [], 0
     for size in sizes:
         begins.append(total)

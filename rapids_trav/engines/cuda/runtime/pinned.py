@@ -22,7 +22,7 @@ _SMALL_PAGE = 4096
 
 
 def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
-    """An array of n entries in host memory that stays in place, and that the GPU reaches.
+    """Allocate n entries of pinned host memory that the GPU can access.
 
     It goes back to the system when it is no longer used: CuPy's pool would keep it.
 

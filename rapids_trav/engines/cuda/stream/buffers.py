@@ -57,7 +57,7 @@ class Buffers:
 
 
 def resident(view: GatherView, program: Program, edge: np.dtype) -> GatherView:
-    """The view with what stays on the device there; out-edges are read where they lie, if they can be."""
+    """Return the view with its resident parts on the device; out-edges stay on the host if possible."""
     assert view.pages is not None
     free = view.pages.budget.free
     into = Adjacency(_offsets(view.into, edge, free), view.into.column_indices)
@@ -87,7 +87,7 @@ def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> No
 
 
 def to_host(target: np.ndarray, source: Array, stream: cupy.cuda.Stream) -> None:
-    """The other way."""
+    """Copy an array from the device, in the order of a stream."""
     runtime = cupy.cuda.runtime
     if target.nbytes:
         kind = runtime.memcpyDeviceToHost
@@ -95,5 +95,5 @@ def to_host(target: np.ndarray, source: Array, stream: cupy.cuda.Stream) -> None
 
 
 def shifted(memory: Array, begin: int, dtype: np.dtype, first: int) -> np.uint64:
-    """Where entry 0 would be of an array of which entry `first` is at byte `begin` of `memory`."""
+    """Return the address of entry 0 of an array whose entry `first` is at byte `begin` of `memory`."""
     return np.uint64((memory.data.ptr + begin - first * dtype.itemsize) % (1 << 64))

@@ -70,7 +70,7 @@ class Feed:
             self._pool.shutdown(cancel_futures=True)
 
     def ahead(self, tasks: Iterable[Task]) -> Iterator[Ready]:
-        """The tasks in order; as many of them as there are buffers are taken and read ahead."""
+        """Yield the tasks in order, reading ahead as many as there are buffers."""
         if self._pool is None:
             yield from (Ready(task, self._slices(task), None) for task in tasks)
             return
@@ -95,7 +95,7 @@ class Feed:
         return tuple(array[first:last] for array in self._arrays)
 
     def _read(self, task: Task, turn: int) -> tuple[np.ndarray, ...]:
-        """The parts of a page in a pinned buffer, from which the copy before has been made."""
+        """Read the parts of a page into a pinned buffer whose previous copy has finished."""
         parts = []
         begins = (0, self._plan.layouts[task.page].weights)
         self._copied[turn].synchronize()

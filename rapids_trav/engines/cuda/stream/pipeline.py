@@ -185,13 +185,13 @@ class PagePipeline:
         return begin, self.log.mark(self._copying)
 
     def _room(self, page: int, slot: Slot) -> Array:
-        """Where the rows of a page are listed."""
+        """Return the array in which the rows of a page are listed."""
         first, after = self.plan.rows(page)
         begin, vertex = self.plan.layouts[page].rows, self.state.vertex
         return slot.memory[begin : begin + (after - first) * vertex.itemsize].view(vertex)
 
     def _addresses(self, page: int, home: Array) -> Edges:
-        """Where columns and weights of the first edge would be, if those of the page are in `home`."""
+        """Return the addresses of the first edge's column and weight, if the page's are in `home`."""
         first, weights = self.plan.edges(page)[0], self.view.weights
         columns = shifted(home, 0, self.view.into.column_indices.dtype, first)
         if weights is None:

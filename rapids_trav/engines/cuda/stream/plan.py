@@ -40,7 +40,7 @@ class PageLayout:
 
 
 def aligned(n_bytes: int) -> int:
-    """The next multiple of ALIGNMENT."""
+    """Round up to a multiple of ALIGNMENT."""
     return -(-n_bytes // ALIGNMENT) * ALIGNMENT
 
 
@@ -101,7 +101,7 @@ class StreamPlan:
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
-    """The plan for what the budget has left beside what is made between iterations.
+    """Plan with what the budget has left beside what is made between iterations.
 
     Offsets have `offset` bytes on the device.
 
@@ -160,7 +160,7 @@ def least_that(fits: Callable[[int], bool], scale: int) -> int:
 def _plan(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int, more: int
 ) -> StreamPlan:
-    """The plan for what the budget has left and `more` bytes."""
+    """Plan with what the budget has left and `more` bytes."""
     assert view.pages is not None
     pages, into = view.pages, view.into
     column = vertex = into.column_indices.dtype.itemsize

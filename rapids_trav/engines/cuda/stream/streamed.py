@@ -78,7 +78,7 @@ class StreamedExecutor:
         self._finish(row)
 
     def notify(self) -> None:
-        """Vertices that an active one leads to gather; with `apply` the active ones do too."""
+        """Gather at the vertices that active ones lead to and, with an `apply`, at the active ones."""
         pages, state = self._pages, self.state
         marks = self._notified()
         if state.program.apply is not None:

@@ -34,13 +34,13 @@ class TransferTrace:
         self._pages = self._n_bytes = 0
 
     def mark(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
-        """An event now on that stream."""
+        """Record an event on that stream."""
         event = cupy.cuda.Event(disable_timing=not self._timed)
         event.record(stream)
         return event
 
     def restart(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
-        """A new iteration begins; gives the event at its begin."""
+        """Begin an iteration; return the event at its start."""
         self._waiting.clear()
         self._spans.clear()
         self._pages = self._n_bytes = 0
@@ -48,7 +48,7 @@ class TransferTrace:
         return self._start
 
     def add(self, number: int, n_bytes: int, copy: Span | None, computing: Span) -> None:
-        """The page of that number has been launched, for which so many bytes are moved."""
+        """Record the launch of a page for which so many bytes are moved."""
         page = UnderWay(number, n_bytes, copy, computing)
         if n_bytes:
             self._pages += 1
@@ -72,7 +72,7 @@ class TransferTrace:
             self._tell(wait=True)
 
     def moved(self) -> Moved:
-        """The sums; all that was launched has finished."""
+        """Return the sums; everything launched must have finished."""
         if not self._spans:
             return Moved(self._pages, self._n_bytes, 0.0)
         spans = tuple(self._timed_span(page) for page in self._spans)
