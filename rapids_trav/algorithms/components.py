@@ -1,7 +1,7 @@
 """Weakly connected components: trees that are linked, or labels that are propagated with shortcuts.
 
-An engine that can links trees in one pass over the edges (`engines.cpu.components`), unless something is asked
-for that only iterations have.  Otherwise labels are propagated:
+An engine that can links trees in one pass over the edges (`engines.cpu.components`), unless something is
+asked for that only iterations have.  Otherwise labels are propagated:
 
 S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed connected
 components", WSDM 2018.
@@ -63,8 +63,8 @@ def _links(graph: TraversableGraph, options: ComponentsOptions) -> bool:
     if options.mode == "union" and not can:
         found = f"the engine is {engine.name!r}" if engine.links is None else f"processor={processor!r}"
         raise TravError(
-            f"mode='union' is for the CPU engine, and {found}: use mode='auto', or build with engine='cpu' and "
-            f"leave out processor."
+            f"mode='union' is for the CPU engine, and {found}: use mode='auto', or build with engine='cpu' "
+            f"and leave out processor."
         )
     return can and options.may_link
 

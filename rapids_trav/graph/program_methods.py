@@ -171,9 +171,10 @@ class ProgramMethods(GraphProperties):
         mode : {"auto", "union", "pull", "notify", "push"}, default "auto"
             "union" links trees; the others propagate labels, as in `run`.  The answer is the same.
         trace : bool, default False
-            As in `run`.  Where trees are linked it has two rows: mode "hook" for the first neighbours (of a
-            graph larger than the memory for all rows, until a large component is known), "rest" for the
-            others; `active` are the vertices whose rows were linked, `edges` the neighbours.
+            As in `run`.  Where trees are linked it has up to two rows: mode "hook" for the first neighbours
+            (of a graph larger than the memory for all rows, until a large component is known), "rest" for the
+            others, if not all hangs together by then; `active` are the vertices whose rows were linked,
+            `edges` the neighbours.
         processor, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 

@@ -14,7 +14,7 @@ In memory (`_in_memory`):
    takes no compare-and-swap (J. Jaiganesh, M. Burtscher, "A high-performance connected components
    implementation for GPUs", HPDC 2018, begin alike).
 2. It is linked with its second neighbour, and with its first where that is larger.
-3. A sample of vertices tells the component that is largest by now.
+3. Unless one tree is left, a sample of vertices tells the component that is largest by now.
 4. Rows of vertices outside of it are linked to their end, or until they are in it.
 
 Rows of the largest component may be left out only if every edge stands in the rows of both its ends: the
@@ -39,10 +39,10 @@ from rapids_trav.memory.model.program import union_bytes
 FIRST = 2  # neighbours of each vertex that are linked before the sample
 SAMPLE = 1024  # vertices
 LARGE = 8  # a component with one vertex of the sample in so many is worth knowing before all rows are read
-VERTICES = 1 << 13  # that a thread takes at least: about 50 us of work
+VERTICES = 1 << 14  # that a thread takes at least: about 50 us of work
 AHEAD = 8  # rows between asking for the parent of a neighbour and linking it
 BLOCK_BYTES = 1 << 12  # of a mapped file, that are read together
-BLOCKS = 16  # that a thread takes at least
+BLOCKS = 64  # that a thread takes at least
 PAGE_BLOCKS = 256  # after which a run that streams tells how far it is
 N_COUNTS = 4
 ROWS_SCANNED, ROWS, EDGES, BLOCKS_READ = range(N_COUNTS)  # of what `link_rows` counts
@@ -66,7 +66,6 @@ def components(view: LinkView, places: Array | None, options: RunOptions) -> Run
             parent = _streamed(view, options, team, progress)
         else:
             parent = _in_memory(view, team, progress)
-        team.run(compress, n, parent, grain=VERTICES)
         labels = parent
         if places is not None:
             team.run(smallest_place, n, parent, places, grain=VERTICES)
@@ -83,16 +82,21 @@ def _in_memory(view: LinkView, team: Team, progress: RunProgress) -> Array:
     team.run(begin_below, n, *edges, parent, grain=VERTICES)
     team.run(compress, n, parent, grain=VERTICES)
     read = sum(team.run(link_first, n, *edges, parent, grain=VERTICES))
-    team.run(compress, n, parent, grain=VERTICES)
+    roots = sum(team.run(compress, n, parent, grain=VERTICES))
     progress.record("hook", n, read, np.nan)
-    large = -1
-    if view.other is not None and n:
-        large, _ = frequent_root(parent)
-    counts = _link(team, rows, parent, large, FIRST, 0, _n_blocks(rows))
-    if view.other is not None and view.other is not rows:
-        counts = counts + _link(team, view.other, parent, large, 0, 0, _n_blocks(view.other))
-    progress.record("rest", int(counts[ROWS]), int(counts[EDGES]), np.nan)
+    if roots > 1:  # else all hangs together
+        _link_rest(view, team, progress, parent)
     return parent
+
+
+def _link_rest(view: LinkView, team: Team, progress: RunProgress, parent: Array) -> None:
+    """Link the rows that need it to their ends."""
+    large = -1 if view.other is None else frequent_root(parent)[0]
+    counts = _link(team, view.rows, parent, large, FIRST, 0, _n_blocks(view.rows))
+    if view.other is not None and view.other is not view.rows:
+        counts = counts + _link(team, view.other, parent, large, 0, 0, _n_blocks(view.other))
+    team.run(compress, len(parent), parent, grain=VERTICES)
+    progress.record("rest", int(counts[ROWS]), int(counts[EDGES]), np.nan)
 
 
 def _streamed(view: LinkView, options: RunOptions, team: Team, progress: RunProgress) -> Array:
@@ -112,6 +116,7 @@ def _streamed(view: LinkView, options: RunOptions, team: Team, progress: RunProg
             if share * LARGE >= min(SAMPLE, n):
                 progress.record(mode, int(counted[ROWS]), int(counted[EDGES]), np.nan, pages, n_bytes)
                 large, mode, pages, n_bytes, counted = found, "rest", 0, 0, np.zeros(N_COUNTS, np.int64)
+    team.run(compress, n, parent, grain=VERTICES)
     progress.record(mode, int(counted[ROWS]), int(counted[EDGES]), np.nan, pages, n_bytes)
     return parent
 
@@ -254,14 +259,17 @@ def root_of(parent, v):
 
 @kernel
 def compress(parent, begin, end):
-    """Put each vertex directly below its root."""
+    """Put each vertex directly below its root; the number of roots."""
+    roots = 0
     for v in range(begin, end):
         above = np.int64(parent[v])
+        roots += above == v
         further = np.int64(parent[above])
         if further != above:
             while further != above:
                 above, further = further, np.int64(parent[further])
             parent[v] = above
+    return roots
 
 
 @kernel
