@@ -265,11 +265,13 @@ def test_what_does_not_go_with_linking_is_refused(how, sentence):
 
 
 def test_an_engine_that_propagates_alone_refuses_to_link():
-    from gpu_stand_in import Gpu
+    class Propagating(CpuEngine):
+        name = "own"
+        links = None
 
-    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(engine=Gpu())
+    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(engine=Propagating())
     assert graph.components()["component"].tolist() == [1, 1, 1]
-    with pytest.raises(TravError, match="mode='union' is for the CPU engine, and the engine is 'cuda': use"):
+    with pytest.raises(TravError, match="mode='union' is for the CPU engine, and the engine is 'own': use"):
         graph.components(mode="union")
 
 
