@@ -158,7 +158,6 @@ def _save(edges: Frame, engine: str, source: int) -> None:
             Graph.from_edges(edges, weight=weight, engine=engine).save(place)
             with Graph.open(place, engine=engine, verify=True) as graph:
                 graph.bfs(source)
-                graph.components()
 
 
 def _limit(edges: Frame, source: int) -> None:
