@@ -88,6 +88,25 @@ def test_many_threads_on_one_tree_lose_no_link(finely):
                 assert not linking.components(view, None, RunOptions()).values.any(), name
 
 
+def test_a_root_that_another_thread_links_meanwhile_is_looked_up_again(monkeypatch):
+    """The plain function, with the other thread's link between the look at a root and the swap."""
+    parent, others = np.arange(6, dtype=np.int32), [(5, 2), (3, 1)]
+
+    def interrupted(array, index, expected, desired):
+        if others:
+            vertex, below = others.pop(0)
+            array[vertex] = below
+        held = array[index]
+        if held == expected:
+            array[index] = desired
+        return held
+
+    monkeypatch.setattr(linking, "compare_and_swap", interrupted)
+    linking.link.py_func(parent, 5, 3)
+    assert not others
+    assert parent.tolist() == [0, 1, 1, 1, 4, 2]
+
+
 @given(graphs(), st.booleans(), st.sampled_from([1, 2, 8]))
 @common
 def test_the_answer_is_that_of_propagated_labels(drawn, degree_sort, threads):
