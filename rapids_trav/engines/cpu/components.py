@@ -39,7 +39,7 @@ from rapids_trav.memory.model.program import union_bytes
 FIRST = 2  # neighbours of each vertex that are linked before the sample
 SAMPLE = 1024  # vertices
 LARGE = 8  # a component with one vertex of the sample in so many is worth knowing before all rows are read
-VERTICES = 1 << 14  # that a thread takes at least: about 50 us of work
+VERTICES = 1 << 15  # that a thread takes at least: 100 us of work or more, which waking it is worth
 AHEAD = 8  # rows between asking for the parent of a neighbour and linking it
 BLOCK_BYTES = 1 << 12  # of a mapped file, that are read together
 BLOCKS = 64  # that a thread takes at least
@@ -125,9 +125,10 @@ def _link(
     team: Team, rows: Adjacency, parent: Array, large: int, skipped: int, first: int, last: int
 ) -> Array:
     """Link the rows in blocks `first` to `last` - 1; the sums of what threads counted."""
+    skipping = 0 if large < 0 else _n_blocks(rows) * VERTICES // rows.n_vertices  # as many rows, hardly read
     counts = team.run(
         link_rows, last - first, rows.row_offsets, rows.column_indices, parent, large, skipped,
-        _block(rows), first, grain=BLOCKS,
+        _block(rows), first, grain=max(BLOCKS, skipping),
     )  # fmt: skip
     return np.sum(counts, axis=0)
 
