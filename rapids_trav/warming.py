@@ -104,6 +104,7 @@ def _steps(engine: str) -> Iterator[Step]:
     yield "searches, along a chain", partial(_search, Graph.from_edges(chain, engine=engine), 0)
     sorted_ = Graph.from_edges(wide, degree_sort=True, engine=engine)
     yield "order of degree", partial(_search, sorted_, hub)
+    yield "components in order of degree", sorted_.components
     yield "saved graphs", partial(_save, wide, engine, hub)
     if engine == "cpu":
         yield "graphs larger than memory", partial(_limit, wide, hub)
@@ -136,8 +137,9 @@ def _search(graph: Graph, source: int) -> None:
 
 def _run(graph: Graph) -> None:
     for mode in ("auto", "pull", "notify", "push"):
-        graph.components(mode=mode)
+        graph.components(mode=mode, asynchronous=True)
         graph.components(mode=mode, asynchronous=False)
+    graph.components()
     graph.pagerank()
     graph.pagerank(dtype="float32")
 

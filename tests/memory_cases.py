@@ -65,6 +65,7 @@ QUESTIONS = {
     "betweenness of edges": lambda asked: asked.graph.betweenness(of="edges", sources=asked.some),
     "distances": lambda asked: asked.graph.distances((asked.some, asked.some)),
     "components": lambda asked: asked.graph.components(),
+    "components labels": lambda asked: asked.graph.components(asynchronous=True),
     "components sync": lambda asked: asked.graph.components(asynchronous=False),
     "components pull": lambda asked: asked.graph.components(mode="pull"),
     "components notify": lambda asked: asked.graph.components(mode="notify"),

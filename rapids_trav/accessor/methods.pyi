@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
@@ -289,7 +289,7 @@ class TravAccessor(Generic[FrameT]):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
@@ -316,7 +316,7 @@ class TravAccessor(Generic[FrameT]):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: Literal[True],
         progress: bool = False,
@@ -343,7 +343,7 @@ class TravAccessor(Generic[FrameT]):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: bool,
         progress: bool = False,

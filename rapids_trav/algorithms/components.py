@@ -1,4 +1,7 @@
-"""Weakly connected components: label propagation with shortcuts.
+"""Weakly connected components: trees that are linked, or labels that are propagated with shortcuts.
+
+An engine that can links trees in one pass over the edges (`engines.cpu.components`), unless something is
+asked for that only iterations have.  Otherwise labels are propagated:
 
 S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed connected
 components", WSDM 2018.
@@ -22,10 +25,11 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ComponentsOptions
 from rapids_trav.algorithms.run import Answer, OnPage, answer, execute, gather_view, running
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.runs import Run
+from rapids_trav.engines.runs import Run, RunOptions
+from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.memory.model.program import question_bytes, shortcut_bytes
+from rapids_trav.memory.model.program import question_bytes, shortcut_bytes, union_bytes
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import connected_components
 
@@ -48,6 +52,36 @@ def labelled(
 
     What an answer takes beside the values is held until the block ends.
     """
+    with (_linked if _links(graph, options) else _propagated)(graph, options, on_page) as done:
+        yield done
+
+
+def _links(graph: TraversableGraph, options: ComponentsOptions) -> bool:
+    """Return whether trees are linked; refuse it where it is asked for and the engine has no way."""
+    engine, processor = graph.engine, options.processor
+    can = engine.links is not None and processor in ("auto", engine.processor)
+    if options.mode == "union" and not can:
+        found = f"the engine is {engine.name!r}" if engine.links is None else f"processor={processor!r}"
+        raise TravError(
+            f"mode='union' is for the CPU engine, and {found}: use mode='auto', or build with engine='cpu' "
+            f"and leave out processor."
+        )
+    return can and options.may_link
+
+
+@contextmanager
+def _linked(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None) -> Iterator[Run]:
+    assert graph.engine.links is not None
+    view = graph.storage.link_view(graph.rows.resolve(options.where))
+    n, dtype, ranked = graph.n_vertices, vertex_dtype(graph.n_vertices), graph.ids.rank is not None
+    own, trees = question_bytes(dtype.itemsize, ranked) * n, union_bytes(n, dtype.itemsize)
+    with graph.storage.room(own, "the components of vertices", trees):
+        places = graph.values.places(dtype) if ranked else None
+        yield graph.engine.links(view, places, RunOptions(trace=options.trace, on_page=on_page))
+
+
+@contextmanager
+def _propagated(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None) -> Iterator[Run]:
     question = options.as_program.filtered(graph.rows.resolve(options.where))
     dtype = vertex_dtype(graph.n_vertices)
     program, ranked = connected_components(dtype.name), graph.ids.rank is not None

@@ -28,6 +28,7 @@ from rapids_trav.utilities.locations import location
 Mode = Literal["joint", "each"]
 Direction = Literal["out", "in", "both"]
 RunMode = Literal["auto", "pull", "notify", "push"]
+ComponentsMode = Literal["auto", "union", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
 ScoresOf = Literal["vertices", "edges"]
 Ranks = Literal["float64", "float32"]
@@ -219,15 +220,34 @@ class ProgramOptions(IterationOptions):
 class ComponentsOptions(IterationOptions):
     """Options of `Graph.components`, which documents them."""
 
-    mode: RunMode = "auto"
+    mode: ComponentsMode = "auto"
 
     def __post_init__(self) -> None:
+        one_of("mode", self.mode, get_args(ComponentsMode))
         self.as_program  # noqa: B018 -- refuses what a program refuses
+        if self.mode == "union" and (given := self._of_labels):
+            raise TravError(
+                f"{given} is for labels that are propagated, and mode='union' links trees in one pass: leave "
+                f"out one of them."
+            )
+
+    @property
+    def may_link(self) -> bool:
+        """Whether trees may be linked: nothing is asked for that propagated labels alone have."""
+        return self.mode == "union" or (self.mode == "auto" and not self._of_labels)
+
+    @property
+    def _of_labels(self) -> str:
+        """The first option given that is for propagated labels, as it is written; empty if there is none."""
+        if self.asynchronous is not None:
+            return f"asynchronous={self.asynchronous}"
+        return "" if self.checkpoint is None else f"checkpoint={written(self.checkpoint)}"
 
     @cached_property
     def as_program(self) -> ProgramOptions:
-        """The options of the program that finds components."""
-        return ProgramOptions(**_common(self), direction="both", mode=self.mode)
+        """The options of the program that propagates labels."""
+        mode: RunMode = "auto" if self.mode == "union" else self.mode
+        return ProgramOptions(**_common(self), direction="both", mode=mode)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.runs import GatherView, Moved, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, LinkView, Moved, Run, RunOptions
 from rapids_trav.engines.searches import (
     MOST_LEVELS,
     BfsOptions,
@@ -44,6 +44,7 @@ __all__ = [
     "Executor",
     "HostArrays",
     "LevelTrace",
+    "Links",
     "PairDistances",
     "PathShares",
     "Place",
@@ -83,6 +84,16 @@ class WholeAnswers(Protocol):
         self, label: int, table: IntegerTable, n_vertices: int
     ) -> Array:
         """Return the internal id of one of the caller's, (1,), or -1, without waiting for it."""
+
+
+class Links(Protocol):
+    """A way of an engine to find weakly connected components by linking trees."""
+
+    def __call__(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
+        """Return the smallest of each vertex's component: by `places`, which are written over, or by number.
+
+        Of the options `trace` and `on_page` count.
+        """
 
 
 class HostArrays(Protocol):
@@ -159,6 +170,10 @@ class Engine(Builder, Protocol):
     @property
     def answers(self) -> WholeAnswers | None:
         """Return its short cuts to the columns of answers, if it has any."""
+
+    @property
+    def links(self) -> Links | None:
+        """Return how it links trees to find components; None: it propagates labels alone."""
 
     def build_outside(
         self,

@@ -83,6 +83,33 @@ class GatherView:
 
 
 @dataclass(frozen=True)
+class LinkView:
+    """The edges of a graph, to tell which vertices hang together; directions do not matter.
+
+    Attributes
+    ----------
+    rows : Adjacency
+        Each edge stands in a row of one of its ends, or of both.
+    other : Adjacency or None
+        Rows such that each edge stands, in these or in `rows`, in the rows of both its ends: `rows` itself if
+        it reads the same both ways; None: they are not there.
+    paged : bool
+        Whether the large arrays lie in files.
+    budget
+        Of the engine's memory, where it is limited; see `memory.budget`.
+    """
+
+    rows: Adjacency
+    other: Adjacency | None
+    paged: bool = False
+    budget: Budget | None = None
+
+    def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
+        """Hold so many bytes of the limit, if there is one, for the time of a block."""
+        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what)
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """How an engine runs a vertex program.
 
@@ -163,11 +190,11 @@ class IterationTrace:
     iteration : int
         From 1.
     mode : str
-        "pull", "notify" or "push".
+        "pull", "notify" or "push"; of components by linking "hook" or "rest".
     active : int
-        Vertices that were active before it.
+        Vertices that were active before it; those whose rows were linked.
     edges : int
-        Edges gathered over, or pushed along.
+        Edges gathered over, pushed along or linked.
     pages, bytes : int
         Pages streamed, and bytes moved for them; 0 in memory.
     milliseconds : float

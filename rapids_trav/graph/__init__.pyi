@@ -12,7 +12,7 @@ import scipy.sparse
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.edges.sources import Ends
@@ -153,7 +153,7 @@ class Graph(Generic[FrameT]):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
@@ -167,7 +167,7 @@ class Graph(Generic[FrameT]):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: Literal[True],
         progress: bool = False,
@@ -181,7 +181,7 @@ class Graph(Generic[FrameT]):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: bool,
         progress: bool = False,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import (
+    ComponentsMode,
     ComponentsOptions,
     Direction,
     PagerankOptions,
@@ -146,7 +147,7 @@ class ProgramMethods(GraphProperties):
         *,
         where: Filter = None,
         asynchronous: bool | None = None,
-        mode: RunMode = "auto",
+        mode: ComponentsMode = "auto",
         processor: Processor = "auto",
         trace: bool = False,
         progress: bool = False,
@@ -156,6 +157,10 @@ class ProgramMethods(GraphProperties):
     ) -> Answer:
         """Weakly connected components: which vertices hang together, whichever way the edges lead.
 
+        The CPU engine links trees by the algorithm Afforest, in one pass over the edges: a few neighbours of
+        every vertex first, then the other neighbours of vertices outside the largest component.  Labels are
+        propagated, as by `run`, on a GPU and with `asynchronous`, `checkpoint` or another `mode`.
+
         Parameters
         ----------
         where : str, array or Series, optional
@@ -163,7 +168,14 @@ class ProgramMethods(GraphProperties):
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         asynchronous : bool, optional
             By default what is faster on the engine; the answer is the same.
-        mode, processor, trace, progress, checkpoint, checkpoint_every, resume
+        mode : {"auto", "union", "pull", "notify", "push"}, default "auto"
+            "union" links trees; the others propagate labels, as in `run`.  The answer is the same.
+        trace : bool, default False
+            As in `run`.  Where trees are linked it has up to two rows: mode "hook" for the first neighbours
+            (of a graph larger than the memory for all rows, until a large component is known), "rest" for the
+            others, if not all hangs together by then; `active` are the vertices whose rows were linked,
+            `edges` the neighbours.
+        processor, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
@@ -174,6 +186,9 @@ class ProgramMethods(GraphProperties):
 
         References
         ----------
+        M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+        Sampling", IPDPS 2018.
+
         S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed
         connected components", WSDM 2018.
         """

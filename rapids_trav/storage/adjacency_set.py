@@ -10,7 +10,7 @@ from functools import cached_property
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Builder, Chunks, Engine
-from rapids_trav.engines.runs import GatherView
+from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.memory.model.search import Searches
 
 NAMES = ("forward", "backward", "symmetric")
@@ -133,6 +133,15 @@ class AdjacencySet:
                 else strengths(view.into.column_indices, weights, self.n_vertices, xp)
             )
         return GatherView(view.into, view.out, weights, self._degrees[key], out_weights=out_weights)
+
+    def link_view(self) -> LinkView:
+        """Return the edges to find components by: as much as has been built of them."""
+        built = self.__dict__
+        if not self.directed:
+            return LinkView(self.forward, self.forward)
+        if (symmetric := built.get("symmetric")) is not None:
+            return LinkView(symmetric, symmetric)
+        return LinkView(self.forward, built.get("backward"))
 
     def held(self) -> Iterator[tuple[str, Array]]:
         """Name and array of each part of each structure that exists; parts of one have the same name."""

@@ -9,7 +9,7 @@ from functools import partial
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import Chunks, Engine
-from rapids_trav.engines.runs import GatherView
+from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.interface import GraphEdges
@@ -63,6 +63,10 @@ class InMemory:
         """Return the view for a vertex program: with the weights of the edges if `weighted`, by their sources
         as well if they may be `pushed`."""
         return self._structures(where).gather_view(direction, weighted, pushed)
+
+    def link_view(self, where: Hashable | None = None) -> LinkView:
+        """Return the edges to find components by, with what is there already; nothing more is built."""
+        return replace(self._structures(where).link_view(), budget=self.budget)
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""

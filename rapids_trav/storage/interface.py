@@ -9,7 +9,7 @@ from typing import Protocol, TypeGuard
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.interface import Chunks, DeviceEngine, Engine, View
-from rapids_trav.engines.runs import GatherView
+from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.memory.budget import Beside, Budget
 from rapids_trav.memory.model.search import Searches
 
@@ -55,6 +55,9 @@ class Storage(Protocol):
 
         It has the weights of the edges if `weighted`, and by their sources as well if they may be `pushed`.
         """
+
+    def link_view(self, where: Hashable | None = None) -> LinkView:
+        """Return the edges to find components by, with what is there already; nothing more is built."""
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""

@@ -21,7 +21,7 @@ from rapids_trav.csr.blocks import edge_blocks
 from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Chunks, Engine
-from rapids_trav.engines.runs import GatherView, Pages
+from rapids_trav.engines.runs import GatherView, LinkView, Pages
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import resident_rows_bytes
@@ -115,6 +115,10 @@ class PagedAdjacencySet(AdjacencySet):
         degrees, pages = self._degrees[into, weighted], self._pages(rows, weights)
         out_weights = self.weights(out) if weighted and pushed and not on_gpu else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
+
+    def link_view(self) -> LinkView:
+        """Return the edges to find components by: of directed ones those by source alone, read once."""
+        return LinkView(self.forward, None if self.directed else self.forward, paged=True)
 
     def _strengths(self, columns: Array, weights: Array) -> Array:
         """On the host, whose memory is the budget's on the CPU alone."""

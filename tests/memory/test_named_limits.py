@@ -38,6 +38,7 @@ QUESTIONS = {
     "sssp both": lambda graph, root, some, tree: graph.sssp(root, direction="both"),
     "sssp where": lambda graph, root, some, tree: graph.sssp(root, where="open"),
 }
+QUESTIONS["components labels"] = lambda graph, *_: graph.components(asynchronous=True)
 for mode in ("auto", "pull", "notify", "push"):
     QUESTIONS[f"components {mode}"] = lambda graph, *_, mode=mode: graph.components(mode=mode)
     QUESTIONS[f"sssp {mode}"] = lambda graph, root, *_, mode=mode: graph.sssp(

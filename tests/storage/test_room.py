@@ -134,12 +134,17 @@ def test_a_question_that_fails_leaves_nothing_behind(engine, monkeypatch):
     def fails(*arguments, **options):
         raise TravMemoryError("there is none")
 
-    for name in ("bfs", "run"):
+    asked = {
+        "bfs": lambda: graph.bfs(0, where="open"),
+        "run": lambda: graph.components(where="open", mode="pull"),
+        "links": lambda: graph.components(where="open"),
+    }
+    for name, ask in asked.items():
         with monkeypatch.context() as patch:
             patch.setattr(CpuEngine, name, fails)
             patch.setattr(Gpu, name, fails)
             with pytest.raises(TravMemoryError) as kept:  # and with it every frame of the failure
-                graph.bfs(0, where="open") if name == "bfs" else graph.components(where="open")
+                ask()
         graph.components()
         assert graph.budget.used == at_rest
     assert kept is not None

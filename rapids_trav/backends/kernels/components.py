@@ -1,75 +1,19 @@
-"""Weakly connected components by linking trees, on one thread.
-
-M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"
-(Afforest), IPDPS 2018.
-
-1. Every vertex is linked with its first neighbours; the larger root goes below the smaller, so that a root is
-   the first vertex of its tree.
-2. A sample of vertices tells the tree that is largest by now.
-3. Of vertices outside of it the remaining neighbours are linked.  An undirected edge that leads into the
-   large tree is seen from its other end; of a directed graph all rows are gone through.
-"""
+"""Weakly connected components of arrays, and the members of each."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cpu.components import components
 from rapids_trav.engines.cpu.runtime.compile import kernel
-
-FIRST = 2  # neighbours of each vertex that are linked before the sample
-SAMPLE = 1024
+from rapids_trav.engines.runs import LinkView, RunOptions
 
 
-@kernel
-def label_components(offsets, columns, symmetric):
+def label_components(offsets: Array, columns: Array, symmetric: bool) -> Array:
     """Return for each vertex the smallest of its component."""
-    n = len(offsets) - 1
-    root = np.arange(n).astype(columns.dtype)
-    for v in range(n):
-        for e in range(offsets[v], min(offsets[v] + FIRST, offsets[v + 1])):
-            _link(root, v, columns[e])
-    large = _frequent(root, n) if symmetric and n > 0 else -1
-    for v in range(n):
-        if offsets[v + 1] - offsets[v] > FIRST and _find(root, v) != large:
-            for e in range(offsets[v] + FIRST, offsets[v + 1]):
-                _link(root, v, columns[e])
-    for v in range(n):
-        root[v] = root[root[v]]  # the root of a smaller vertex is final
-    return root
-
-
-@kernel
-def _find(root, v):
-    while root[v] != root[root[v]]:
-        root[v] = root[root[v]]
-        v = root[v]
-    return root[v]
-
-
-@kernel
-def _link(root, u, v):
-    u, v = _find(root, u), _find(root, v)
-    if u < v:
-        root[v] = u
-    elif v < u:
-        root[u] = v
-
-
-@kernel
-def _frequent(root, n):
-    """Return the most frequent root of evenly spaced vertices."""
-    k = min(SAMPLE, n)
-    sample = np.empty(k, np.int64)
-    for i in range(k):
-        sample[i] = _find(root, i * n // k)
-    sample.sort()
-    best, longest, first = sample[0], 0, 0
-    for i in range(k):
-        if sample[i] != sample[first]:
-            first = i
-        if i - first + 1 > longest:
-            best, longest = sample[i], i - first + 1
-    return best
+    rows = Adjacency(offsets, columns)
+    return components(LinkView(rows, rows if symmetric else None), None, RunOptions()).values
 
 
 @kernel

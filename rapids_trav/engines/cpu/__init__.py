@@ -25,7 +25,7 @@ from rapids_trav.engines.interface import (
     View,
     WholeAnswers,
 )
-from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities import host_memory
@@ -152,6 +152,12 @@ class CpuEngine:
         from rapids_trav.engines.cpu.programs.run import run as run_program
 
         return run_program(view, program, state, options)
+
+    def links(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
+        """Find components by linking trees; see `components.components`."""
+        from rapids_trav.engines.cpu.components import components
+
+        return components(view, places, options)
 
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar

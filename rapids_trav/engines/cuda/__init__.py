@@ -18,6 +18,7 @@ from rapids_trav.engines.interface import (
     DistanceSums,
     DType,
     HostArrays,
+    Links,
     PairDistances,
     PathShares,
     Place,
@@ -89,6 +90,7 @@ class CudaEngine:
         self.hub_degree = hub_degree
         self.least_pull = least_pull
         self.answers: WholeAnswers | None = DeviceAnswers()
+        self.links: Links | None = None
         self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
 
     def build_adjacency(

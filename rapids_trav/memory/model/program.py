@@ -159,6 +159,11 @@ def shortcut_bytes(vertex: int, ranked: bool, host: bool) -> int:
     return POSITION * (1 if host else 2) + (3 + ranked) * vertex + 2
 
 
+def union_bytes(n_vertices: int, vertex: int) -> int:
+    """Return what linking trees takes to find components: a parent of each vertex."""
+    return n_vertices * vertex
+
+
 def tree_bytes(vertex: int, ranked: bool) -> int:
     """Return, for each vertex, what a tree takes: predecessors, flags, and all in the caller's order."""
     return (1 + ranked) * vertex + 4

@@ -1,0 +1,299 @@
+"""Components by linking trees: what propagated labels give, and rows of the largest are left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_graphs import common, graphs
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from rapids_trav import TravError, generators
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cpu import components as linking
+from rapids_trav.engines.runs import LinkView, RunOptions
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.jit.kernels import Threads
+from rapids_trav.storage.paged import Paged
+from rapids_trav.utilities.sizes import parse_bytes
+
+OTHERS = ({"mode": "pull"}, {"mode": "notify"}, {"mode": "push"}, {"asynchronous": True})
+
+
+@pytest.fixture
+def finely(monkeypatch):
+    """Small graphs are cut as large ones are: into ranges of a vertex, blocks of 4 edges, pages of 2."""
+    monkeypatch.setattr(linking, "VERTICES", 1)
+    monkeypatch.setattr(linking, "BLOCKS", 1)
+    monkeypatch.setattr(linking, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(linking, "PAGE_BLOCKS", 2)
+
+
+def adjacency(src, dst, n, dtype, both=False):
+    if both:
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+    order = np.lexsort((dst, src))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=n))]).astype(np.int64)
+    return Adjacency(offsets, dst[order].astype(dtype))
+
+
+def smallest(src, dst, n, places=None):
+    """The smallest place in the component of each vertex, by SciPy."""
+    matrix = csr_matrix((np.ones(len(src), np.int8), (src, dst)), (n, n))
+    _, label = connected_components(matrix, directed=False)
+    return pd.Series(np.arange(n) if places is None else places).groupby(label).transform("min").to_numpy()
+
+
+def views(src, dst, n, dtype):
+    """Rows with all, with one end of each edge, with both ends apart, and in files."""
+    both = adjacency(src, dst, n, dtype, both=True)
+    out, into = adjacency(src, dst, n, dtype), adjacency(dst, src, n, dtype)
+    yield "both ways", LinkView(both, both)
+    yield "one way", LinkView(out, None)
+    yield "one way and the other", LinkView(out, into)
+    yield "paged", LinkView(both, both, paged=True)
+    yield "paged, one way", LinkView(out, None, paged=True)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("seed", range(6))
+def test_every_view_gives_scipys_components(finely, seed, dtype, threads):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 3000))
+    src, dst = random.integers(0, n, (2, int(n * (0.4, 0.9, 1.5, 4)[seed % 4])))
+    if seed % 2:
+        dst = np.minimum(dst, src + 3)  # a lattice of many narrow components
+    places = random.permutation(n)
+    for name, view in views(src, dst, n, dtype):
+        for given_places in (None, places):
+            own = None if given_places is None else given_places.astype(dtype)
+            with Threads.limited(threads):
+                found = linking.components(view, own, RunOptions()).values
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, smallest(src, dst, n, given_places), name)
+
+
+def test_many_threads_on_one_tree_lose_no_link(finely):
+    """A path in shuffled order is nothing but links of roots that others are linking."""
+    n, random = 20_000, np.random.default_rng(1)
+    order = random.permutation(n)
+    for name, view in views(order[:-1], order[1:], n, "int32"):
+        with Threads.limited(8):
+            for _ in range(3):
+                assert not linking.components(view, None, RunOptions()).values.any(), name
+
+
+def test_a_root_that_another_thread_links_meanwhile_is_looked_up_again(monkeypatch):
+    """The plain function, with the other thread's link between the look at a root and the swap."""
+    parent, others = np.arange(6, dtype=np.int32), [(5, 2), (3, 1)]
+
+    def interrupted(array, index, expected, desired):
+        if others:
+            vertex, below = others.pop(0)
+            array[vertex] = below
+        held = array[index]
+        if held == expected:
+            array[index] = desired
+        return held
+
+    monkeypatch.setattr(linking, "compare_and_swap", interrupted)
+    linking.link.py_func(parent, 5, 3)
+    assert not others
+    assert parent.tolist() == [0, 1, 1, 1, 4, 2]
+
+
+@given(graphs(), st.booleans(), st.sampled_from([1, 2, 8]))
+@common
+def test_the_answer_is_that_of_propagated_labels(drawn, degree_sort, threads):
+    frame, (src, dst), _, _, directed = drawn
+    with pytest.MonkeyPatch.context() as patched, Threads.limited(threads):
+        for name, size in {"VERTICES": 1, "BLOCKS": 1, "BLOCK_BYTES": 16, "PAGE_BLOCKS": 1}.items():
+            patched.setattr(linking, name, size)
+        graph = frame.trav.graph(src, dst, directed=directed, degree_sort=degree_sort, vertices=None)
+        for where in (None, "open"):
+            answer = graph.components(where=where)
+            for how in OTHERS:
+                pd.testing.assert_frame_equal(graph.components(where=where, **how), answer)
+            pd.testing.assert_frame_equal(graph.components(where=where, mode="union"), answer)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_auto_links_and_what_iterations_alone_have_propagates(directed, monkeypatch, tmp_path):
+    linked, links = [], CpuEngine.links
+    monkeypatch.setattr(CpuEngine, "links", lambda *given: linked.append(1) or links(*given))
+    graph = generators.rmat(8, 4).trav.graph(directed=directed)
+    for how in ({}, {"mode": "union"}, {"processor": "cpu"}, {"trace": True}, {"progress": True}):
+        linked.clear()
+        graph.components(**how)
+        assert linked, how
+    for how in (*OTHERS, {"asynchronous": False}, {"checkpoint": tmp_path}):
+        linked.clear()
+        graph.components(**how)
+        assert not linked, how
+
+
+def modes(traced):
+    return traced.trace.set_index("mode")
+
+
+def test_rows_of_the_largest_component_are_left_out():
+    graph = generators.rmat(12, 16).trav.graph()
+    trace = modes(graph.components(trace=True))
+    assert trace.index.tolist() == ["hook", "rest"]
+    assert trace.loc["hook", "edges"] <= 2 * graph.n_vertices
+    assert trace.loc["rest", "edges"] < graph.n_edges // 100
+
+
+def test_a_row_is_left_when_its_vertex_has_come_into_the_largest_component():
+    """A few vertices have each other as first neighbours, and one of them a thousand others behind those."""
+    low, few, high = np.arange(1000), np.arange(1000, 1010), np.arange(1010, 2010)
+    src = [*low, *low, *np.repeat(few, 10), *[1009] * 1000]
+    dst = [*high, *np.roll(high, 1), *np.tile(few, 10), *high]
+    traced = pd.DataFrame({"src": src, "dst": dst}).trav.components(trace=True)
+    assert set(traced.result["component"]) == {0}
+    assert modes(traced).loc["rest", "edges"] < 300
+
+
+def test_directed_rows_are_left_out_only_with_the_other_end_there():
+    edges = generators.rmat(12, 16)
+    graph = edges.trav.graph(directed=True)
+    alone = modes(graph.components(trace=True))
+    assert alone["edges"].sum() == graph.n_edges
+    graph.bfs(0, direction="in")
+    turned = modes(graph.components(trace=True))
+    assert turned.loc["rest", "edges"] < graph.n_edges // 100
+    graph.bfs(0, direction="both")
+    both = modes(graph.components(trace=True))
+    assert both.loc["rest", "edges"] < graph.n_edges // 100
+
+
+def test_nothing_is_built_for_directed_components():
+    graph = generators.rmat(8, 4).trav.graph(directed=True)
+    before = [name for name, _, _ in graph.storage.memory()]
+    graph.components()
+    assert [name for name, _, _ in graph.storage.memory()] == before
+
+
+def test_an_edge_from_a_row_that_could_be_left_out_is_not_lost():
+    """Everything hangs on third edges out of the largest component, which their other ends do not have."""
+    hub = np.arange(100)
+    edges = pd.DataFrame({"src": [*hub, *hub, *hub], "dst": [*np.roll(hub, 1), *np.roll(hub, 2), *hub + 100]})
+    graph = edges.trav.graph(directed=True)
+    assert set(graph.components()["component"]) == {0}
+    graph.bfs(0, direction="in")
+    assert set(graph.components()["component"]) == {0}
+
+
+def full_stream(graph):
+    rows = graph.storage.view("both" if not graph.directed else "out").out
+    return rows.row_offsets.nbytes - 8 + rows.column_indices.nbytes
+
+
+def named_in(error):
+    return parse_bytes(str(error).partition("give memory_limit at least ")[2].removesuffix("."))
+
+
+def within_the_least(edges, **options):
+    """A graph in the least memory with which it can be built and asked; refusals leave nothing behind."""
+    limit = 1000
+    while True:
+        try:
+            graph = edges.trav.graph(memory_limit=limit, **options)
+            at_rest = graph.budget.used
+            try:
+                graph.components()
+            finally:
+                assert graph.budget.used == at_rest
+            return graph
+        except TravMemoryError as error:
+            assert named_in(error) > limit
+            limit = named_in(error)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("degree_sort", [False, True])
+def test_out_of_memory_the_edges_are_read_once_at_most(directed, degree_sort, monkeypatch):
+    monkeypatch.setattr(linking, "PAGE_BLOCKS", 4)
+    edges = generators.rmat(12, 16)
+    graph = within_the_least(edges, directed=directed, degree_sort=degree_sort)
+    assert isinstance(graph.storage, Paged)
+    whole = edges.trav.graph(directed=directed)
+    answer, trace = graph.components(trace=True)
+    pd.testing.assert_frame_equal(answer, whole.components(asynchronous=False))
+    assert graph.budget.peak <= graph.budget.limit
+    if directed:
+        assert trace["mode"].tolist() == ["hook"]
+        assert trace["bytes"].sum() <= full_stream(graph)  # but for rows without edges behind the last
+        assert trace["edges"].tolist() == [graph.n_edges]
+    else:
+        assert trace["mode"].tolist() == ["hook", "rest"]
+        assert trace["edges"].sum() < full_stream(graph) // 4 // 2
+        assert trace["bytes"].sum() < full_stream(graph) * (0.7 if degree_sort else 1)
+    assert trace["pages"].sum() == len(range(0, -(-graph.storage.view().out.n_edges // 1024), 4))
+
+
+def test_pages_are_told_as_they_are_read(monkeypatch):
+    monkeypatch.setattr(linking, "PAGE_BLOCKS", 3)
+    graph = within_the_least(generators.rmat(11, 16))
+    told = []
+    view = graph.storage.link_view()
+    run = linking.components(view, None, RunOptions(trace=True, on_page=lambda *page: told.append(page)))
+    assert len(told) == sum(one.pages for one in run.trace) > 5
+    assert sum(n_bytes for _, n_bytes in told) == sum(one.bytes for one in run.trace)
+    assert [pages for pages, _ in told] == [1] * len(told)
+
+
+def test_graphs_without_edges_or_vertices():
+    empty = pd.DataFrame({"src": [], "dst": []}, dtype="int64")
+    assert len(empty.trav.components(mode="union")) == 0
+    lonely = empty.trav.graph(vertices=[5, 3, 9]).components(mode="union", trace=True)
+    assert lonely.result["component"].tolist() == lonely.result["vertex"].tolist() == [3, 5, 9]
+    assert lonely.trace["edges"].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        (
+            {"asynchronous": True},
+            "asynchronous=True is for labels that are propagated, and mode='union' links trees in one pass: "
+            "leave out one of them.",
+        ),
+        (
+            {"checkpoint": "here"},
+            "checkpoint='here' is for labels that are propagated, and mode='union' links trees in one pass: "
+            "leave out one of them.",
+        ),
+        (
+            {"processor": "gpu"},
+            "mode='union' is for the CPU engine, and processor='gpu': use mode='auto', or build with "
+            "engine='cpu' and leave out processor.",
+        ),
+    ],
+)
+def test_what_does_not_go_with_linking_is_refused(how, sentence):
+    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph()
+    with pytest.raises(TravError) as caught:
+        graph.components(mode="union", **how)
+    assert str(caught.value) == sentence
+
+
+def test_an_engine_that_propagates_alone_refuses_to_link():
+    class Propagating(CpuEngine):
+        name = "own"
+        links = None
+
+    graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(engine=Propagating())
+    assert graph.components()["component"].tolist() == [1, 1, 1]
+    with pytest.raises(TravError, match="mode='union' is for the CPU engine, and the engine is 'own': use"):
+        graph.components(mode="union")
+
+
+def test_an_unknown_mode_names_all_of_them():
+    with pytest.raises(TravError, match="'union'"):
+        pd.DataFrame({"src": [1], "dst": [2]}).trav.components(mode="trees")
