@@ -46,6 +46,7 @@ from rapids_trav.graph.contents import GraphContents
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
@@ -76,6 +77,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.filters import Filter
 
 class LazyFrameAccessor:

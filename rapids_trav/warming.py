@@ -104,6 +104,8 @@ def _steps(engine: str) -> Iterator[Step]:
     yield "searches, along a chain", partial(_search, Graph.from_edges(chain, engine=engine), 0)
     sorted_ = Graph.from_edges(wide, degree_sort=True, engine=engine)
     yield "order of degree", partial(_search, sorted_, hub)
+    local = Graph.from_edges(narrow, order="locality", engine=engine)
+    yield "order of locality", partial(_search, local, 0)
     yield "saved graphs", partial(_save, wide, engine, hub)
     if engine == "cpu":
         yield "graphs larger than memory", partial(_limit, wide, hub)

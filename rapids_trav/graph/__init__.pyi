@@ -23,6 +23,7 @@ from rapids_trav.graph.contents import GraphContents
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
@@ -428,6 +429,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -448,6 +450,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -468,6 +471,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -488,6 +492,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -508,6 +513,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -528,6 +534,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,

@@ -87,6 +87,11 @@ def order_bytes(n_vertices: int) -> int:
     return 2 * vertex_bytes(n_vertices) * n_vertices
 
 
+def grown_bytes(n_vertices: int) -> int:
+    """Return what finding the order of locality takes: the order, the vertices seen, and a byte for each."""
+    return (2 * vertex_bytes(n_vertices) + 1) * n_vertices
+
+
 def spilled_build_bytes(host: bool, n_vertices: int) -> int:
     """Return the least that building an adjacency takes whose arrays lie outside the engine's memory."""
     return 0 if host else ROW_BYTES * n_vertices + 2 * ENTRY_BYTES * FEWEST_PLACED
