@@ -38,6 +38,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values

@@ -134,6 +134,8 @@ def _search(graph: Graph, source: int) -> None:
     graph.paths(source, [1, 2])
     graph.khop(source, 1)
     graph.levels(source)
+    for relaxed in (0, 8):
+        graph.path_layout(relaxed)
 
 
 def _run(graph: Graph) -> None:
@@ -149,6 +151,8 @@ def _weigh(graph: Graph, source: int) -> None:
         graph.sssp(source, mode=mode)
         graph.sssp(source, mode=mode, asynchronous=False)
     graph.pagerank()
+    for relaxed in (0, 8):
+        graph.path_layout(relaxed)
 
 
 def _save(edges: Frame, engine: str, source: int) -> None:

@@ -15,6 +15,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
@@ -82,6 +83,7 @@ class Graph(Generic[FrameT]):
     def to_networkx(self) -> networkx.Graph: ...
     def to_igraph(self) -> igraph.Graph: ...
     def to_scipy(self) -> scipy.sparse.csr_array: ...
+    def path_layout(self, relaxed: int = 0) -> PathLayout: ...
     @overload
     def run(
         self,
