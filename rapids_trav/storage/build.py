@@ -28,6 +28,7 @@ from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 from rapids_trav.storage.parts import GraphParts
 from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
+from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.phase_times import PhaseTimes
 
 Pairs = Callable[[], Iterator[tuple[Array, Array]]]
@@ -160,15 +161,21 @@ def _locality_order(
     """
     from rapids_trav.ids.locality_order import grown  # brings Numba, which other orders do not need
 
-    placement = place_edges(runner, limits, ids.n, ids.nbytes, read.n_edges, directed=False, weighted=False)
+    more_bytes = order_bytes(ids.n)
+    placement = place_edges(
+        runner, limits, ids.n, ids.nbytes + more_bytes, read.n_edges, directed=False, weighted=False
+    )
     pairs = codes if codes is not None and placement.keeps_codes else again
 
     def unfiltered(where: Hashable) -> Iterator[tuple[Array, Array]]:
         return pairs()
 
-    storage = placement.storage(runner, ids, read.n_edges, GraphEdges(False, pairs, unfiltered))
+    edges = GraphEdges(False, pairs, unfiltered)
+    storage = placement.storage(runner, ids, read.n_edges, edges, more_bytes)
     both_ways = storage.forward(weighted=False)
-    with storage.room(grown_bytes(ids.n) if runner.place == "host" else 0, "the order of the vertices"):
+    needed = grown_bytes(ids.n) if runner.place == "host" else 0
+    search = least_bytes(runner.place, ids.n, 1)
+    with storage.room(needed, "the order of the vertices", search - needed):
         offsets = move(both_ways.row_offsets, np).astype(np.int64, copy=False)
         return move(grown(offsets, move(both_ways.column_indices, np)), runner.xp)
 

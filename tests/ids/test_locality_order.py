@@ -11,7 +11,7 @@ from pandas.testing import assert_frame_equal
 from random_graphs import common, graphs, shapes
 from scipy.sparse import csr_matrix
 
-from rapids_trav import Graph, TravError
+from rapids_trav import Graph, TravError, TravMemoryError
 from rapids_trav.generators import grid, rmat
 from rapids_trav.ids.locality_order import PAGE_EDGES, grown
 from rapids_trav.memory.model.build import grown_bytes
@@ -207,6 +207,18 @@ def test_a_limit_counts_what_finding_it_takes(limit, monkeypatch):
         monkeypatch.setattr(storage, "room", counted)
     edges.trav.graph(order="locality", memory_limit=limit)
     assert held == [(grown_bytes(1600), "the order of the vertices")]
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("100B", r"^2\.4 kB are needed for vertex ids, .* at least 6\.3 kB\.$"),
+        ("3kB", r"^2\.7 kB are needed for the order of the vertices, .* at least 6\.3 kB\.$"),
+    ],
+)
+def test_a_limit_that_is_too_small_names_one_for_the_order_and_a_search(limit, message):
+    with pytest.raises(TravMemoryError, match=message):
+        grid(20, 15).trav.graph(order="locality", memory_limit=limit)
 
 
 @pytest.mark.parametrize(
