@@ -19,7 +19,7 @@ def edges():
     return cudf.DataFrame(columns | {"w": np.arange(len(plain)) % 7 + 1})
 
 
-@pytest.mark.parametrize("limit", [None, "400kB"])
+@pytest.mark.parametrize("limit", [None, "600kB"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_it_is_that_of_the_cpu_and_answers_are_the_same(edges, directed, limit):
     options = {"directed": directed, "weight": "w", "memory_limit": limit}
