@@ -38,6 +38,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
@@ -46,6 +47,7 @@ from rapids_trav.graph.contents import GraphContents
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
@@ -76,6 +78,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph import Graph
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.filters import Filter
 
 class LazyFrameAccessor:

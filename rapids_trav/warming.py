@@ -105,6 +105,8 @@ def _steps(engine: str) -> Iterator[Step]:
     sorted_ = Graph.from_edges(wide, degree_sort=True, engine=engine)
     yield "order of degree", partial(_search, sorted_, hub)
     yield "components in order of degree", sorted_.components
+    local = Graph.from_edges(narrow, order="locality", engine=engine)
+    yield "order of locality", partial(_search, local, 0)
     yield "saved graphs", partial(_save, wide, engine, hub)
     if engine == "cpu":
         yield "graphs larger than memory", partial(_limit, wide, hub)
@@ -133,6 +135,8 @@ def _search(graph: Graph, source: int) -> None:
     graph.paths(source, [1, 2])
     graph.khop(source, 1)
     graph.levels(source)
+    for relaxed in (0, 8):
+        graph.path_layout(relaxed)
 
 
 def _run(graph: Graph) -> None:
@@ -149,6 +153,8 @@ def _weigh(graph: Graph, source: int) -> None:
         graph.sssp(source, mode=mode)
         graph.sssp(source, mode=mode, asynchronous=False)
     graph.pagerank()
+    for relaxed in (0, 8):
+        graph.path_layout(relaxed)
 
 
 def _save(edges: Frame, engine: str, source: int) -> None:

@@ -86,6 +86,8 @@ QUESTIONS = {
     ),
     "run sum": lambda asked: asked.graph.run(grown, initial=1.0, parameters=(1.0,), max_iterations=3),
     "validate": lambda asked: check_tree(asked.graph, asked.tree, asked.root),
+    "path layout": lambda asked: asked.graph.path_layout(),
+    "path layout relaxed": lambda asked: asked.graph.path_layout(8),
     "self-loops": lambda asked: asked.anew("n_self_loops"),
     "duplicates": lambda asked: asked.anew("n_duplicate_edges"),
 }

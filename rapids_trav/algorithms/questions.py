@@ -20,6 +20,7 @@ from rapids_trav.algorithms.options import (
     SearchOptions,
     SsspOptions,
 )
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.memory.budget import Budget
@@ -126,6 +127,9 @@ class Questions(Protocol):
 
     def distances(self, pairs: object, options: CentralityOptions) -> Frame:
         """Answer `Graph.distances`."""
+
+    def path_layout(self, relaxed: int) -> PathLayout:
+        """Answer `Graph.path_layout`."""
 
     def close(self) -> None:
         """Give back what the graph holds elsewhere."""

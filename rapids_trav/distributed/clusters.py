@@ -27,7 +27,7 @@ PACKAGE = str(Path(__file__).parents[1])
 PARTS = "parts.json"  # of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
 # Options that say where a graph in one process goes, or that are for questions which workers do not answer.
-OF_ONE_PROCESS = ("weight", "degree_sort", "memory_limit", "spill", "tuning")
+OF_ONE_PROCESS = ("weight", "degree_sort", "order", "memory_limit", "spill", "tuning")
 OF_WORKERS = ("client", "grid", "keep_rows")
 
 

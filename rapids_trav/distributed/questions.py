@@ -162,6 +162,9 @@ class DistributedQuestions:
     def distances(self, pairs: object, options: CentralityOptions) -> NoReturn:
         self._refuse("distances")
 
+    def path_layout(self, relaxed: int) -> NoReturn:
+        self._refuse("path_layout")
+
     def close(self) -> None:
         self._gang.close()
 

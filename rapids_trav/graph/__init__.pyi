@@ -15,6 +15,7 @@ from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Values
@@ -23,6 +24,7 @@ from rapids_trav.graph.contents import GraphContents
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
+from rapids_trav.storage.build_options import Order
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.filters import Filter
 from rapids_trav.storage.in_memory import InMemory
@@ -81,6 +83,7 @@ class Graph(Generic[FrameT]):
     def to_networkx(self) -> networkx.Graph: ...
     def to_igraph(self) -> igraph.Graph: ...
     def to_scipy(self) -> scipy.sparse.csr_array: ...
+    def path_layout(self, relaxed: int = 0) -> PathLayout: ...
     @overload
     def run(
         self,
@@ -428,6 +431,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -448,6 +452,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -468,6 +473,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -488,6 +494,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -508,6 +515,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -528,6 +536,7 @@ class Graph(Generic[FrameT]):
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,

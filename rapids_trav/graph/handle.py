@@ -21,7 +21,7 @@ from rapids_trav.graph.program_methods import ProgramMethods
 from rapids_trav.graph.search_methods import SearchMethods
 from rapids_trav.saved import graphs
 from rapids_trav.storage import build
-from rapids_trav.storage.build_options import BuildOptions
+from rapids_trav.storage.build_options import BuildOptions, Order
 from rapids_trav.storage.memory_errors import telling_of_memory
 
 
@@ -40,8 +40,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
     weight : str or None
         Column that holds the weights.
     build_times : dict
-        Seconds that each phase of the building took: "renumber", "degree sort" (if any) and "adjacency"; of a
-        graph that was opened, "ids" and "adjacency".
+        Seconds that each phase of the building took: "renumber", "degree sort" or "locality order" (if
+        any) and "adjacency"; of a graph that was opened, "ids" and "adjacency".
     engine
         Where its searches run; `engine.name` is "cpu" or "cuda".
     """
@@ -58,6 +58,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         vertices: object = None,
         engine: str | Engine = "auto",
         degree_sort: bool | None = None,
+        order: Order | None = None,
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
         tuning: Mapping[str, object] | None = None,
@@ -98,6 +99,13 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             Number the vertices inside the graph by descending degree, which lets most searches on a GPU look
             at fewer edges; answers are in the caller's ids and order all the same.  By default it is done on
             the CUDA engine and not on the CPU.
+        order : {"degree", "locality", "ids"}, optional
+            How the vertices are numbered inside the graph, in place of `degree_sort`: by descending degree,
+            by locality, or in ascending order of their ids; answers are the same.  By locality vertices that
+            are near each other in the graph have numbers near each other, which helps where its diameter is
+            long (grids, road networks), its ids are in no such order, and it is larger than a cache: it
+            takes the time of a second build and a search of the whole graph, on one thread of the CPU.  A
+            saved graph keeps its order.
         memory_limit : int or str, optional
             Most of the engine's memory (of the GPU, or of the CPU) that the graph and its questions may hold,
             in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.memory.model.build` has the
@@ -153,6 +161,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             vertices=vertices,
             engine=engine,
             degree_sort=degree_sort,
+            order=order,
             memory_limit=memory_limit,
             spill=spill,
             tuning=tuning,

@@ -1,4 +1,4 @@
-"""Methods of `Graph` that bring answers back to rows, and graphs to other libraries."""
+"""Methods of `Graph` that bring answers back to rows, and graphs into other forms and libraries."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rapids_trav.algorithms.annotate import annotate
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Frame, Values, move
 from rapids_trav.frames.exchange import EdgeColumns
@@ -114,6 +115,48 @@ class JoinMethods(GraphProperties):
         if place is not None:
             u, v = place[u], place[v]
         return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
+
+    def path_layout(self, relaxed: int = 0) -> PathLayout:
+        """Return the edges as paths, each edge in one, and how that compares with rows of neighbours.
+
+        A path hands a value on over all of its edges in one pass, and takes less memory than rows if it is
+        long.  Printed, the layout tells how many paths there are, how long they are on average, how many are
+        single edges, and their bytes over those of compressed rows.  An undirected edge is there both ways.
+
+        Parameters
+        ----------
+        relaxed : int, default 0
+            A path ends at the first vertex to which several edges lead (0, "strict"), which of an undirected
+            graph is nearly every one, or goes on through such vertices until it has so many edges.
+
+        Returns
+        -------
+        PathLayout
+            Arrays in the host's memory, with the graph's internal ids: ``graph.ids.decode(layout.vertices)``
+            gives the caller's.  `vertices`, the vertices of one path after another; `starts`, where each
+            path begins; `weights` of the edges, or None; the figures `n_paths`, `mean_length`, `single`
+            (share of paths), `nbytes` and `ratio`; `edges()`, and `active_paths()`.
+
+        Notes
+        -----
+        Which paths there are depends on the number of threads, each of which cuts a range of vertices; the
+        edges are always those of the graph.  A path ends where it leaves its range, so that on many threads
+        `order="locality"` makes longer ones.  The layout is not kept with the graph, nor saved with it.
+
+        References
+        ----------
+        Y. Zhang et al., "LargeGraph: An Efficient Dependency-Aware GPU-Accelerated Large-Scale Graph
+        Processing", ACM Transactions on Architecture and Code Optimization 18(4), 2021.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]})
+        >>> layout = edges.trav.graph(directed=True).path_layout()
+        >>> layout.n_paths, layout.mean_length
+        (1, 3.0)
+        """
+        return self.questions.path_layout(relaxed)
 
     def _whole(self) -> tuple[Frame, Frame, EdgeColumns]:
         """Return a frame of all vertices, one of all edges, and what their columns mean."""

@@ -15,6 +15,7 @@ from rapids_trav.algorithms import (
     khop,
     levels,
     pagerank,
+    path_layout,
     paths,
     run,
     sssp,
@@ -35,6 +36,7 @@ from rapids_trav.algorithms.options import (
     SsspOptions,
 )
 from rapids_trav.csr import statistics
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.memory.model.build import COUNTED_BYTES
@@ -114,6 +116,10 @@ class LocalQuestions(GraphContents):
     @question
     def distances(self, pairs: object, options: CentralityOptions) -> Frame:
         return distances.distances(self, pairs, options)
+
+    @question
+    def path_layout(self, relaxed: int) -> PathLayout:
+        return path_layout.path_layout(self, relaxed)
 
     @question
     def save(self, folder: str | os.PathLike[str]) -> None:

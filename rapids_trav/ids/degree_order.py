@@ -88,7 +88,7 @@ def _merge_order(key: Array, xp: ModuleType) -> Array:
 
 
 @dataclass(frozen=True)
-class DegreeOrderedIds(Portable):
+class ReorderedIds(Portable):
     """An `IdMap` whose internal ids are those of another in a new order.
 
     Attributes
@@ -110,7 +110,7 @@ class DegreeOrderedIds(Portable):
     names: Array | None = None
 
     @classmethod
-    def of(cls, base: IdMap, order: Array, xp: ModuleType, *, named: bool = False) -> DegreeOrderedIds:
+    def of(cls, base: IdMap, order: Array, xp: ModuleType, *, named: bool = False) -> ReorderedIds:
         """The map to this order; `named` holds the names of integer ids with gaps, which saves time."""
         rank = xp.empty_like(order)
         rank[order] = xp.arange(len(order), dtype=order.dtype)

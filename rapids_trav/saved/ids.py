@@ -16,7 +16,7 @@ import pyarrow as pa
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError, first_line, written
 from rapids_trav.frames.columns import Dtype, move
-from rapids_trav.ids.degree_order import DegreeOrderedIds
+from rapids_trav.ids.degree_order import ReorderedIds
 from rapids_trav.ids.maps import IdMap, Library, RangeIds
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.saved.folder import GraphFolder
@@ -62,7 +62,7 @@ def restore(folder: GraphFolder, library: Library, xp: ModuleType) -> IdMap:
     else:
         ids = _map_of_table(folder, entry, library, xp)
     if folder.has("order.npy"):
-        ids = DegreeOrderedIds.of(ids, _permutation(folder, xp), xp)
+        ids = ReorderedIds.of(ids, _permutation(folder, xp), xp)
     return ids
 
 

@@ -6,7 +6,7 @@
 - `weights.npy`, if the graph has weights: one for each of the column indices.
 - `ids.parquet`: the vertex ids in ascending order, unless they are consecutive integers, which
   `graph.json` tells; `categories_<i>.parquet`: the categories of their column `i`, if it is categorical.
-- `order.npy`, if the vertices are numbered by degree: the place of each in `ids.parquet`.
+- `order.npy`, if the vertices are numbered by degree or locality: the place of each in `ids.parquet`.
 
 The folder is written under another name beside its own, `.<name>.<letters>.partial`, and renamed at the end,
 so it is there whole or not at all.  If the process is killed that one stays; the next saving to the same

@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+import numpy as np
+
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.build_pass import BuildPass
 from rapids_trav.edges.slices import SlicedEdges
 from rapids_trav.edges.sources import EdgeSource, FrameEdges, edge_columns, open_edges, require_column
 from rapids_trav.engines import select
+from rapids_trav.engines.interface import Engine
 from rapids_trav.frames import forms, proxies
-from rapids_trav.ids.degree_order import DegreeOrderedIds, degrees, descending
+from rapids_trav.frames.columns import move
+from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
 from rapids_trav.ids.lookup import split
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.ids.renumber_streamed import renumber_distinct
-from rapids_trav.memory.model.build import order_bytes
+from rapids_trav.memory.model.build import grown_bytes, order_bytes
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.storage.edge_rows import EdgeRows, Weight
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 from rapids_trav.storage.parts import GraphParts
 from rapids_trav.storage.placement import MemoryLimits, place_edges, rows_within
+from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.phase_times import PhaseTimes
 
 Pairs = Callable[[], Iterator[tuple[Array, Array]]]
@@ -42,11 +47,10 @@ def build(edges: Any, options: BuildOptions) -> GraphParts:
     extra = [] if vertices is None else [split("vertices", vertices, len(sides[0]))]
     if source.defaults.vertices is not None:
         extra.append([source.defaults.vertices])
-    back_end = options.sort_back_end(runner.degree_sort)
     limits = MemoryLimits.of(runner, source.count_rows(), directed, options.memory_limit, options.spill)
 
     def attempt(limits: MemoryLimits) -> GraphParts:
-        return _build(source, sides, directed, weight, extra, runner, back_end, limits)
+        return _build(source, sides, directed, weight, extra, runner, options, limits)
 
     if limits.reading is None:
         try:
@@ -66,7 +70,7 @@ def _build(
     weight: Hashable | None,
     extra: list[list[Any]],
     runner: Any,
-    back_end: str | None,
+    options: BuildOptions,
     limits: MemoryLimits,
 ) -> GraphParts:
     whole, read = _reading(source, sides, weight, extra, limits)
@@ -81,18 +85,24 @@ def _build(
     with times.phase("renumber"):
         ids, pairs = _renumbered(read, len(sides[0]), source, runner.xp, whole, edge_rows)
     weighted = weight is not None
-    id_bytes = ids.nbytes + (order_bytes(ids.n) if back_end else 0)
+    vertex_order = options.vertex_order(runner.degree_sort)
+    id_bytes = ids.nbytes + (order_bytes(ids.n) if vertex_order != "ids" else 0)
     placement = place_edges(
         runner, limits, ids.n, id_bytes, read.n_edges, directed=directed, weighted=weighted
     )
     if limits.reading is None and placement.limit is not None:
         source = SlicedEdges(source, rows_within(placement.limit))
-    if back_end:
+    order = None
+    if (back_end := options.sort_back_end(runner.degree_sort)) is not None:
         with times.phase("degree sort"):
             order = descending(degrees(pairs(), ids.n, runner), back_end, runner.xp)
-            named = placement.limit is None and runner.answers is not None
-            ids = DegreeOrderedIds.of(ids, order, runner.xp, named=named)
-            pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
+    elif vertex_order == "locality":
+        with times.phase("locality order"):
+            order = _locality_order(pairs if whole else None, edge_rows(ids).pairs, ids, read, runner, limits)
+    if order is not None:
+        named = placement.limit is None and runner.answers is not None
+        ids = ReorderedIds.of(ids, order, runner.xp, named=named)
+        pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
     rows = edge_rows(ids)
     if whole and not placement.keeps_codes:
         pairs = rows.pairs  # those in memory would take the room of the build
@@ -141,6 +151,35 @@ def _renumbered(
     return ids, lambda: ((codes(2 * i), codes(2 * i + 1)) for i in range(read.chunks))
 
 
-def _in_order(pairs: Pairs, ids: DegreeOrderedIds) -> Pairs:
-    """Return the same pairs in the numbers that an order by degree gives."""
+def _locality_order(
+    codes: Pairs | None, again: Pairs, ids: IdMap, read: BuildPass, runner: Engine, limits: MemoryLimits
+) -> Array:
+    """Return the order that bounded searches on the host find, both ways along the edges.
+
+    The edges are `codes` in memory, if they are there and may stay, or are read `again`.  Their rows lie in
+    the engine's memory or outside it, as those of a graph would.
+    """
+    from rapids_trav.ids.locality_order import grown  # brings Numba, which other orders do not need
+
+    more_bytes = order_bytes(ids.n)
+    placement = place_edges(
+        runner, limits, ids.n, ids.nbytes + more_bytes, read.n_edges, directed=False, weighted=False
+    )
+    pairs = codes if codes is not None and placement.keeps_codes else again
+
+    def unfiltered(where: Hashable) -> Iterator[tuple[Array, Array]]:
+        return pairs()
+
+    edges = GraphEdges(False, pairs, unfiltered)
+    storage = placement.storage(runner, ids, read.n_edges, edges, more_bytes)
+    both_ways = storage.forward(weighted=False)
+    needed = grown_bytes(ids.n) if runner.place == "host" else 0
+    search = least_bytes(runner.place, ids.n, 1)
+    with storage.room(needed, "the order of the vertices", search - needed):
+        offsets = move(both_ways.row_offsets, np).astype(np.int64, copy=False)
+        return move(grown(offsets, move(both_ways.column_indices, np)), runner.xp)
+
+
+def _in_order(pairs: Pairs, ids: ReorderedIds) -> Pairs:
+    """Return the same pairs in the numbers that an order gives."""
     return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())

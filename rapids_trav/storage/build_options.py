@@ -6,15 +6,17 @@ import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import TravError, written
 from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
-from rapids_trav.utilities.checks import flag
+from rapids_trav.utilities.checks import flag, one_of
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_bytes
+
+Order = Literal["degree", "locality", "ids"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class BuildOptions:
     vertices: object = None
     engine: str | Engine = "auto"
     degree_sort: bool | None = None
+    order: Order | None = None
     memory_limit: int | str | None = None
     spill: str | os.PathLike[str] | None = None
     tuning: Mapping[str, object] | None = None
@@ -40,11 +43,18 @@ class BuildOptions:
             flag("directed", self.directed)
         if self.degree_sort is not None:
             flag("degree_sort", self.degree_sort)
+        if self.order is not None:
+            one_of("order", self.order, get_args(Order))
+            if self.degree_sort is not None:
+                raise TravError(
+                    f"order={self.order!r} and degree_sort={self.degree_sort} both say how vertices are "
+                    f"numbered: leave degree_sort out."
+                )
         if self.memory_limit is not None:
             parse_bytes(self.memory_limit)
         if self.spill is not None:
             folder("spill", self.spill)
-        if self._tuning.sort is not None and not self.degree_sort:
+        if self._tuning.sort is not None and not self.degree_sort and self.order != "degree":
             raise TravError(
                 f"sort={self._tuning.sort!r} says how to sort by degree: leave it out, or give "
                 f"degree_sort=True as well."
@@ -57,11 +67,16 @@ class BuildOptions:
     def _tuning(self) -> BuildTuning:
         return tuned(BuildTuning, self.tuning)
 
+    def vertex_order(self, usual: Literal["none", "radix"]) -> Order:
+        """Return the order in which vertices are numbered; `usual` is the sort of the engine's default."""
+        if self.order is not None:
+            return self.order
+        by_degree = usual != "none" if self.degree_sort is None else self.degree_sort
+        return "degree" if by_degree else "ids"
+
     def sort_back_end(self, usual: Literal["none", "radix"]) -> SortBackEnd | None:
         """Return the sort by degree to use, None for none; `usual` is what the engine does by default."""
-        if self.degree_sort is None:
-            return None if usual == "none" else usual
-        return (self._tuning.sort or "radix") if self.degree_sort else None
+        return (self._tuning.sort or "radix") if self.vertex_order(usual) == "degree" else None
 
 
 def _check_grid(grid: object) -> None:

@@ -133,17 +133,22 @@ class Placement:
         """
         return n_bytes if n_bytes < self.in_memory else n_bytes + self.edges
 
-    def storage(self, engine: Engine, ids: IdMap, n_edges: int, edges: GraphEdges) -> InMemory:
-        """Return the storage of a graph of these edges, with its vertices counted in the limit."""
+    def storage(
+        self, engine: Engine, ids: IdMap, n_edges: int, edges: GraphEdges, more_bytes: int = 0
+    ) -> InMemory:
+        """Return the storage of a graph of these edges, with its vertices counted in the limit.
+
+        `more_bytes` are those of an order of the vertices that `ids` will have.
+        """
         if self.limit is None:
             return InMemory(engine, ids.n, edges)
         if not self.outside:
             budget = Budget(self.limit)
-            budget.allocate(ids.nbytes, "vertex ids")
+            budget.allocate(ids.nbytes + more_bytes, "vertex ids")
             return Limited(engine, ids.n, edges, budget=budget, n_edges=n_edges)
         budget = Budget(self.limit, self.enough)
         beside = least_bytes(engine.place, ids.n, 2 if edges.directed else 1)
-        budget.allocate(ids.nbytes, "vertex ids", beside)
+        budget.allocate(ids.nbytes + more_bytes, "vertex ids", beside)
         return Paged(engine, ids.n, edges, budget=budget, spill=self.spill)
 
 

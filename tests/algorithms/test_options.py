@@ -35,7 +35,7 @@ from rapids_trav.tuning import BuildTuning, RunTuning, SearchTuning
 METHODS = {
     "from_edges": (BuildOptions, {"edges"}, set()),
     "open": (BuildOptions, {"folder", "verify"}, {
-        "src", "dst", "directed", "weight", "vertices", "degree_sort", "tuning", "grid", "keep_rows"
+        "src", "dst", "directed", "weight", "vertices", "degree_sort", "order", "tuning", "grid", "keep_rows"
     }),
     "bfs": (SearchOptions, {"sources"}, set()),
     "paths": (PathOptions, {"sources", "targets"}, {"targets", "predecessors", "reached_only", "trace"}),

@@ -72,6 +72,7 @@ def test_options_of_workers_have_no_meaning_without_a_client(without_client, fra
     [
         {"weight": "open"},
         {"degree_sort": True},
+        {"order": "locality"},
         {"memory_limit": "1GB"},
         {"spill": "/"},
         {"tuning": {}},

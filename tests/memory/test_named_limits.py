@@ -85,7 +85,7 @@ def test_a_limit_is_raised_once(engine, question):
     for seed, shape in enumerate(("plain", "hub", "path", "dense", "hub", "plain")):
         edges, directed = edges_of(shape, seed), bool(seed % 2)
         root, some = edges["src"].iloc[0], edges["dst"].drop_duplicates()[:4].tolist()
-        options = {"weight": "w", "directed": directed, "degree_sort": True if seed > 3 else None}
+        options = {"weight": "w", "directed": directed, "order": {4: "degree", 5: "locality"}.get(seed)}
         tree = edges.trav.graph(**options).bfs(root)
         options |= {"engine": ENGINES[engine]}
         least = least_to_build(edges, options)

@@ -81,7 +81,7 @@ def enough_for_searches(graph):
 def test_paged_graphs_answer_alike(drawn, data):
     frame, ends, ids, _, directed = drawn
     options = {"directed": directed, "vertices": list(ids)}
-    options["degree_sort"] = data.draw(st.booleans())
+    options["order"] = data.draw(st.sampled_from(["ids", "degree", "locality"]))
     graph = frame.trav.graph(*ends, **options)
     smallest = enough_for_searches(graph)
     limit = data.draw(st.integers(smallest, smallest + 2000))
@@ -103,7 +103,7 @@ def test_paged_graphs_answer_alike(drawn, data):
 def test_saved_graphs_answer_alike(tmp_path_factory, drawn, data):
     frame, ends, ids, _, directed = drawn
     options = {"directed": directed, "vertices": list(ids)}
-    options["degree_sort"] = data.draw(st.booleans())
+    options["order"] = data.draw(st.sampled_from(["ids", "degree", "locality"]))
     graph = frame.trav.graph(*ends, **options)
     folder = tmp_path_factory.mktemp("saved") / "graph"
     graph.save(folder)

@@ -87,6 +87,23 @@ def order_bytes(n_vertices: int) -> int:
     return 2 * vertex_bytes(n_vertices) * n_vertices
 
 
+def grown_bytes(n_vertices: int) -> int:
+    """Return what finding the order of locality takes: the order, the vertices seen, and a byte for each."""
+    return (2 * vertex_bytes(n_vertices) + 1) * n_vertices
+
+
+def layout_bytes(n_vertices: int, n_entries: int, weight: int, *, relaxed: bool) -> int:
+    """Return what cutting edges into paths takes.
+
+    For each edge at most two vertices and a length, and its weight.  For each vertex its next edge, its place
+    on a stack, and the edge that was passed over (of relaxed paths) or how many edges lead to it.
+    """
+    vertex = vertex_bytes(n_vertices)
+    length = 4 if 2 * n_entries < 2**31 else 8
+    state = OFFSET_BYTES + vertex + (OFFSET_BYTES if relaxed else 1)
+    return n_entries * (2 * vertex + length + weight) + n_vertices * state
+
+
 def spilled_build_bytes(host: bool, n_vertices: int) -> int:
     """Return the least that building an adjacency takes whose arrays lie outside the engine's memory."""
     return 0 if host else ROW_BYTES * n_vertices + 2 * ENTRY_BYTES * FEWEST_PLACED

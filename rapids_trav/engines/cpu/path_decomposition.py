@@ -1,0 +1,173 @@
+"""Edges into paths, on all threads.
+
+Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L1): each thread takes a range of vertices with
+about as many edges as the others have, and walks from each vertex, depth first, along edges that are in no
+path yet.
+
+1. Count, up to two, the edges that lead to each vertex of the whole graph.
+2. From a vertex take its next edge, and so on from where that leads.  A path ends at a vertex to which
+   several edges lead, at one outside the range, or where no edge is left.  The next begins where it has
+   ended, if edges are left there, else at the vertex on top of a stack of those at which paths began.
+3. Move the paths of the ranges together.
+
+So no vertex inside a path is inside another, and a value that reaches a path's first vertex reaches the
+others in one pass.  Most paths of most graphs are then one edge: two edges lead to each vertex of an
+undirected path.  Relaxed paths go on through such vertices until they have so many edges, and not straight
+back if there is another way; a vertex may be inside several, whose copies of its value have to be reduced.
+
+The edges of all paths are those of the adjacency, each once; which paths they make depends on the ranges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.paths import PathLayout
+from rapids_trav.engines.cpu.runtime.compile import Team, kernel
+
+GRAIN = 1 << 12  # edges that are worth a thread
+ALONE, ON_NO_STACK = -1, -2
+
+
+def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = None) -> PathLayout:
+    """Return the edges of an adjacency, in NumPy arrays, as paths.
+
+    Parameters
+    ----------
+    adjacency : Adjacency
+        By source, with `weights` or without.
+    relaxed : int
+        Most edges of a path that goes on through vertices to which several edges lead; 0: it ends there.
+    n_ranges : int, optional
+        Of vertices; by default one for each thread, if there are enough edges.
+    """
+    offsets, columns, weights = adjacency.row_offsets, adjacency.column_indices, adjacency.weights
+    n, n_edges = adjacency.n_vertices, adjacency.n_edges
+    length = np.dtype(np.int32 if 2 * n_edges < 2**31 else np.int64)
+    bits = None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
+    path_weights = None if bits is None else np.empty_like(bits)
+    vertices, lengths = np.empty(2 * n_edges, columns.dtype), np.empty(n_edges + 1, length)
+    with Team() as team:
+        firsts = _cut(offsets, n_ranges or max(1, min(team.size, n_edges // GRAIN)))
+        counts = np.zeros((len(firsts) - 1, 2), np.int64)
+        led_to = passed = None
+        if relaxed:
+            passed = np.full(n, ALONE, np.int64)
+        else:
+            led_to = np.zeros(n, np.uint8)
+            _count_up_to_two(columns, led_to)
+        team.run(
+            _walk, len(firsts) - 1, firsts, offsets, columns, bits, led_to, relaxed, offsets[:-1].copy(),
+            passed, np.full(n, ON_NO_STACK, columns.dtype), vertices, lengths, path_weights, counts, grain=1,
+        )  # fmt: skip
+    begins = offsets[firsts[:-1]]
+    n_entries = _moved_together(vertices, 2 * begins, counts[:, 0], 0)
+    n_paths = _moved_together(lengths, begins, counts[:, 1], 1)
+    vertices.resize(n_entries, refcheck=False)  # the rest has never been touched
+    lengths.resize(n_paths + 1, refcheck=False)
+    lengths[0] = 0
+    np.cumsum(lengths, dtype=length, out=lengths)
+    path_weights = None if weights is None else path_weights.view(weights.dtype)
+    return PathLayout(vertices, lengths, path_weights, n, relaxed)
+
+
+def _cut(offsets: np.ndarray, n_ranges: int) -> np.ndarray:
+    """First vertices of ranges with about as many edges each, and the number of vertices."""
+    n = len(offsets) - 1
+    inner = np.searchsorted(offsets, int(offsets[-1]) * np.arange(1, n_ranges) // n_ranges)
+    return np.concatenate([[0], np.minimum(inner, n), [n]]).astype(np.int64)
+
+
+def _moved_together(array: np.ndarray, begins: np.ndarray, counts: np.ndarray, place: int) -> int:
+    """Move parts of an array towards its start, from `place` on; how many entries they have."""
+    moved = 0
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
+        at = place + moved
+        array[at : at + count] = array[begin + place : begin + place + count]
+        moved += count
+    return moved
+
+
+@kernel
+def _count_up_to_two(columns, led_to):
+    for e in range(len(columns)):
+        v = columns[e]
+        if led_to[v] < 2:
+            led_to[v] += 1
+
+
+@kernel
+def _has_left(v, offsets, free, passed):
+    """Whether a vertex has edges that are in no path."""
+    if passed is not None and passed[v] != ALONE:
+        return True
+    return free[v] < offsets[v + 1]
+
+
+@kernel
+def _walk(
+    firsts, offsets, columns, weights, led_to, most, free, passed, below,
+    vertices, lengths, path_weights, counts, begin, end
+):  # fmt: skip
+    """Cut the ranges `begin` to `end` - 1.
+
+    Of each vertex `free` is its next edge; `passed`, of relaxed paths, the edge before that which was passed
+    over since it led straight back; and `below` the vertex below it on the stack.
+    """
+    for part in range(begin, end):
+        first, last = firsts[part], firsts[part + 1]
+        at, edge, path = 2 * offsets[first], offsets[first], offsets[first]
+        for root in range(first, last):
+            top = np.int64(ALONE)
+            u, left = root, _has_left(root, offsets, free, passed)
+            while left or top != ALONE:
+                if not left:  # where the last path has ended
+                    u = top
+                    left = _has_left(u, offsets, free, passed)
+                    if not left:
+                        top = np.int64(below[u])
+                        continue
+                if below[u] == ON_NO_STACK:
+                    below[u] = top
+                    top = u
+                start, before = at, np.int64(-1)
+                vertices[at] = u
+                at += 1
+                while True:
+                    e = free[u]
+                    if passed is None:
+                        free[u] = e + 1
+                    else:
+                        kept = passed[u]
+                        if kept == ALONE and columns[e] == before and e + 1 < offsets[u + 1]:
+                            passed[u] = e
+                            e += 1
+                            free[u] = e + 1
+                        elif kept == ALONE or (columns[kept] == before and e < offsets[u + 1]):
+                            free[u] = e + 1
+                        else:
+                            e = kept
+                            passed[u] = ALONE
+                    before = u
+                    u = np.int64(columns[e])
+                    vertices[at] = u
+                    at += 1
+                    if weights is not None:
+                        path_weights[edge] = weights[e]
+                    edge += 1
+                    if u < first or u >= last:
+                        left = False
+                        break
+                    left = _has_left(u, offsets, free, passed)
+                    if not left:
+                        break
+                    if led_to is None:
+                        if at - start > most:
+                            break
+                    elif led_to[u] > 1:
+                        break
+                path += 1
+                lengths[path] = at - start
+        counts[part, 0] = at - 2 * offsets[first]
+        counts[part, 1] = path - offsets[first]

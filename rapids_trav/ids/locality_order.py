@@ -1,0 +1,91 @@
+"""Vertices in an order in which neighbours have numbers near each other.
+
+In a graph of long diameter, such as a grid or a road network, the edges of a page lead mostly to rows of the
+same page or of one beside it, if the vertices are numbered piece by piece.  Pieces are grown by bounded
+breadth-first searches, as partitioners grow their first parts (Karypis and Kumar, "A fast and high quality
+multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 1998), one after another from what
+the earlier ones have seen.
+
+Steps: take the vertex that was seen first and has no number yet, else the smallest that has none; search from
+it until the rows of the vertices taken hold a page of edges, and number them as they are taken; those left in
+the queue are seen and not taken.  Repeat.  Vertices without edges come last (SYSTEMS V5).
+
+Every row is read once, and leaves no more vertices in the queue than it has edges: O(V + E), on one thread.
+The order depends on the edges and the ids alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rapids_trav.frames.columns import Array
+from rapids_trav.jit.kernels import kernel
+
+# Edges of a piece: 16 KiB of 32-bit columns.  On a grid and a road-like lattice of 1000 x 1000 vertices in
+# random order, 0.92 and 0.94 of the edges then lead into their own page of as many, in place of 0.001 and
+# 0.002, and 0.87 and 0.90 with 16 times as many in a piece; searches take the same time with either.
+PAGE_EDGES = 1 << 12
+SEEN, TAKEN = 1, 2  # bits of a vertex: it is among the seeds; it has a number, or is in the queue
+
+
+def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGES) -> Array:
+    """Return the vertices in the order in which bounded searches take them.
+
+    Parameters
+    ----------
+    row_offsets : integer NumPy array, (n + 1,)
+    column_indices : integer NumPy array
+        Neighbours of each vertex: of directed edges those both ways, or pieces end where edges lead back.
+    page_edges : int
+        Entries of the rows of a piece, which its last row may exceed.
+
+    Returns
+    -------
+    array, (n,)
+        Each vertex once, in the dtype of `column_indices`.
+    """
+    n = len(row_offsets) - 1
+    order = np.empty(n, column_indices.dtype)
+    _grow(row_offsets, column_indices, page_edges, order, np.empty_like(order), np.zeros(n, np.uint8))
+    return order
+
+
+@kernel
+def _grow(row_offsets, column_indices, page_edges, order, seeds, state):
+    """Fill `order`, of which the part behind the numbered vertices is the queue of the search."""
+    n = len(order)
+    numbered, n_seeds, oldest, root = 0, 0, 0, 0
+    while True:
+        while oldest < n_seeds and state[seeds[oldest]] & TAKEN:
+            oldest += 1
+        if oldest < n_seeds:
+            first = seeds[oldest]
+        else:
+            while root < n and (state[root] & TAKEN or row_offsets[root] == row_offsets[root + 1]):
+                root += 1
+            if root == n:
+                break
+            first = root
+        order[numbered] = first
+        state[first] |= TAKEN
+        tail, edges = numbered + 1, 0
+        while numbered < tail and edges < page_edges:
+            u = order[numbered]
+            numbered += 1
+            edges += row_offsets[u + 1] - row_offsets[u]
+            for e in range(row_offsets[u], row_offsets[u + 1]):
+                v = column_indices[e]
+                if not state[v] & TAKEN:
+                    state[v] |= TAKEN
+                    order[tail] = v
+                    tail += 1
+        for i in range(numbered, tail):
+            v = order[i]
+            if not state[v] & SEEN:
+                seeds[n_seeds] = v
+                n_seeds += 1
+            state[v] = SEEN
+    for v in range(n):
+        if not state[v] & TAKEN:
+            order[numbered] = v
+            numbered += 1
