@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, Schedule, ScoresOf
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
@@ -291,6 +291,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -318,6 +319,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -345,6 +347,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -376,6 +379,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -407,6 +411,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -438,6 +443,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -469,6 +475,7 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -500,6 +507,7 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -531,6 +539,7 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -565,6 +574,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -599,6 +609,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -633,6 +644,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,

@@ -29,6 +29,7 @@ Mode = Literal["joint", "each"]
 Direction = Literal["out", "in", "both"]
 RunMode = Literal["auto", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
+Schedule = Literal["auto", "sweep", "paths"]
 ScoresOf = Literal["vertices", "edges"]
 Ranks = Literal["float64", "float32"]
 
@@ -148,6 +149,7 @@ class IterationOptions:
     where: Filter = None
     asynchronous: bool | None = None
     processor: Processor = "auto"
+    schedule: Schedule = "auto"
     trace: bool = False
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
@@ -156,6 +158,7 @@ class IterationOptions:
 
     def __post_init__(self) -> None:
         one_of("processor", self.processor, get_args(Processor))
+        one_of("schedule", self.schedule, get_args(Schedule))
         if self.asynchronous is not None:
             flag("asynchronous", self.asynchronous)
         if self.checkpoint is not None:
@@ -190,6 +193,11 @@ class ProgramOptions(IterationOptions):
         one_of("direction", self.direction, get_args(Direction))
         one_of("mode", self.mode, get_args(RunMode))
         flag("weighted", self.weighted)
+        if self.schedule == "paths" and self.mode in ("pull", "notify"):
+            raise TravError(
+                f"schedule='paths' hands values out along the edges of active vertices, and "
+                f"mode={self.mode!r} gathers them: leave out one of them."
+            )
         if self.max_iterations is not None:
             whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
         self.settings  # noqa: B018 -- refuses unknown ones

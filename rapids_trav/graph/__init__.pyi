@@ -12,7 +12,7 @@ import scipy.sparse
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import Direction, Mode, Processor, RunMode, Schedule, ScoresOf
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.edges.sources import Ends
@@ -96,6 +96,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -118,6 +119,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -140,6 +142,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -155,6 +158,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -169,6 +173,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -183,6 +188,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -201,6 +207,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -219,6 +226,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -237,6 +245,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -255,6 +264,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -274,6 +284,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -293,6 +304,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
