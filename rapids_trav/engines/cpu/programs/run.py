@@ -48,7 +48,7 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
 @contextmanager
 def _executor(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Iterator[Executor]:
     """Yield what iterates the program, within the memory that it takes."""
-    if takes_blocks(view, options):
+    if takes_blocks(view, program, state, options):
         with opened(view, program, state, options) as blocks:
             yield blocks
         return
@@ -107,7 +107,7 @@ def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
 
 def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
     """Return with how much memory a run does, whatever else the budget has."""
-    if takes_blocks(view, options):
+    if options.schedule == "paths" and view.pages is not None:
         return least_block_bytes(view, program, options)
     n_bytes = working_bytes(run_shape(view, program, options)) + push.least_room(view, program, options)
     return n_bytes if view.pages is None else n_bytes + StreamedEdges.least_bytes(view)
