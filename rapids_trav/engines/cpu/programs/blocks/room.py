@@ -23,8 +23,8 @@ PLACES = "places for blocks of edges"
 def takes_blocks(view: GatherView, program: Program, state: RunState, options: RunOptions) -> bool:
     """Return whether a run goes over blocks: as asked, or where it measures faster than sweeps.
 
-    Measured on a grid, a road-like lattice, R-MAT 16 to 18, a star and a shuffled path, all in the page cache.
-    A push in order of value along mapped rows takes 0.4 to 0.7 of the time of blocks, and sweeps take 0.3 to
+    Measured on a grid, a road-like lattice, R-MAT 16 to 18, a star and a shuffled path, in the page cache.  A
+    push in order of value along mapped rows takes 0.4 to 0.7 of the time of blocks, and sweeps take 0.3 to
     0.8 where most vertices are active.  But the lists of a push need room beside those of a notification,
     and sweeps by notification alone take 1 (R-MAT) to 1000 (path) times as long as blocks.
     """
