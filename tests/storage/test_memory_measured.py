@@ -102,6 +102,7 @@ def nothing(*arguments, **options):
         (push, "push_bytes", "sssp push sync"),
         (blocks, "block_state_bytes", "sssp paths"),
         (blocks, "block_state_bytes", "components paths"),
+        (blocks, "edge_bytes", "sssp paths"),  # of the places
         (validation, "TREE_BYTES", "validate"),
     ],
 )

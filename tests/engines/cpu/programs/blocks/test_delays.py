@@ -8,11 +8,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from block_cases import from_sources, lattice, over_blocks, path, swept
+from block_cases import from_sources, lattice, over_blocks, path, swept, view_of
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import common
 
+from rapids_trav import Program
 from rapids_trav.engines.cpu.programs.blocks.loader import Landed, Loader
 from rapids_trav.programs import shipped
 
@@ -94,6 +95,32 @@ def test_others_iterate_while_a_block_comes():
     state = from_sources(program, 3600, 0)
     found = over_blocks(view, program, state, 8, 8, partial(Counting, lambda: 1000))
     assert len(during) > found.counters["loads"] / 2 > 8  # asked after a launch that began before it came
+
+
+@pytest.mark.parametrize("reducer", ["min", "max"])
+def test_the_block_whose_waiting_value_comes_first_is_loaded_first(reducer):
+    """The hub's row is block 0, and each of its neighbours' rows a block of its own (L6)."""
+    offers = [5, 2, 7, 1, 4, 8, 3, 6]
+    k, width, begun = len(offers), 64, []
+    heads, sinks = 1 + np.arange(k), 1 + k + np.arange(width)
+    src = np.concatenate([np.zeros(width, int), np.repeat(heads, width)])
+    dst = np.concatenate([heads, np.full(width - k, 1), np.tile(sinks, k)])
+    worst = 9 if reducer == "min" else 0
+    weights = np.concatenate([offers, np.full(width - k, worst), np.full(k * width, worst)])
+
+    class Noting(Late):
+        def begin(self, block, place):
+            begun.append(block)
+            super().begin(block, place)
+
+    gather = (lambda m, w: max(m, w)) if reducer == "min" else (lambda m, w: min(m, w))
+    program = Program("first", "int64", reducer, gather=gather)
+    view = view_of(1 + k + width, src, dst, weights)
+    state = from_sources(program, 1 + k + width, 0)
+    state.values[0] = 0 if reducer == "min" else 10
+    over_blocks(view, program, state, 6, 4, partial(Noting, lambda: 1))
+    in_order = 1 + np.argsort(offers)
+    assert begun == [0, *(in_order if reducer == "min" else in_order[::-1])]
 
 
 def test_a_load_that_fails_ends_the_run():
