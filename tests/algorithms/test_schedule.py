@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from gpu_stand_in import Gpu
 
-from rapids_trav import Graph, Program, TravError, generators
+from rapids_trav import Graph, Program, TravError, generators, plot
 from rapids_trav.algorithms.options import ComponentsOptions, PagerankOptions, ProgramOptions, SsspOptions
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.errors import TravMemoryError
@@ -119,6 +119,8 @@ def test_the_trace_tells_what_was_moved():
     total = found.trace[["pages", "bytes", *own]].sum()
     assert set(found.trace["mode"]) == {"blocks"}
     assert total["rounds"] > total["launches"] >= total["pages"] > 0
+    axes = plot.run(found.trace).axes[0]
+    assert [bar.get_label() for bar in axes.containers] == ["blocks"]
     assert total["bytes"] <= total["pages"] * (1 << 15) and total["in_place"] > 0
 
 

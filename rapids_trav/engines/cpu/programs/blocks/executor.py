@@ -133,7 +133,8 @@ class Blocks:
             self._rent()
             if self._n_near + self._n_far:
                 self._launch(moved)
-            else:  # then a block is on its way: what waits is either rented or loaded
+            else:  # what waits is either rented or loaded, and nothing that is there keeps its place
+                assert self._loader.busy
                 self._land(moved, wait=True)
         counts = moved.counts(self._edge_bytes)
         self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))

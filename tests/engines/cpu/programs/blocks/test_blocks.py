@@ -120,7 +120,7 @@ def test_a_block_is_rented_until_that_has_cost_its_price():
     assert found.counters["in_place"] == 4 * rented and found.counters["loads"] == 1
     near = over_blocks(view, program, from_sources(program, 65, 64 - rented), shift=6, n_places=1)
     assert near.counters["in_place"] == 4 * rented and near.counters["loads"] == near.counters["loaded"] == 0
-    assert near.values[-1] == rented
+    assert near.values[-1] == rented and near.counters["launches"] == 1
 
 
 def test_what_is_read_in_place_is_bounded_by_what_is_loaded():
