@@ -73,15 +73,13 @@ def test_distances_and_components_are_scipys(directed):
 
 @pytest.mark.parametrize("n_places", [1, 2, 8])
 def test_a_row_longer_than_a_place_has_parts(n_places):
-    """The hub's row is 16 blocks; each is loaded once."""
-    n = 1025
-    view = view_of(n, np.zeros(n - 1), np.arange(1, n))
-    found = over_blocks(
-        view, shipped.breadth_first(), from_sources(shipped.breadth_first(), n, 0), 6, n_places
-    )
-    assert found.values.tolist() == [0] + [1] * (n - 1)
-    assert found.counters["loads"] == 16 and found.counters["reloads"] == 0
-    assert found.counters["loaded"] == 4 * (n - 1) and found.counters["in_place"] == 0
+    """The hub's row is 16 blocks, and the row of the source one; each is loaded once."""
+    n, program = 1025, shipped.breadth_first()
+    view = view_of(n + 1, [n, *[0] * (n - 1)], np.arange(n))
+    found = over_blocks(view, program, from_sources(program, n + 1, n), 6, n_places)
+    assert found.values.tolist() == [1] + [2] * (n - 1) + [0]
+    assert found.counters["loads"] == 17 and found.counters["reloads"] == 0
+    assert found.counters["loaded"] == 4 * n and found.counters["in_place"] == 0
 
 
 def test_loaded_blocks_are_iterated_until_they_are_quiet():
