@@ -12,6 +12,7 @@ from gpu_stand_in import Gpu
 
 from rapids_trav import Graph, Program, TravError, generators, plot
 from rapids_trav.algorithms.options import ComponentsOptions, PagerankOptions, ProgramOptions, SsspOptions
+from rapids_trav.cli import run
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.programs import shipped
@@ -81,6 +82,15 @@ def test_a_gpu_sweeps():
     assert graph.components(schedule="sweep")["component"].tolist() == [0] * 4
     with pytest.raises(TravError, match="schedule='paths' is for the CPU engine: use 'auto', or build with"):
         graph.components(schedule="paths")
+
+
+def test_the_command_line_has_it(tmp_path, capsys, monkeypatch):
+    """On a machine with a GPU too: the engine is named."""
+    monkeypatch.setenv("COLUMNS", "200")  # for all of the trace
+    weighted_grid(100).to_csv(tmp_path / "grid.csv", index=False)
+    asked = ["sssp", str(tmp_path / "grid.csv"), "--weight", "w", "--source", "0", "--engine", "cpu"]
+    assert run([*asked, "--memory-limit", "800kB", "--schedule", "paths", "--trace"]) == 0
+    assert "blocks" in capsys.readouterr().out
 
 
 def test_in_memory_it_makes_no_difference():
