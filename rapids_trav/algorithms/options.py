@@ -193,15 +193,15 @@ class ProgramOptions(IterationOptions):
         one_of("direction", self.direction, get_args(Direction))
         one_of("mode", self.mode, get_args(RunMode))
         flag("weighted", self.weighted)
+        if self.max_iterations is not None:
+            whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
+        self.settings  # noqa: B018 -- refuses unknown ones
+        super().__post_init__()
         if self.schedule == "paths" and self.mode in ("pull", "notify"):
             raise TravError(
                 f"schedule='paths' hands values out along the edges of active vertices, and "
                 f"mode={self.mode!r} gathers them: leave out one of them."
             )
-        if self.max_iterations is not None:
-            whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
-        self.settings  # noqa: B018 -- refuses unknown ones
-        super().__post_init__()
 
     def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
         """Return a copy with these parameters, and perhaps weighted or not; it is not checked again."""
