@@ -64,8 +64,6 @@ def _executor(view: GatherView, program: Program, state: RunState, options: RunO
 class Sweeps:
     """Iterations over edges in memory, or in pages that are read once in each; see `executor.Executor`."""
 
-    counters: dict[str, int] = {}  # noqa: RUF012 -- nobody writes to it
-
     def __init__(self, work: ProgramWork, edges: ResidentEdges | StreamedEdges) -> None:
         self._work, self._edges = work, edges
 
@@ -84,6 +82,10 @@ class Sweeps:
     @property
     def used_total(self) -> float:
         return self._work.used_total
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return {}
 
     def step(self, progress: RunProgress) -> None:
         mode = choose(self._work)
