@@ -18,7 +18,7 @@ from rapids_trav.memory.model.program import LEAST_PAGE
 
 FEWEST, MOST_BLOCKS = 64, 256  # at least FEWEST are wanted, unless they are smaller than a page
 # Else blocks are halved, as long as there are not too many: with 5 % of the edges in memory, a road-like
-# lattice moves 0.6 of the bytes that it does with 4, and a grid a quarter more; R-MAT 18 is alike, and so is 16.
+# lattice moves 0.6 of the bytes that it does with 4, and a grid a quarter more; R-MAT 18 is alike.
 ENOUGH_PLACES = 8
 
 
