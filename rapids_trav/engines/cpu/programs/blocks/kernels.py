@@ -35,8 +35,8 @@ IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
 # became active since the host looked; and what reading its rows where they lie has cost, in edges of a load.
 WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 0, 1, 2, 3, 4, 8
 # Edges of a load that one counts for which is read where it lies.  With 5 % of the edges in memory, 2 moves
-# 0.6 to 0.8 of the bytes of 4 on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; 8 moves
-# more on all but the grid.
+# 0.6 to 0.8 of the bytes of 4 on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; with 8
+# all but the grid move more.
 PRICE = 2
 
 
