@@ -35,7 +35,15 @@ import scipy.sparse
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import (
+    ComponentsMode,
+    Direction,
+    Mode,
+    Processor,
+    RunMode,
+    Schedule,
+    ScoresOf,
+)
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.paths import PathLayout
@@ -71,7 +79,15 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import (
+    ComponentsMode,
+    Direction,
+    Mode,
+    Processor,
+    RunMode,
+    Schedule,
+    ScoresOf,
+)
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
-COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c"}
+COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c", "blocks": "#9467bd"}
 
 
 def search(levels: Frame, trace: Frame | None = None, *, title: str = "") -> Figure:

@@ -174,6 +174,8 @@ def _limit(edges: Frame, source: int) -> None:
             graph.pagerank()
             if weight is not None:
                 graph.sssp(source)
+                graph.sssp(source, schedule="paths")
+            graph.components(schedule="paths")
 
 
 @contextmanager

@@ -74,6 +74,11 @@ QUESTIONS = {
     "sssp sync": lambda asked: asked.graph.sssp(asked.root, asynchronous=False),
     "sssp push": lambda asked: asked.graph.sssp(asked.root, mode="push"),
     "sssp push sync": lambda asked: asked.graph.sssp(asked.root, mode="push", asynchronous=False),
+    "sssp paths": lambda asked: asked.graph.sssp(asked.root, schedule="paths"),
+    "components paths": lambda asked: asked.graph.components(schedule="paths"),
+    "run paths": lambda asked: asked.graph.run(
+        largest, initial=np.arange(asked.graph.n_vertices), asynchronous=True, schedule="paths"
+    ),
     "sssp reached": lambda asked: asked.graph.sssp(asked.root, reached_only=True),
     "pagerank": lambda asked: asked.graph.pagerank(tol=0.01),
     "pagerank async": lambda asked: asked.graph.pagerank(tol=0.01, asynchronous=True),

@@ -8,7 +8,15 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import (
+    ComponentsMode,
+    Direction,
+    Mode,
+    Processor,
+    RunMode,
+    Schedule,
+    ScoresOf,
+)
 from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
@@ -303,6 +311,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -331,6 +340,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -359,6 +369,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -391,6 +402,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -423,6 +435,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -455,6 +468,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -487,6 +501,7 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -519,6 +534,7 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -551,6 +567,7 @@ class TravAccessor(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -586,6 +603,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -621,6 +639,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -656,6 +675,7 @@ class TravAccessor(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,

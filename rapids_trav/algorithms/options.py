@@ -30,6 +30,7 @@ Direction = Literal["out", "in", "both"]
 RunMode = Literal["auto", "pull", "notify", "push"]
 ComponentsMode = Literal["auto", "union", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
+Schedule = Literal["auto", "sweep", "paths"]
 ScoresOf = Literal["vertices", "edges"]
 Ranks = Literal["float64", "float32"]
 
@@ -149,6 +150,7 @@ class IterationOptions:
     where: Filter = None
     asynchronous: bool | None = None
     processor: Processor = "auto"
+    schedule: Schedule = "auto"
     trace: bool = False
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
@@ -157,6 +159,7 @@ class IterationOptions:
 
     def __post_init__(self) -> None:
         one_of("processor", self.processor, get_args(Processor))
+        one_of("schedule", self.schedule, get_args(Schedule))
         if self.asynchronous is not None:
             flag("asynchronous", self.asynchronous)
         if self.checkpoint is not None:
@@ -195,6 +198,11 @@ class ProgramOptions(IterationOptions):
             whole_number("max_iterations", self.max_iterations, "None has no limit", "iterations")
         self.settings  # noqa: B018 -- refuses unknown ones
         super().__post_init__()
+        if self.schedule == "paths" and self.mode in ("pull", "notify"):
+            raise TravError(
+                f"schedule='paths' hands values out along the edges of active vertices, and "
+                f"mode={self.mode!r} gathers them: leave out one of them."
+            )
 
     def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
         """Return a copy with these parameters, and perhaps weighted or not; it is not checked again."""
@@ -241,6 +249,8 @@ class ComponentsOptions(IterationOptions):
         """The first option given that is for propagated labels, as it is written; empty if there is none."""
         if self.asynchronous is not None:
             return f"asynchronous={self.asynchronous}"
+        if self.schedule != "auto":
+            return f"schedule={self.schedule!r}"
         return "" if self.checkpoint is None else f"checkpoint={written(self.checkpoint)}"
 
     @cached_property

@@ -78,6 +78,7 @@ def running(
         mode=question.mode,
         asynchronous=_is_asynchronous(graph, program, question),
         gather=question.settings.gather,
+        schedule=question.schedule,
         between_bytes=between,
     )
 
@@ -89,6 +90,7 @@ def running(
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:
     """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
+    _check_schedule(graph, program, question)
     if question.weighted and graph.weight is None:
         raise TravError(f"weighted=True needs weights, and the graph has none: {graph.rows.weight_advice}.")
     pushed = program.may_push and question.mode in ("auto", "push")
@@ -123,6 +125,7 @@ def execute(
         asynchronous=asynchronous,
         parameters=tuple(question.parameters),
         mode=question.mode,
+        schedule=question.schedule,
         trace=question.trace,
         gather=settings.gather,
         replication=settings.replication,
@@ -141,6 +144,24 @@ def _is_asynchronous(graph: TraversableGraph, program: Program, question: Progra
     if question.asynchronous is not None:
         return question.asynchronous
     return bool(program.asynchronous and graph.engine.prefers_asynchronous)
+
+
+def _check_schedule(graph: TraversableGraph, program: Program, question: ProgramOptions) -> None:
+    """Refuse a schedule that the engine or the program does not allow, whether or not it is needed."""
+    if question.schedule != "paths":
+        return
+    if question.schedule not in graph.engine.schedules:
+        raise TravError("schedule='paths' is for the CPU engine: use 'auto', or build with engine='cpu'.")
+    if not program.may_push:
+        raise TravError(
+            f"schedule='paths' is not for program {program.name!r}, since it needs min or max without apply "
+            f"and total: use schedule='sweep' or 'auto'."
+        )
+    if not _is_asynchronous(graph, program, question):
+        raise TravError(
+            "schedule='paths' uses new values at once, and the run is synchronous: give asynchronous=True as "
+            "well, or schedule='sweep'."
+        )
 
 
 def _check_fit(program: Program, question: ProgramOptions) -> None:
@@ -201,5 +222,8 @@ def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Fr
     types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}
     columns = trace_columns(graph, trace, types)
+    if trace and trace[0].blocks is not None:
+        own = ("in_place", "reloads", "evictions", "launches", "rounds")  # the others are pages and bytes
+        columns |= trace_columns(graph, [one.blocks for one in trace], dict.fromkeys(own, "int64"))
     columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
     return graph.hand_out(columns)

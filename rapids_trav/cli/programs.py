@@ -38,6 +38,11 @@ _trace = derived(IterationOptions, "trace", help="Show what each iteration did."
 _plot = click.option(
     "--plot", "picture", help="Draw time, bytes and overlap by iteration to .png, .svg, .pdf, ..."
 )
+_schedule = derived(
+    IterationOptions,
+    "schedule",
+    help="How edges larger than memory come into it: pages, or blocks that stay.",
+)
 _checkpoint = derived(IterationOptions, "checkpoint", help="Folder in which to keep the state of the run.")
 _every = derived(IterationOptions, "checkpoint_every", help="Iterations.", type=click.IntRange(1))
 _resume = derived(IterationOptions, "resume", help="Go on from the checkpoint, if there is one.")
@@ -49,7 +54,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 def run_options(command: Callable) -> Callable:
     """Decorate a command with what all of these take."""
-    for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _trace, _where):
+    for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _schedule, _trace, _where):
         command = option(command)
     return edge_options(command)
 
@@ -140,7 +145,8 @@ def _show(
         screen.print(line, soft_wrap=True)
     if trace is not None:
         rows = to_pandas(trace)
-        idle = [name for name in ("pages", "bytes", "overlap", "residual") if not rows[name].fillna(0).any()]
+        may_be_idle = {"pages", "bytes", "overlap", "residual", "in_place", "reloads", "evictions"}
+        idle = [name for name in rows if name in may_be_idle and not rows[name].fillna(0).any()]
         screen.print(trace_table(rows.drop(columns=idle)))
 
 

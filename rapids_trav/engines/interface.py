@@ -164,6 +164,10 @@ class Engine(Builder, Protocol):
         """Return the choices that vertex programs have for gathering in memory."""
 
     @property
+    def schedules(self) -> tuple[str, ...]:
+        """Return the ways in which edges outside its memory come into it."""
+
+    @property
     def prefers_asynchronous(self) -> bool:
         """Return whether programs that allow it had better use new values at once."""
 

@@ -130,6 +130,8 @@ class RunOptions:
         memory, with copies of each vertex.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Copies of each vertex of a shard; by Garaph's formula, or as measured best.
+    schedule : {"auto", "sweep", "paths"}
+        How edges outside the engine's memory come into it: page by page, or as blocks of which some stay.
     trace : bool
     n_streams : int
         Pages under way at once.
@@ -151,6 +153,7 @@ class RunOptions:
     mode: str = "auto"
     gather: str = "rows"
     replication: int | str = "auto"
+    schedule: str = "auto"
     trace: bool = False
     n_streams: int = 3
     checkpoint: Callable[[RunState, bool], None] | None = None
@@ -181,6 +184,30 @@ class Moved(NamedTuple):
     spans: tuple[PageSpan, ...] = ()
 
 
+class BlockCounts(NamedTuple):
+    """What an iteration over blocks did, or a whole run.
+
+    Attributes
+    ----------
+    loads, loaded : int
+        Blocks that were loaded, and their bytes.
+    in_place : int
+        Bytes of edges that were read where they lie.
+    reloads, evictions : int
+        Loads begun of blocks that had been there before, and hot blocks that a more frequent one displaced.
+    launches, rounds : int
+        Calls of the kernel, and iterations in them over all that was there.
+    """
+
+    loads: int = 0
+    loaded: int = 0
+    in_place: int = 0
+    reloads: int = 0
+    evictions: int = 0
+    launches: int = 0
+    rounds: int = 0
+
+
 @dataclass(frozen=True)
 class IterationTrace:
     """Record of one iteration of a vertex program.
@@ -190,7 +217,7 @@ class IterationTrace:
     iteration : int
         From 1.
     mode : str
-        "pull", "notify" or "push"; of components by linking "hook" or "rest".
+        "pull", "notify", "push" or "blocks"; of components by linking "hook" or "rest".
     active : int
         Vertices that were active before it; those whose rows were linked.
     edges : int
@@ -204,6 +231,8 @@ class IterationTrace:
         Sum of the absolute changes if the program has a tolerance, else NaN.
     spans : tuple of PageSpan
         When each page was copied and computed, in the order of launching; empty in memory.
+    blocks : BlockCounts or None
+        Of an iteration over blocks, whose `pages` and `bytes` are those that were loaded.
     """
 
     iteration: int
@@ -216,6 +245,7 @@ class IterationTrace:
     overlap: float
     residual: float
     spans: tuple[PageSpan, ...] = ()
+    blocks: BlockCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -236,7 +266,7 @@ class Run:
     counters : dict of str to int
         With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", copies beyond the first
         of a vertex in which something arrived, and "merged", vertices of a block whose first copy the others
-        changed.
+        changed.  Of a run over blocks those of `BlockCounts`.
     """
 
     values: Array

@@ -12,7 +12,15 @@ import scipy.sparse
 
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import ComponentsMode, Direction, Mode, Processor, RunMode, ScoresOf
+from rapids_trav.algorithms.options import (
+    ComponentsMode,
+    Direction,
+    Mode,
+    Processor,
+    RunMode,
+    Schedule,
+    ScoresOf,
+)
 from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.paths import PathLayout
@@ -99,6 +107,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -121,6 +130,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -143,6 +153,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -158,6 +169,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -172,6 +184,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -186,6 +199,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -204,6 +218,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -222,6 +237,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -240,6 +256,7 @@ class Graph(Generic[FrameT]):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -258,6 +275,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -277,6 +295,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -296,6 +315,7 @@ class Graph(Generic[FrameT]):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,

@@ -16,6 +16,7 @@ from rapids_trav.algorithms.options import (
     Processor,
     ProgramOptions,
     RunMode,
+    Schedule,
     SsspOptions,
 )
 from rapids_trav.graph.properties import GraphProperties
@@ -40,6 +41,7 @@ class ProgramMethods(GraphProperties):
         asynchronous: bool | None = False,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -88,8 +90,19 @@ class ProgramMethods(GraphProperties):
         processor : {"auto", "cpu", "gpu", "hybrid"}
             Where to run: "auto" is the graph's engine.  "hybrid": the CPU and the GPU share the pages of a
             graph that is larger than the GPU; one that is in its memory it runs alone.
+        schedule : {"auto", "sweep", "paths"}
+            How edges that are larger than the engine's memory come into it.  "sweep" (Garaph): page by page
+            in every iteration, as `mode` says.  "paths" (LargeGraph): in blocks of rows, of which those in
+            use stay; what is there is iterated until nothing in it is active, while the block whose active
+            values come first is loaded, and a block of which little is active is read where it lies.  It is
+            for min and max without `apply` and `total`, asynchronous, on the CPU engine, and reads fewest
+            bytes where paths are long.  "auto" takes what measures fastest on the engine.  The values are the
+            same, and in memory all of it is checked and makes no difference.
         trace : bool, default False
-            Return `Traced(result, trace)`, with a row in `trace` for each iteration.
+            Return `Traced(result, trace)`, with a row in `trace` for each iteration.  One of blocks counts as
+            many launches as move about as much as a sweep; `pages` and `bytes` are what was loaded, and there
+            are columns for what was read where it lies (`in_place`, in bytes), `reloads`, `evictions`,
+            `launches` and the `rounds` in them.
         progress : bool, default False
             Show on a terminal or in a notebook, as the run goes, how many pages and bytes of a graph larger
             than memory it has streamed.
@@ -100,9 +113,9 @@ class ProgramMethods(GraphProperties):
             Only with `checkpoint`.
         resume : bool, default False
             Go on from the checkpoint in that folder, if there is one; one of another graph, program or choice
-            of what decides the values is refused.  `mode`, `processor`, `tuning`, `checkpoint_every` and what
-            ends a run (`max_iterations`; of `pagerank` `tol` and `max_iter`) may be others than before.  A
-            run that had ended gives its answer again.
+            of what decides the values is refused.  `mode`, `processor`, `schedule`, `tuning`,
+            `checkpoint_every` and what ends a run (`max_iterations`; of `pagerank` `tol` and `max_iter`) may
+            be others than before.  A run that had ended gives its answer again.
         tuning : mapping, optional
             Settings for research; see `rapids_trav.tuning.RunTuning`.
 
@@ -122,6 +135,10 @@ class ProgramMethods(GraphProperties):
         References
         ----------
         J. Gonzalez et al., "PowerGraph: distributed graph-parallel computation on natural graphs", OSDI 2012.
+        L. Ma et al., "Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
+        replication", USENIX ATC 2017.
+        Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
+        GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021.
         """
         options = ProgramOptions(
             sources=sources,
@@ -134,6 +151,7 @@ class ProgramMethods(GraphProperties):
             where=where,
             asynchronous=asynchronous,
             processor=processor,
+            schedule=schedule,
             trace=trace,
             progress=progress,
             checkpoint=checkpoint,
@@ -149,6 +167,7 @@ class ProgramMethods(GraphProperties):
         asynchronous: bool | None = None,
         mode: ComponentsMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -159,7 +178,7 @@ class ProgramMethods(GraphProperties):
 
         The CPU engine links trees by the algorithm Afforest, in one pass over the edges: a few neighbours of
         every vertex first, then the other neighbours of vertices outside the largest component.  Labels are
-        propagated, as by `run`, on a GPU and with `asynchronous`, `checkpoint` or another `mode`.
+        propagated, as by `run`, on a GPU and with `asynchronous`, `schedule`, `checkpoint` or another `mode`.
 
         Parameters
         ----------
@@ -175,7 +194,7 @@ class ProgramMethods(GraphProperties):
             (of a graph larger than the memory for all rows, until a large component is known), "rest" for the
             others, if not all hangs together by then; `active` are the vertices whose rows were linked,
             `edges` the neighbours.
-        processor, progress, checkpoint, checkpoint_every, resume
+        processor, schedule, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
@@ -197,6 +216,7 @@ class ProgramMethods(GraphProperties):
             where=where,
             asynchronous=asynchronous,
             processor=processor,
+            schedule=schedule,
             trace=trace,
             progress=progress,
             checkpoint=checkpoint,
@@ -216,6 +236,7 @@ class ProgramMethods(GraphProperties):
         asynchronous: bool | None = None,
         mode: RunMode = "auto",
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -234,7 +255,7 @@ class ProgramMethods(GraphProperties):
             Without them the search is cheaper.
         asynchronous : bool, optional
             By default what is faster on the engine; the answer is the same.
-        mode, processor, trace, progress, checkpoint, checkpoint_every, resume
+        mode, processor, schedule, trace, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
@@ -265,6 +286,7 @@ class ProgramMethods(GraphProperties):
             where=where,
             asynchronous=asynchronous,
             processor=processor,
+            schedule=schedule,
             trace=trace,
             progress=progress,
             checkpoint=checkpoint,
@@ -284,6 +306,7 @@ class ProgramMethods(GraphProperties):
         where: Filter = None,
         asynchronous: bool | None = False,
         processor: Processor = "auto",
+        schedule: Schedule = "auto",
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -314,7 +337,7 @@ class ProgramMethods(GraphProperties):
             As in `run`.  `tol` means the same: the changes of one pass over the vertices, and with them the
             same bound.  How many passes it takes, and what the ranks are within that bound, depends on the
             engine and its threads.
-        processor, trace, progress, checkpoint, checkpoint_every, resume, tuning
+        processor, schedule, trace, progress, checkpoint, checkpoint_every, resume, tuning
             As in `run`.
 
         Returns
@@ -344,6 +367,7 @@ class ProgramMethods(GraphProperties):
             where=where,
             asynchronous=asynchronous,
             processor=processor,
+            schedule=schedule,
             trace=trace,
             progress=progress,
             checkpoint=checkpoint,

@@ -19,6 +19,7 @@ from memory_cases import LONG, QUESTIONS, SLACK, Asked, N, shapes, taken
 from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, paths, run, sssp, validation
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs import run as gas
+from rapids_trav.engines.cpu.programs.blocks import room as blocks
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.memory.model import search as search_model
 from rapids_trav.storage.edge_rows import EdgeRows
@@ -121,6 +122,9 @@ def nothing(*arguments, **options):
         (run, "question_bytes", "run pull"),
         (gas, "working_bytes", "pagerank"),
         (push, "push_bytes", "sssp push sync"),
+        (blocks, "block_state_bytes", "sssp paths"),
+        (blocks, "block_state_bytes", "components paths"),
+        (blocks, "edge_bytes", "sssp paths"),  # of the places
         (validation, "TREE_BYTES", "validate"),
     ],
 )

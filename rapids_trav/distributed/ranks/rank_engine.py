@@ -35,6 +35,7 @@ class RankEngine:
 
     variants = ("auto", "2d")
     gathers = ()
+    schedules = ("auto",)
     answers = None
     degree_sort = "radix"
     prefers_asynchronous = False

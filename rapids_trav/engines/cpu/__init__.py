@@ -45,6 +45,7 @@ class CpuEngine:
     processor: Processor = "cpu"
     degree_sort: Literal["none", "radix"] = "none"
     gathers = ("rows",)
+    schedules = ("auto", "sweep", "paths")
     prefers_asynchronous = True
     answers: WholeAnswers | None = None
 

@@ -72,6 +72,7 @@ class CudaEngine:
     processor: Processor = "gpu"
     degree_sort: Literal["none", "radix"] = "radix"
     gathers = ("rows", "replicas")
+    schedules = ("auto", "sweep")
     prefers_asynchronous = False
 
     def __init__(

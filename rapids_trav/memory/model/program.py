@@ -17,6 +17,7 @@ NOTIFIED_BYTES = 20  # of a vertex: a mark, and its place among the active ones 
 LISTED_BYTES = 64  # of a notified vertex in hand: where its edges begin and end, and the same of the last
 LISTED_PART = 8  # one vertex in so many is in hand at once ...
 LISTED_LEAST = 1 << 6  # ... and so many in any case
+BLOCK_BYTES = 192  # of a block: its rows, what waits for it and what it has cost, and how it is chosen
 LEAST_PAGE = 1 << 14  # bytes of a page where there is room for them: many small ones take long
 
 # On a GPU, with the edges in its memory.
@@ -104,6 +105,17 @@ def push_bytes(run: RunShape) -> int:
     buffers = 0 if run.asynchronous else 2 * run.value
     # What is active is listed once more when the lists are read.
     return run.n_vertices * (3 * run.vertex + 1 + buffers + POSITION)
+
+
+def block_state_bytes(run: RunShape, n_blocks: int) -> int:
+    """Return what a run over blocks takes beside its places: values, flags, and three lists.
+
+    A vertex has an entry in a list, and a flag, for each block that its row reaches into.
+    """
+    n_items = run.n_vertices + n_blocks
+    held = run.value + 1 + (8 if run.copies_degrees else 0)
+    # Values are made of those that the run starts with before anything is made between iterations.
+    return run.n_vertices * (held + run.between) + n_items * (3 * run.vertex + 1) + n_blocks * BLOCK_BYTES
 
 
 def page_bytes(n_edges: int, n_rows: int, edge: int) -> int:

@@ -67,11 +67,8 @@ def near_far_kernels(program: Program) -> NearFarKernels:
     return _kernels(ProgramKey(program))
 
 
-@kept
-def _kernels(source: ProgramKey) -> NearFarKernels:
-    program = source.program
-    compiler = ProgramCompiler(source.digest)
-    scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
+def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) -> tuple[Callable, Callable]:
+    """Return, for kernels to call, whether a value passes a threshold, and where that moves next."""
     descending = program.reducer == "max"
     to_dtype = getattr(np, program.dtype)
     identity = program.identity
@@ -79,17 +76,6 @@ def _kernels(source: ProgramKey) -> NearFarKernels:
     @compiler.inlined
     def passes(value, threshold):
         return reduce(value, threshold) == value
-
-    @compiler.inlined
-    def ask_ahead(row_offsets, columns, weights, values, near, i, end):
-        """Prefetch what the vertices after `near[i]` need; there are `end`."""
-        row = row_offsets[near[min(i + 2 * AHEAD, end - 1)]]
-        prefetch(columns, row)
-        if weights is not None:
-            prefetch(weights, row)
-        u = np.int64(near[min(i + AHEAD, end - 1)])
-        for e in range(row_offsets[u], min(row_offsets[u] + ASKED, row_offsets[u + 1])):
-            prefetch(values, columns[e])
 
     @compiler.inlined
     def moved_threshold(values, far, n_far, threshold, step, since):
@@ -111,6 +97,27 @@ def _kernels(source: ProgramKey) -> NearFarKernels:
             return identity, step  # all that is left
         further = to_dtype(step)
         return (passed - further if descending else passed + further), step
+
+    return passes, moved_threshold
+
+
+@kept
+def _kernels(source: ProgramKey) -> NearFarKernels:
+    program = source.program
+    compiler = ProgramCompiler(source.digest)
+    scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
+    passes, moved_threshold = thresholds(program, compiler, reduce)
+
+    @compiler.inlined
+    def ask_ahead(row_offsets, columns, weights, values, near, i, end):
+        """Prefetch what the vertices after `near[i]` need; there are `end`."""
+        row = row_offsets[near[min(i + 2 * AHEAD, end - 1)]]
+        prefetch(columns, row)
+        if weights is not None:
+            prefetch(weights, row)
+        u = np.int64(near[min(i + AHEAD, end - 1)])
+        for e in range(row_offsets[u], min(row_offsets[u] + ASKED, row_offsets[u + 1])):
+            prefetch(values, columns[e])
 
     @compiler.kernel
     def narrow(

@@ -20,11 +20,12 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.bfs.push import WIDE
 from rapids_trav.engines.cpu.programs.near_far import FAR, IDLE, LITTLE, near_far_kernels
+from rapids_trav.engines.cpu.programs.pages import PAGE_SHARE
 from rapids_trav.engines.cpu.programs.push_kernels import push_rounds
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress, out_edges
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
-from rapids_trav.memory.model.program import push_bytes
+from rapids_trav.memory.model.program import push_bytes, working_bytes
 from rapids_trav.programs.definition import Program
 
 ROUNDS = 1 << 12  # in one call, during which the process cannot be interrupted
@@ -47,6 +48,13 @@ def least_room(view: GatherView, program: Program, options: RunOptions) -> int:
     """Return the bytes of the limit without which a run cannot push that has to."""
     needed = view.limited is not None and program.may_push and options.mode == "push"
     return push_bytes(run_shape(view, program, options)) if needed else 0
+
+
+def fits(view: GatherView, program: Program, options: RunOptions, free_bytes: int) -> bool:
+    """Return whether pages of so much memory leave room for pushing."""
+    shape = run_shape(view, program, options)
+    left = free_bytes - working_bytes(shape)
+    return push_bytes(shape) <= left - left // PAGE_SHARE
 
 
 @contextmanager

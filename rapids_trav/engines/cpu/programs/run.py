@@ -14,13 +14,16 @@ L. Ma et al., "Garaph", USENIX ATC 2017, sections 4 and 5.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs import push
+from rapids_trav.engines.cpu.programs.blocks.room import least_block_bytes, opened, takes_blocks
 from rapids_trav.engines.cpu.programs.errors import explained
+from rapids_trav.engines.cpu.programs.executor import Executor, until_done
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
@@ -38,37 +41,65 @@ EDGES_PER_PART = 1 << 15  # about 25 us of work on the Facebook graph: a shorter
 
 def run(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
-    shape = run_shape(view, program, options)
+    with explained(program, view, options), _executor(view, program, state, options) as executor:
+        return until_done(executor, program, state, options)
+
+
+@contextmanager
+def _executor(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Iterator[Executor]:
+    """Yield what iterates the program, within the memory that it takes."""
+    if takes_blocks(view, program, state, options):
+        with opened(view, program, state, options) as blocks:
+            yield blocks
+        return
     with (
-        explained(program, view, options),
         Team() as team,
-        view.charged(working_bytes(shape), "the vertices' values"),
+        view.charged(working_bytes(run_shape(view, program, options)), "the vertices' values"),
         _edges_of(view, push.least_room(view, program, options)) as edges,
         push.room(view, program, options) as may_push,
     ):
-        work = ProgramWork(view, program, state, options, team, may_push)
-        progress = RunProgress(state.iteration, options.trace)
-        progress.converged = program.has_converged(state.residual)
-        while work.n_active and not progress.converged:
-            if options.max_iterations is not None and progress.iteration >= options.max_iterations:
-                break
-            mode = choose(work)
-            if mode == "push":
-                push.iterate(work, progress)
-            else:
-                push.marked(work)
-                iterate(work, progress, edges, mode)
-            progress.converged = program.has_converged(work.residual)
-            goes_on = work.n_active and not progress.converged
-            if options.checkpoint is not None:
-                counted = (progress.iteration, work.used_total, work.residual)
-                now = RunState(work.values, push.marked(work), *counted)
-                options.checkpoint(now, not goes_on or progress.iteration == options.max_iterations)
-            if options.between is not None and goes_on and progress.iteration >= options.between_from:
-                active = push.marked(work)
-                work.restart(options.between(RunState(work.values, active, progress.iteration)))
-    converged = progress.converged or not work.n_active
-    return Run(work.values, progress.iteration, converged, work.residual, progress.trace)
+        yield Sweeps(ProgramWork(view, program, state, options, team, may_push), edges)
+
+
+class Sweeps:
+    """Iterations over edges in memory, or in pages that are read once in each; see `executor.Executor`."""
+
+    def __init__(self, work: ProgramWork, edges: ResidentEdges | StreamedEdges) -> None:
+        self._work, self._edges = work, edges
+
+    @property
+    def values(self) -> Array:
+        return self._work.values
+
+    @property
+    def n_active(self) -> int:
+        return self._work.n_active
+
+    @property
+    def residual(self) -> float:
+        return self._work.residual
+
+    @property
+    def used_total(self) -> float:
+        return self._work.used_total
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return {}
+
+    def step(self, progress: RunProgress) -> None:
+        mode = choose(self._work)
+        if mode == "push":
+            push.iterate(self._work, progress)
+        else:
+            push.marked(self._work)
+            iterate(self._work, progress, self._edges, mode)
+
+    def settle(self) -> Array:
+        return push.marked(self._work)
+
+    def restart(self, state: RunState) -> None:
+        self._work.restart(state)
 
 
 def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
@@ -78,6 +109,8 @@ def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
 
 def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
     """Return with how much memory a run does, whatever else the budget has."""
+    if options.schedule == "paths" and view.pages is not None:
+        return least_block_bytes(view, program, options)
     n_bytes = working_bytes(run_shape(view, program, options)) + push.least_room(view, program, options)
     return n_bytes if view.pages is None else n_bytes + StreamedEdges.least_bytes(view)
 

@@ -11,7 +11,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.programs.kernels import kernels
 from rapids_trav.engines.cpu.runtime.compile import Team
-from rapids_trav.engines.runs import GatherView, IterationTrace, RunOptions
+from rapids_trav.engines.runs import BlockCounts, GatherView, IterationTrace, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -50,7 +50,7 @@ class ProgramWork:
         self.n_edges = view.into.n_edges
         self.parameters = tuple(float(number) for number in options.parameters)
         self.identity = program.identity
-        self.degrees = _writable(view.degrees)
+        self.degrees = writable(view.degrees)
 
         self.values = np.array(state.values, program.dtype)
         self.active = np.array(state.active, bool)
@@ -118,7 +118,7 @@ def out_edges(out: Adjacency, vertices: Array) -> int:
     return int((offsets[vertices + 1] - offsets[vertices]).sum(dtype=np.int64))
 
 
-def _writable(array: Array) -> Array:
+def writable(array: Array) -> Array:
     """Kernels are compiled for arrays that may be written; one mapped from a file may not be."""
     return array if array.flags.writeable else np.array(array)
 
@@ -142,13 +142,13 @@ class RunProgress:
         pages: int = 0,
         n_bytes: int = 0,
         n_iterations: int = 1,
+        blocks: BlockCounts | None = None,
     ) -> None:
         """Count an iteration that has just ended, or several if there is no trace."""
         self.iteration += n_iterations
         if self._wanted:
             now = perf_counter()
             spent = 1e3 * (now - self._clock)
-            self.trace.append(
-                IterationTrace(self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
-            )
+            told = (self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
+            self.trace.append(IterationTrace(*told, blocks=blocks))
             self._clock = now

@@ -1,0 +1,1 @@
+"""Vertex programs of min and max over blocks of rows, of which some stay in memory (LargeGraph)."""

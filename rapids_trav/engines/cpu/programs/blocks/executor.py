@@ -1,0 +1,249 @@
+"""A program of min or max over edges outside memory, in blocks of which some stay (LargeGraph).
+
+Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
+GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021.  Its paths are single edges on every
+undirected graph, so rows are what a block holds; the schedule is its own (SYSTEMS L4 to L10).
+
+Values, flags and lists of all vertices are in memory, and places for some blocks (`residency`).
+
+1. A launch works on all blocks that are there, until they are quiet, and rents rows of others (`kernels`).
+2. Meanwhile a helper thread loads the block whose waiting value comes first (L6), of those of which more
+   waits than is read where it lies (`loader`).
+3. What waits for a block enters the lists when it has come.  It ends when nothing waits, nothing is listed
+   and so nothing is on its way (L9).
+
+Values only improve, and any order comes to the same end, so no block needs copies of them (L11).  What counts
+as an iteration is as many launches as do about the work of a sweep: push along as many edges as there are, or
+load as many bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cpu.programs.blocks.cut import Cut, edge_bytes
+from rapids_trav.engines.cpu.programs.blocks.kernels import (
+    ACTIVATED,
+    IDLE,
+    LISTED,
+    N_COUNTS,
+    PRICE,
+    SPENT,
+    WAITING,
+    WAITING_EDGES,
+    block_kernels,
+    collect,
+    enter,
+    listed,
+)
+from rapids_trav.engines.cpu.programs.blocks.loader import Copy, Loader, Loading
+from rapids_trav.engines.cpu.programs.blocks.residency import ABSENT, Residency
+from rapids_trav.engines.cpu.programs.near_far import LITTLE
+from rapids_trav.engines.cpu.programs.state import RunProgress, writable
+from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+PUSHED = 1 << 22  # edges of a launch, during which the process cannot be interrupted
+# While a block is on its way, which may hold what comes first; with 1 << 13 or 1 << 15 a grid and a road-like
+# lattice push up to 5 times as many edges, and R-MAT as many.
+SHORT = 1 << 14
+
+
+class Blocks:
+    """A run under way; see `executor.Executor`."""
+
+    def __init__(
+        self,
+        view: GatherView,
+        program: Program,
+        state: RunState,
+        options: RunOptions,
+        cut: Cut,
+        loading: Callable[[Copy], Loading] = Loader,
+    ) -> None:
+        self._view, self._options, self._cut = view, options, cut
+        self._kernels = block_kernels(program)
+        self._degrees = writable(view.degrees)
+        self._edge_bytes = edge_bytes(view)
+
+        n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
+        self.values = np.array(state.values, program.dtype)
+        self.residual, self.used_total = state.residual, state.total
+        self._active = np.array(state.active, bool)
+        self._flags = np.full(n_items, IDLE, np.uint8)
+        self._near, self._spare, self._far = (np.empty(n_items, vertex) for _ in range(3))
+
+        self._columns = np.empty(cut.room, vertex)
+        self._weights = None if view.out_weights is None else np.empty(cut.room, view.out_weights.dtype)
+        self._identity = program.identity
+        self._first = np.maximum if program.reducer == "max" else np.minimum
+        self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
+        self._residency = Residency(cut.n_blocks, cut.n_places)
+        self._step, self._total = 0.0, BlockCounts()
+        self._mark()
+        self._loader = loading(self._copy)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Return what was loaded, read in place and iterated, from the beginning."""
+        return self._total._asdict()
+
+    def restart(self, state: RunState) -> None:
+        """Go on from other values and active vertices; the blocks that are there stay."""
+        self.values[:] = state.values
+        self._active[:] = state.active
+        self._flags[:] = IDLE
+        self._mark()
+
+    def _mark(self) -> None:
+        """Let all active vertices wait; those of blocks that are there enter the lists."""
+        cut = self._cut
+        self.n_active = int(np.count_nonzero(self._active))
+        self._counts = np.zeros((cut.n_blocks, N_COUNTS), np.int64)
+        self._least = np.full(cut.n_blocks, self._identity)
+        self._n_near = self._n_far = 0
+        self._kernels.mark(
+            self._view.out.row_offsets, cut.shift, cut.firsts, cut.ends, self._active, self.values,
+            self._flags, self._counts, self._least,
+        )  # fmt: skip
+        self._threshold, self._since = self._identity, LITTLE
+        for block in np.flatnonzero((self._residency.place >= 0) & (self._counts[:, WAITING] > 0)):
+            self._enter(int(block))
+
+    def settle(self) -> Array:
+        """Return a flag for each vertex: whether it is active now."""
+        collect(self._cut.firsts, self._cut.ends, self._flags, self._active)
+        return self._active
+
+    def close(self) -> None:
+        """End the loading."""
+        self._loader.close()
+
+    def step(self, progress: RunProgress) -> None:
+        """Run launches that do the work of a sweep, or all that is left."""
+        active, most = self.n_active, max(self._view.out.n_edges, 1)
+        before, moved = self._total, Moving(self._residency)
+        while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
+            self._land(moved, wait=False)
+            self._begin_load()
+            self._rent()
+            if self._n_near + self._n_far:
+                self._launch(moved)
+            else:  # what waits is either rented or loaded, and nothing that is there keeps its place
+                assert self._loader.busy
+                self._land(moved, wait=True)
+        counts = moved.counts(self._edge_bytes)
+        self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))
+        self.n_active = collect(self._cut.firsts, self._cut.ends, self._flags, self._active)
+        progress.record(
+            "blocks", active, moved.pushed, self.residual, counts.loads, counts.loaded, blocks=counts
+        )
+
+    def _is_pending(self) -> bool:
+        return bool(self._n_near or self._n_far or self._counts[:, WAITING].any())
+
+    def _land(self, moved: Moving, wait: bool) -> None:
+        """Take the block that has come, and enter what waits for it."""
+        landed = self._loader.landed(wait)
+        if landed is None:
+            return
+        self._residency.land(landed.block, landed.place)
+        moved.loads += 1
+        moved.loaded += landed.n_bytes
+        if self._options.on_page is not None:
+            self._options.on_page(1, landed.n_bytes)
+        self._enter(landed.block)
+
+    def _begin_load(self) -> None:
+        """Load the block whose waiting value comes first, if there is a place for it."""
+        if self._loader.busy:
+            return
+        wanted = np.flatnonzero(self._absent() & ~self._affordable())
+        if len(wanted) == 0:
+            return
+        place = self._residency.room(lambda block: self._counts[block, LISTED] == 0)
+        if place is None:
+            return
+        least = self._least[wanted]
+        block = int(wanted[np.flatnonzero(least == self._first.reduce(least))[0]])
+        self._counts[block, SPENT] = 0
+        self._residency.begin(block)
+        self._loader.begin(block, place)
+
+    def _rent(self) -> None:
+        """Enter what waits for blocks of which little does: what kernels found is rented by them."""
+        for block in np.flatnonzero(self._absent() & self._affordable()):
+            self._counts[block, SPENT] += PRICE * self._counts[block, WAITING_EDGES]
+            self._enter(int(block))
+
+    def _absent(self) -> Array:
+        """Which blocks have no place, and something that waits for them."""
+        return (self._residency.place == ABSENT) & (self._counts[:, WAITING] > 0)
+
+    def _affordable(self) -> Array:
+        """Of which blocks reading what waits where it lies costs less than what is left to loading them."""
+        counts = self._counts
+        return counts[:, SPENT] + PRICE * counts[:, WAITING_EDGES] < self._cut.n_edges
+
+    def _enter(self, block: int) -> None:
+        counts, cut = self._counts, self._cut
+        # What comes may be before what was worked on: the order by value goes back to it.
+        self._threshold = self._first(self._threshold, self._least[block])
+        self._n_far = listed(self._view.out.row_offsets, cut.shift, self._flags, self._far, self._n_far)
+        self._n_far = enter(block, cut.firsts[block], cut.ends[block], self._flags, self._far, self._n_far)
+        counts[block, LISTED] += counts[block, WAITING]
+        counts[block, WAITING] = counts[block, WAITING_EDGES] = 0
+        self._least[block] = self._identity
+
+    def _launch(self, moved: Moving) -> None:
+        """Iterate what is there and what is rented until it is quiet, or much has been pushed."""
+        out, cut = self._view.out, self._cut
+        (
+            swapped, self._n_near, self._n_far, threshold, self._step, self._since, rounds, pushed, rented
+        ) = self._kernels.converge(
+            out.row_offsets, out.column_indices, self._view.out_weights, self._columns, self._weights,
+            cut.shift, self._residency.place, cut.n_edges, self._degrees, self.values, self._near,
+            self._n_near, self._spare, self._far, self._n_far, self._flags, self._counts, self._least,
+            self._threshold, self._step, self._since,
+            SHORT if self._loader.busy else PUSHED,
+        )  # fmt: skip
+        self._threshold = self.values.dtype.type(threshold)
+        if swapped:
+            self._near, self._spare = self._spare, self._near
+        self._residency.use(self._counts[:, ACTIVATED] / self._n_rows)
+        self._counts[:, ACTIVATED] = 0
+        moved.launches += 1
+        moved.rounds += rounds
+        moved.pushed += pushed
+        moved.rented += rented
+
+    def _copy(self, block: int, place: int) -> int:
+        """Copy a block to a place; its bytes."""
+        shift, n_edges = self._cut.shift, int(self._cut.n_edges[block])
+        inside = slice(place << shift, (place << shift) + n_edges)
+        edges = slice(block << shift, (block << shift) + n_edges)
+        self._columns[inside] = self._view.out.column_indices[edges]
+        if self._weights is not None:
+            self._weights[inside] = self._view.out_weights[edges]
+        return n_edges * self._edge_bytes
+
+
+class Moving:
+    """What an iteration has done up to now."""
+
+    def __init__(self, residency: Residency) -> None:
+        self._residency = residency
+        self._reloads, self._evictions = residency.reloads, residency.evictions
+        self.loads = self.loaded = self.launches = self.rounds = self.pushed = self.rented = 0
+
+    def counts(self, edge: int) -> BlockCounts:
+        """Return it, where an edge has so many bytes."""
+        reloads = self._residency.reloads - self._reloads
+        evictions = self._residency.evictions - self._evictions
+        return BlockCounts(
+            self.loads, self.loaded, self.rented * edge, reloads, evictions, self.launches, self.rounds
+        )

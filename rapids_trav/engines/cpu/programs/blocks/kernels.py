@@ -1,0 +1,243 @@
+"""The loops of a program over blocks, with its functions compiled into them.
+
+Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L8): what is loaded is processed until none of
+its vertices is active.  All blocks that are there are worked on together, in order of value, as `near_far`
+does with a whole graph.
+
+1. An item is the part of a row in one block (see `cut`), and `flags` tells where it is: idle; waiting in a
+   block that has no place, by which it is counted; or in one of the lists, near and far, of a launch.
+2. An active item hands its vertex's value out along its edges.  Those whose value improves enter the lists
+   where their block has a place.
+3. Elsewhere they are read where they lie, in the same launch, as long as what that has cost the block is less
+   than to load it ("rent, then buy"); after that they wait.
+
+An item is taken before the value is read, so an improvement is either read or enters the item once more.  One
+thread iterates, while another loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rapids_trav.engines.cpu.programs.blocks.residency import ABSENT
+from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
+from rapids_trav.engines.cpu.programs.kernels import functions, kept
+from rapids_trav.engines.cpu.programs.near_far import thresholds
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.digest import ProgramKey
+
+IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
+# Columns of what is counted for each block: items that wait, and their edges; items in lists; items that
+# became active since the host looked; and what reading its rows where they lie has cost, in edges of a load.
+WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 0, 1, 2, 3, 4, 8
+# Edges of a load that one counts for which is read where it lies.  With 5 % of the edges in memory, 2 moves
+# 0.6 to 0.8 of the bytes of 4 on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; with 8
+# all but the grid move more.
+PRICE = 2
+
+
+class BlockKernels(NamedTuple):
+    """The functions that the engine calls for one program."""
+
+    mark: Callable
+    converge: Callable
+
+
+def block_kernels(program: Program) -> BlockKernels:
+    """Return the kernels of a program, compiled at their first call for each type of graph."""
+    return _kernels(ProgramKey(program))
+
+
+@kept
+def _kernels(source: ProgramKey) -> BlockKernels:
+    program = source.program
+    compiler = ProgramCompiler(source.digest)
+    scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
+    passes, moved_threshold = thresholds(program, compiler, reduce)
+
+    @compiler.inlined
+    def wait(flags, counts, least, item, block, n_edges, value):
+        """Let an idle item wait for its block."""
+        flags[item] = WAITS
+        counts[block, WAITING] += 1
+        counts[block, WAITING_EDGES] += n_edges
+        counts[block, ACTIVATED] += 1
+        least[block] = reduce(least[block], value)
+
+    @compiler.kernel
+    def mark(row_offsets, shift, firsts, ends, marked, values, flags, counts, least):
+        """Let the items of all marked vertices wait."""
+        for b in range(len(firsts)):
+            for v in range(firsts[b], ends[b]):
+                if marked[v]:
+                    n_edges = min(row_offsets[v + 1], (b + 1) << shift) - max(row_offsets[v], b << shift)
+                    if n_edges > 0:
+                        wait(flags, counts, least, v + b, b, n_edges, values[v])
+
+    @compiler.inlined
+    def improved(
+        v, value, row_offsets, shift, place, n_edges, flags, counts, least, threshold,
+        spare, n_next, far, n_far,
+    ):  # fmt: skip
+        """Enter the items of a vertex whose value has improved; the lengths of `spare` and `far`."""
+        begin = row_offsets[v]
+        end = row_offsets[v + 1]
+        if begin == end:
+            return n_next, n_far
+        is_near = passes(value, threshold)
+        enters_near = False
+        enters_far = False
+        for b in range(begin >> shift, (end - 1 >> shift) + 1):
+            item = v + b
+            flag = flags[item]
+            if flag == WAITS:
+                least[b] = reduce(least[b], value)
+            elif flag == IDLE:
+                length = min(end, (b + 1) << shift) - max(begin, b << shift)
+                if place[b] < 0:
+                    cost = PRICE * length
+                    if place[b] != ABSENT or counts[b, SPENT] + cost >= n_edges[b]:
+                        wait(flags, counts, least, item, b, length, value)
+                        continue
+                    counts[b, SPENT] += cost
+                counts[b, LISTED] += 1
+                counts[b, ACTIVATED] += 1
+                if is_near:
+                    flags[item] = NEAR
+                    enters_near = True
+                else:
+                    flags[item] = FAR
+                    enters_far = True
+            elif flag == FAR and is_near:
+                flags[item] = NEAR
+                enters_near = True
+        if enters_near:
+            spare[n_next] = v
+            n_next += 1
+        if enters_far:
+            far[n_far] = v
+            n_far += 1
+        return n_next, n_far
+
+    @compiler.kernel
+    def converge(
+        row_offsets, columns, weights, held_columns, held_weights, shift, place, n_edges, degrees, values,
+        near, n_near, spare, far, n_far, flags, counts, least, threshold, step, since, most_edges,
+    ):  # fmt: skip
+        """Work off both lists, until they are empty or enough has been pushed.
+
+        Gives whether `near` and `spare` have changed places, the lengths of near and far, the threshold, its
+        step, the edges pushed along `since` it moved, rounds, edges pushed along, and those of them that were
+        read where they lie.
+        """
+        pushed = 0
+        rented = 0
+        rounds = 0
+        swapped = False
+        while pushed < most_edges:
+            if n_near == 0:
+                n_far = listed(row_offsets, shift, flags, far, n_far)
+                if n_far == 0:
+                    break
+                threshold, step = moved_threshold(values, far, n_far, threshold, step, since)
+                since = 0
+                kept_far = 0
+                for i in range(n_far):
+                    v = np.int64(far[i])
+                    if passes(values[v], threshold):
+                        for b in range(row_offsets[v] >> shift, (row_offsets[v + 1] - 1 >> shift) + 1):
+                            if flags[v + b] == FAR:
+                                flags[v + b] = NEAR
+                        near[n_near] = v
+                        n_near += 1
+                    else:
+                        far[kept_far] = v
+                        kept_far += 1
+                n_far = kept_far
+            rounds += 1
+            n_next = 0
+            before = pushed
+            for i in range(n_near):
+                u = np.int64(near[i])
+                begin = row_offsets[u]
+                end = row_offsets[u + 1]
+                for b in range(begin >> shift, (end - 1 >> shift) + 1):
+                    if flags[u + b] != NEAR:
+                        continue
+                    flags[u + b] = IDLE
+                    counts[b, LISTED] -= 1
+                    message = scatter(values[u], degrees[u])
+                    first = max(begin, b << shift)
+                    length = min(end, (b + 1) << shift) - first
+                    pushed += length
+                    is_held = place[b] >= 0
+                    if is_held:
+                        first += (place[b] - b) << shift
+                    else:
+                        rented += length
+                    for e in range(first, first + length):
+                        if is_held:
+                            v = np.int64(held_columns[e])
+                            weight = cast(1) if held_weights is None else held_weights[e]
+                        else:
+                            v = np.int64(columns[e])
+                            weight = cast(1) if weights is None else weights[e]
+                        value = values[v]
+                        new = reduce(value, gather(message, weight))
+                        if new == value:
+                            continue
+                        values[v] = new
+                        if active(value, new):
+                            n_next, n_far = improved(
+                                v, new, row_offsets, shift, place, n_edges, flags, counts, least,
+                                threshold, spare, n_next, far, n_far,
+                            )  # fmt: skip
+            since += pushed - before
+            near, spare = spare, near
+            swapped = not swapped
+            n_near = n_next
+        return swapped, n_near, n_far, threshold, step, since, rounds, pushed, rented
+
+    return BlockKernels(mark, converge)
+
+
+@kernel
+def listed(row_offsets, shift, flags, far, n_far):
+    """Drop the entries of far that are stale; how many are left."""
+    kept_far = 0
+    for i in range(n_far):
+        v = np.int64(far[i])
+        for b in range(row_offsets[v] >> shift, (row_offsets[v + 1] - 1 >> shift) + 1):
+            if flags[v + b] == FAR:
+                far[kept_far] = v
+                kept_far += 1
+                break
+    return kept_far
+
+
+@kernel
+def enter(block, first, end, flags, far, n_far):
+    """Enter the items that wait for a block into far; its length."""
+    for v in range(first, end):
+        if flags[v + block] == WAITS:
+            flags[v + block] = FAR
+            far[n_far] = v
+            n_far += 1
+    return n_far
+
+
+@kernel
+def collect(firsts, ends, flags, active):
+    """Mark the vertices that have an active item; how many they are."""
+    active[:] = False
+    n_active = 0
+    for b in range(len(firsts)):
+        for v in range(firsts[b], ends[b]):
+            if flags[v + b] != IDLE and not active[v]:
+                active[v] = True
+                n_active += 1
+    return n_active

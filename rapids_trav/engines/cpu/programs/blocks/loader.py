@@ -1,0 +1,68 @@
+"""Blocks on their way from files into memory, while those that are there are iterated (SYSTEMS L9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple, Protocol
+
+Copy = Callable[[int, int], int]  # copies a block to a place; its bytes
+
+
+class Landed(NamedTuple):
+    """A block that has been copied."""
+
+    block: int
+    place: int
+    n_bytes: int
+
+
+class Loading(Protocol):
+    """What brings blocks, one at a time."""
+
+    @property
+    def busy(self) -> bool:
+        """Return whether a block is on its way, or has come and was not taken."""
+
+    def begin(self, block: int, place: int) -> None:
+        """Start to copy a block to a place."""
+
+    def landed(self, wait: bool = False) -> Landed | None:
+        """Take the block that has come; None if it has not, unless it is waited for."""
+
+    def close(self) -> None:
+        """Wait for what is under way, and forget it."""
+
+
+class Loader:
+    """Copies on one helper thread, or, where the system starts no more, on the thread that asks."""
+
+    def __init__(self, copy: Copy) -> None:
+        self._copy = copy
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="rapids_trav_loader")
+        self._coming: tuple[int, int, Future[int]] | None = None
+
+    @property
+    def busy(self) -> bool:
+        return self._coming is not None
+
+    def begin(self, block: int, place: int) -> None:
+        try:
+            copied = self._pool.submit(self._copy, block, place)
+        except RuntimeError:
+            copied = Future()
+            copied.set_result(self._copy(block, place))
+        self._coming = (block, place, copied)
+
+    def landed(self, wait: bool = False) -> Landed | None:
+        if self._coming is None:
+            return None
+        block, place, copied = self._coming
+        if not wait and not copied.done():
+            return None
+        self._coming = None
+        return Landed(block, place, copied.result())
+
+    def close(self) -> None:
+        self._pool.shutdown()
+        self._coming = None

@@ -1,0 +1,184 @@
+"""The schedule of programs over graphs larger than memory: what it refuses, and answers that do not vary."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from gpu_stand_in import Gpu
+
+from rapids_trav import Graph, Program, TravError, generators, plot
+from rapids_trav.algorithms.options import ComponentsOptions, PagerankOptions, ProgramOptions, SsspOptions
+from rapids_trav.cli import run
+from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.programs import shipped
+from rapids_trav.storage.paged import Paged
+from rapids_trav.utilities.sizes import parse_bytes
+
+HOPS = shipped.breadth_first()
+APPLIED = Program("applied", "int64", "min", apply=lambda value, gathered: min(value, gathered))
+EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0], "w": [1.0, 2.0, 3.0, 4.0]})
+
+
+def weighted_grid(side=100, seed=3):
+    edges = generators.grid(side, side)
+    return edges.assign(w=np.random.default_rng(seed).integers(0, 100, len(edges)))
+
+
+def just_enough(edges, ask, **options):
+    """Return a graph with the least memory that lets it be built and asked."""
+    limit = 1000
+    while True:
+        try:
+            graph = edges.trav.graph(memory_limit=limit, **options)
+            return graph, ask(graph)
+        except TravMemoryError as error:
+            limit = parse_bytes(re.search(r"memory_limit at least (.*)\.$", str(error))[1])
+
+
+@pytest.mark.parametrize("kind", [ComponentsOptions, SsspOptions, PagerankOptions, ProgramOptions])
+def test_schedules_that_there_are(kind):
+    assert kind().schedule == "auto"
+    with pytest.raises(
+        TravError, match="schedule='hot' is not known: choose one of 'auto', 'sweep', 'paths'"
+    ):
+        kind(schedule="hot")
+
+
+@pytest.mark.parametrize("limit", [None, 100_000])
+def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
+    graph = EDGES.trav.graph(weight="w", memory_limit=limit)
+    for ask in (
+        lambda: graph.pagerank(schedule="paths"),
+        lambda: graph.run(APPLIED, initial=0, schedule="paths", asynchronous=True),
+    ):
+        with pytest.raises(TravError, match="since it needs min or max without apply and total: use"):
+            ask()
+    for mode in ("pull", "notify"):
+        with pytest.raises(TravError, match=f"and mode='{mode}' gathers them: leave out one of them"):
+            graph.components(mode=mode, schedule="paths")
+    for ask in (
+        lambda: graph.run(HOPS, initial={0: 0}, schedule="paths"),
+        lambda: graph.sssp(0, asynchronous=False, schedule="paths"),
+    ):
+        with pytest.raises(TravError, match="and the run is synchronous: give asynchronous=True as well"):
+            ask()
+    for mode in ("auto", "push"):
+        assert graph.components(mode=mode, schedule="paths")["component"].tolist() == [0] * 4
+    assert len(graph.pagerank(schedule="sweep")) == 4
+
+
+def test_a_gpu_sweeps():
+    assert CudaEngine.schedules == ("auto", "sweep")
+
+    class Sweeping(Gpu):
+        schedules = CudaEngine.schedules
+
+    graph = Graph.from_edges(EDGES, engine=Sweeping())
+    assert graph.components(schedule="sweep")["component"].tolist() == [0] * 4
+    with pytest.raises(TravError, match="schedule='paths' is for the CPU engine: use 'auto', or build with"):
+        graph.components(schedule="paths")
+
+
+def test_the_command_line_has_it(tmp_path, capsys, monkeypatch):
+    """On a machine with a GPU too: the engine is named."""
+    monkeypatch.setenv("COLUMNS", "200")  # for all of the trace
+    weighted_grid(100).to_csv(tmp_path / "grid.csv", index=False)
+    asked = ["sssp", str(tmp_path / "grid.csv"), "--weight", "w", "--source", "0", "--engine", "cpu"]
+    assert run([*asked, "--memory-limit", "800kB", "--schedule", "paths", "--trace"]) == 0
+    assert "blocks" in capsys.readouterr().out
+
+
+def test_in_memory_it_makes_no_difference():
+    graph = EDGES.trav.graph(weight="w")
+    one, other = (graph.sssp(0, schedule=name, trace=True) for name in ("sweep", "paths"))
+    assert one.result.equals(other.result)
+    assert list(one.trace) == list(other.trace) and one.trace["mode"].tolist() == other.trace["mode"].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+@pytest.mark.parametrize(
+    "options", [{}, {"directed": True}, {"directed": True, "degree_sort": True}], ids=str
+)
+def test_answers_do_not_depend_on_it(options, dtype):
+    """Text ids, parts that are not reached, weights of 0, and a filter."""
+    rng = np.random.default_rng(7)
+    edges = pd.DataFrame(rng.integers(0, 4000, (9000, 2)), columns=["src", "dst"]).map("v{}".format)
+    edges["w"] = rng.integers(0, 6, 9000).astype(dtype)
+    edges["open"] = rng.random(9000) < 0.7
+    graph = edges.trav.graph(weight="w", memory_limit=430_000, **options)
+    assert isinstance(graph.storage, Paged)
+    for where in (None, "open"):
+        for ask in (partial(graph.sssp, "v1", predecessors=False), graph.components):
+            found = ask(schedule="paths", where=where, trace=True)
+            pd.testing.assert_frame_equal(found.result, ask(schedule="sweep", where=where))
+            assert set(found.trace["mode"]) == {"blocks"}
+
+
+def test_the_trace_tells_what_was_moved():
+    edges = weighted_grid()
+    graph, _ = just_enough(edges, lambda graph: graph.sssp(0, schedule="paths"), weight="w")
+    found = graph.sssp(0, schedule="paths", trace=True)
+    assert found.result["distance"].tolist() == edges.trav.sssp(0, weight="w")["distance"].tolist()
+    own = ["in_place", "reloads", "evictions", "launches", "rounds"]
+    assert list(found.trace)[9:] == own
+    total = found.trace[["pages", "bytes", *own]].sum()
+    assert set(found.trace["mode"]) == {"blocks"}
+    assert total["rounds"] > total["launches"] >= total["pages"] > 0
+    axes = plot.run(found.trace).axes[0]
+    assert [bar.get_label() for bar in axes.containers] == ["blocks"]
+    assert total["bytes"] <= total["pages"] * (1 << 15) and total["in_place"] > 0
+
+
+@pytest.mark.parametrize("part", [0.05, 0.25])
+@pytest.mark.parametrize("question", ["sssp", "components"])
+def test_vertices_and_a_part_of_the_edges_are_enough(part, question):
+    """Asked for 58 bytes a vertex, and down to one place: right, and within the limit."""
+    edges = weighted_grid(200).sample(frac=1, random_state=0)
+
+    def ask(graph, **how):
+        return (
+            graph.components(**how) if question == "components" else graph.sssp(0, predecessors=False, **how)
+        )
+
+    wanted = ask(edges.trav.graph(weight="w"))
+    n = 200 * 200
+    limit = int(60 * n + part * 2 * len(edges) * 12)
+    graph = edges.trav.graph(weight="w", memory_limit=limit)
+    assert isinstance(graph.storage, Paged)
+    assert ask(graph, schedule="paths").equals(wanted)
+    assert graph.budget.peak <= limit and graph.budget.used < limit / 2
+
+
+def test_auto_takes_blocks_where_a_push_has_no_room():
+    """Few active vertices and too little memory for the lists of a push; else it pushes or sweeps."""
+    edges = weighted_grid(150)
+    n = 150 * 150
+    tight, wide = (edges.trav.graph(weight="w", memory_limit=size * n) for size in (85, 200))
+    assert isinstance(tight.storage, Paged) and isinstance(wide.storage, Paged)
+    found = tight.sssp(0, trace=True)
+    assert set(found.trace["mode"]) == {"blocks"}
+    assert "push" in set(wide.sssp(0, trace=True).trace["mode"])
+    assert "blocks" not in set(tight.sssp(0, schedule="sweep", trace=True).trace["mode"])
+    assert "blocks" not in set(tight.components(trace=True).trace["mode"])
+    assert found.result["distance"].equals(wide.sssp(0)["distance"])
+
+
+def test_runs_end_and_go_on_where_they_were(tmp_path):
+    edges = weighted_grid(100)
+    program = Program("nearest", "int64", "min", gather=lambda message, weight: message + weight)
+    options = {"initial": {0: 0}, "weighted": True, "asynchronous": True}
+    wanted = edges.trav.graph(weight="w").run(program, **options)
+    graph, _ = just_enough(edges, lambda graph: graph.run(program, schedule="paths", **options), weight="w")
+    kept = {"checkpoint": tmp_path, "checkpoint_every": 1, **options}
+    first = graph.run(program, schedule="paths", max_iterations=1, trace=True, **kept)
+    assert len(first.trace) == 1 and not first.result.equals(wanted)
+    assert graph.run(program, schedule="paths", resume=True, **kept).equals(wanted)
+
+    graph.run(program, schedule="paths", max_iterations=1, **kept)
+    wider = edges.trav.graph(weight="w", memory_limit=2 * graph.budget.limit)
+    assert wider.run(program, schedule="sweep", resume=True, **kept).equals(wanted)
