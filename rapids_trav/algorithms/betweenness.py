@@ -24,7 +24,7 @@ from rapids_trav.storage.sums_memory import sharing
 
 
 def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
-    """Frame of the betweenness that `Graph.betweenness` documents."""
+    """Return the frame that `Graph.betweenness` documents."""
     where = graph.rows.resolve(options.where)
     n, xp = graph.n_vertices, graph.engine.xp
     view = graph.storage.view(options.direction, where)

@@ -50,7 +50,7 @@ Answer = Any  # a frame or, with trace=True, `Traced`: the value of an option de
 
 
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
-    """Frame of the search that `Graph.bfs` documents."""
+    """Return the frame that `Graph.bfs` documents."""
     reached_only = options.reached_only
     # An engine may have its own way to the columns of a whole answer.
     own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
@@ -83,7 +83,7 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
 def searches(
     graph: TraversableGraph, question: SearchRequest, room: int, deterministic: bool = False, beside: int = 0
 ) -> Iterator[tuple[int, Search]]:
-    """The searches of a question: position of a batch's first source, and what was found.
+    """Yield the searches of a question: position of a batch's first source, and what was found.
 
     A joint search is one batch with arrays of shape (n,); independent ones come in batches of k, (k, n).
     `room` is what the caller makes of a batch, in bytes for each vertex of each search; it counts until the
@@ -114,7 +114,7 @@ def searches(
 
 
 def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
-    """The search with the smallest of the valid predecessors, if they are wanted."""
+    """Return the search with the smallest of the valid predecessors, if they are wanted."""
     if not wanted:
         return found
     into = question.view.into
@@ -125,7 +125,7 @@ def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Sear
 def _search_each(
     engine: Engine, question: SearchRequest, sources: Array, options: BfsOptions, repeated: bool
 ) -> Search:
-    """A search of each source; if some are repeated, those are searched once (engines take them unique)."""
+    """Search from each source; repeated ones are searched once, since engines take distinct sources."""
     if not repeated:
         return engine.bfs_each(question.view, sources, options)
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
@@ -137,7 +137,7 @@ def _search_each(
 def _rows(
     graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
 ) -> tuple[dict[str, Column], dict[str, Column], Array, Array | None]:
-    """Columns of the source (joint: none) and vertex, distance and predecessor of each row of the answer."""
+    """Return source columns (joint: none), vertex columns, distance and predecessor of all rows."""
     xp, values = graph.engine.xp, graph.values
     n = values.n_here
     distance = values.in_order(found.distance).reshape(-1)
@@ -157,7 +157,7 @@ def _rows(
 
 
 def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
-    """The columns of the source, of n rows for each."""
+    """Return the columns of the source, repeated for n rows each."""
     xp = graph.engine.xp
     columns = graph.id_columns("source", sources)
     if all(isinstance(column, xp.ndarray) for column in columns.values()):
@@ -166,7 +166,7 @@ def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Colum
 
 
 def _vertices(graph: TraversableGraph, k: int) -> dict[str, Column]:
-    """The columns of the vertex, all vertices k times."""
+    """Return the columns of the vertex: all vertices, k times."""
     xp = graph.engine.xp
     columns = graph.vertex_columns("vertex")
     if k == 1:
@@ -183,7 +183,7 @@ def _named(
     distance: Array,
     predecessor: Array | None,
 ) -> dict[str, Column]:
-    """The columns in the caller's ids."""
+    """Return the columns in the caller's ids."""
     columns = source | vertex
     columns["distance"] = Masked(distance, distance >= 0)
     if predecessor is not None:
@@ -200,7 +200,7 @@ def _check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
 
 
 def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Frame:
-    """One row for each level of each batch, which begins at level 1, in the library of the edges."""
+    """Return a frame with a row for each level of each batch; batches begin at level 1."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
     columns: dict[str, Column] = {}
@@ -215,7 +215,7 @@ def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: b
 def trace_columns(
     graph: TraversableGraph, rows: Sequence[object], types: dict[str, str]
 ) -> dict[str, Column]:
-    """A column for each of these attributes of a trace's rows; those of type "O" are strings."""
+    """Return a column for each of these attributes of a trace's rows; type "O" means strings."""
     values = attrgetter(*types)
     table = np.array([values(row) for row in rows], dtype=list(types.items()))
     written = graph.rows.source.library.column

@@ -56,7 +56,7 @@ class Checkpoints:
         self._writer = checkpoint.Writer(self._folder, self._fingerprint)
 
     def resumed(self, state: RunState) -> RunState:
-        """The state of the last checkpoint; `state` if there is none."""
+        """Return the state of the last checkpoint; `state` if there is none."""
         found = checkpoint.load(self._folder, self._fingerprint, state)
         if found is None:
             return state

@@ -26,7 +26,7 @@ BACKWARDS: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both
 
 
 def closeness(graph: TraversableGraph, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
-    """Frame of the closeness that `Graph.closeness` documents."""
+    """Return the frame that `Graph.closeness` documents."""
     columns, sums = _sums(graph, vertices, options, "the closeness")
     value = closeness_of(sums, graph.n_vertices, improved, graph.engine.xp)
     return graph.deliver(graph.frame(columns | {"closeness": value}))
@@ -39,13 +39,13 @@ def closeness_of(sums: DistanceSums, n: int, improved: bool, xp: ModuleType) -> 
 
 
 def harmonic(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
-    """Frame of the harmonic centrality that `Graph.harmonic` documents."""
+    """Return the frame that `Graph.harmonic` documents."""
     columns, sums = _sums(graph, vertices, options, "the harmonic centrality")
     return graph.deliver(graph.frame(columns | {"harmonic": sums.inverse}))
 
 
 def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
-    """Frame of the eccentricities that `Graph.eccentricity` documents."""
+    """Return the frame that `Graph.eccentricity` documents."""
     if vertices is None and (options.direction == "both" or not graph.directed):
         largest, reached = eccentricities(graph, graph.rows.resolve(options.where))
         columns = graph.id_columns("vertex")

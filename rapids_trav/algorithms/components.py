@@ -37,7 +37,7 @@ FIRST = 4  # iterations after which a component counts as wide
 
 
 def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
-    """Frame of the components that `Graph.components` documents."""
+    """Return the frame that `Graph.components` documents."""
     with labelled(graph, options, on_page) as done:
         label = graph.values.in_order(done.values)
         columns = graph.id_columns("vertex") | graph.id_columns("component", graph.values.at(label))

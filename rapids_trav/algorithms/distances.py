@@ -30,7 +30,7 @@ SHALLOW_COST, DEEP_COST = 1 / 16, 2.0
 
 
 def distances(graph: TraversableGraph, pairs: object, options: CentralityOptions) -> Frame:
-    """Frame of the distances that `Graph.distances` documents."""
+    """Return the frame that `Graph.distances` documents."""
     where = graph.rows.resolve(options.where)
     xp = graph.engine.xp
     none = np.zeros(0, np.int64)

@@ -33,7 +33,7 @@ def question(
 
 
 def _reusable(argument: object) -> object:
-    """An iterator, which gives its values once, as a list of them; options likewise."""
+    """Return an iterator's values as a list, since they come only once; options likewise."""
     if is_dataclass(argument) and not isinstance(argument, type):
         once = {part.name: getattr(argument, part.name) for part in fields(argument)}
         lists = {name: list(value) for name, value in once.items() if isinstance(value, Iterator)}

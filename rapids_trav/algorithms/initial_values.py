@@ -84,7 +84,7 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Values) -
 
 
 def _is_default(index: Series) -> bool:
-    """Whether this is the index of a Series that was made without one."""
+    """Return whether this is the default index of a Series."""
     if library_of(index, ("RangeIndex",)) is None or index.name is not None:
         return False
     return (index.start, index.step) == (0, 1)
@@ -100,7 +100,7 @@ def _of_frame(graph: TraversableGraph, program: Program, frame: Frame) -> tuple[
 
 
 def _placed(graph: TraversableGraph, program: Program, named: Values, given: Values) -> tuple[Array, Array]:
-    """The identity everywhere but at the named vertices."""
+    """Return the identity everywhere but at the named vertices."""
     xp = graph.engine.xp
     values = graph.values.filled(program.identity, program.dtype)
     if len(named) == 0:

@@ -63,7 +63,7 @@ class Neighborhood(_Frames[FrameT]):
 
 
 def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
-    """The neighbourhood that `Graph.khop` documents."""
+    """Return the neighbourhood that `Graph.khop` documents."""
     limited = replace(options, depth_limit=whole_number("k", k), predecessors=False)
     question = ask(graph, seeds, limited, what="seeds")
     n_bytes = neighborhood_bytes(graph.n_vertices, graph.ids.nbytes)

@@ -23,7 +23,7 @@ from rapids_trav.utilities.checks import one_of
 
 
 def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
-    """Frame of the counts that `Graph.levels` documents."""
+    """Return the frame that `Graph.levels` documents."""
     question = ask(graph, sources, options)
     xp, n = graph.engine.xp, graph.n_vertices
     spare = 0
@@ -68,7 +68,7 @@ def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tup
 
 
 def degrees(graph: TraversableGraph, direction: Direction) -> Frame:
-    """Frame of the degrees that `Graph.degrees` documents."""
+    """Return the frame that `Graph.degrees` documents."""
     one_of("direction", direction, get_args(Direction))
     view = graph.storage.view(direction)
     rows = graph.collector(graph.n_vertices)

@@ -323,7 +323,7 @@ class PagerankOptions(IterationOptions):
 
 
 def _common(options: IterationOptions) -> dict:
-    """The options that all methods have, by name."""
+    """Return the options that all methods have, by name."""
     return {field.name: getattr(options, field.name) for field in fields(IterationOptions)}
 
 

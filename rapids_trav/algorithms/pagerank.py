@@ -28,7 +28,7 @@ from rapids_trav.programs.shipped import pagerank as program_of
 
 
 def pagerank(graph: TraversableGraph, options: PagerankOptions, on_page: OnPage | None = None) -> Answer:
-    """Frame of the ranks that `Graph.pagerank` documents."""
+    """Return the frame that `Graph.pagerank` documents."""
     n = graph.n_vertices
     question = options.as_program(n, weighted=graph.weight is not None)
     question = question.filtered(graph.rows.resolve(options.where))

@@ -24,7 +24,7 @@ from rapids_trav.memory.model.search import paths_bytes
 
 
 def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
-    """Frame of the paths to the targets that `Graph.paths` documents."""
+    """Return the frame that `Graph.paths` documents."""
     if options.weighted:
         return _by_weight(graph, sources, options)
     question = ask(graph, sources, options)
@@ -39,7 +39,7 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
 
 
 def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
-    """Frame of the paths of least weight: one run for all sources or, if asked, for each."""
+    """Return the frame of paths of least weight: one run for all sources or, if asked, for each."""
     check_weights(graph, "weighted=True")
     each = options.mode == "each"
     roots = vertices(graph, "sources", sources)
@@ -73,7 +73,7 @@ def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bo
 
 
 def _distinct(ends: Array, xp: ModuleType) -> Array:
-    """The targets once each, in the order in which they first come."""
+    """Return the distinct targets in order of first appearance."""
     if len(ends) == 1:
         return ends
     _, first = xp.unique(ends, return_index=True)

@@ -85,7 +85,7 @@ def ask(
 
 
 def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = True) -> Array:
-    """Internal ids of the vertices that an argument names, on the host or the engine.
+    """Return the internal ids of the vertices that an argument names, on the host or the engine.
 
     Unless `checked`, a single one may be -1: the graph does not have it.
     """
@@ -101,11 +101,11 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
 
 
 def on_engine(graph: TraversableGraph, internal: Array) -> Array:
-    """Internal ids as an array of the engine."""
+    """Return internal ids as an array of the engine."""
     return move(internal, graph.engine.xp).astype(graph.values.dtype, copy=False)
 
 
 def unique(graph: TraversableGraph, internal: Array) -> Array:
-    """The distinct ones, ascending, as an array of the engine."""
+    """Return the distinct ids, ascending, as an array of the engine."""
     xp = np if isinstance(internal, np.ndarray) else graph.engine.xp
     return on_engine(graph, internal if len(internal) == 1 else xp.unique(internal))

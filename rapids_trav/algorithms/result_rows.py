@@ -35,7 +35,7 @@ class Rows:
         self.n_rows = 0
 
     def add(self, columns: dict[str, Column], n_rows: int) -> None:
-        """The columns of the next rows; they must not be used elsewhere."""
+        """Add the columns of the next rows; they must not be used elsewhere."""
         first = self.n_rows
         self.n_rows += n_rows
         for name, column in columns.items():
@@ -52,7 +52,7 @@ class Rows:
                 whole[first : self.n_rows] = array
 
     def columns(self) -> dict[str, Column]:
-        """All rows; the batches are gone afterwards."""
+        """Return all rows and release the batches."""
         return {name: self._joined(self._parts.pop(name)) for name in list(self._parts)}
 
     def frame(self) -> Frame:

@@ -40,7 +40,7 @@ def run(
     options: ProgramOptions,
     on_page: OnPage | None = None,
 ) -> Answer:
-    """Frame of the values that `Graph.run` documents."""
+    """Return the frame that `Graph.run` documents."""
     if not isinstance(program, Program):
         raise TravError(
             f"program is {kind_of(program)}: give a rapids_trav.Program, or one of rapids_trav.programs."
@@ -89,7 +89,7 @@ def running(
 
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:
-    """The graph in the direction asked for, perhaps filtered, with weights if they are asked for."""
+    """Return the graph in the direction asked for, filtered and weighted as asked."""
     _check_schedule(graph, program, question)
     if question.weighted and graph.weight is None:
         raise TravError(f"weighted=True needs weights, and the graph has none: {graph.rows.weight_advice}.")
@@ -177,7 +177,7 @@ def _check_fit(program: Program, question: ProgramOptions) -> None:
 def _on_processor(
     engine: Engine, processor: str
 ) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
-    """The `run` of the engine that the caller wants."""
+    """Return the `run` of the engine that the caller wants."""
     if processor == "auto" or processor == engine.processor:
         return engine.run
     if not is_device(engine):
@@ -199,7 +199,7 @@ def _on_processor(
 
 
 def _on_host(structure: Any) -> Any:
-    """A dataclass with its arrays, and those of the dataclasses in it, on the host."""
+    """Copy a dataclass, and dataclasses in it, with their arrays on the host."""
     moved = {}
     for name, value in vars(structure).items():
         if hasattr(value, "dtype"):
@@ -212,13 +212,13 @@ def _on_host(structure: Any) -> Any:
 def answer(
     graph: TraversableGraph, columns: dict[str, Column], done: Run, question: ProgramOptions
 ) -> Answer:
-    """The columns as a frame, with the trace if it was asked for."""
+    """Return the columns as a frame, with the trace if it was asked for."""
     result = graph.deliver(graph.frame(columns))
     return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
 
 
 def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Frame:
-    """One row for each iteration, in the library of the edges."""
+    """Return a frame with a row for each iteration, in the library of the edges."""
     types = {"iteration": "int32", "mode": "O", "active": "int64", "edges": "int64", "pages": "int64"}
     types |= {"bytes": "int64", "milliseconds": "float64", "overlap": "float64", "residual": "float64"}
     columns = trace_columns(graph, trace, types)

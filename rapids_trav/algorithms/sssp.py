@@ -49,7 +49,7 @@ BLOCK = 1 << 22  # edges looked at at once for predecessors
 def sssp(
     graph: TraversableGraph, sources: object, options: SsspOptions, on_page: OnPage | None = None
 ) -> Answer:
-    """Frame of the distances that `Graph.sssp` documents."""
+    """Return the frame that `Graph.sssp` documents."""
     check_weights(graph, "sssp")
     roots = unique(graph, vertices(graph, "sources", sources))
     with shortest(graph, roots, options, on_page) as found:
@@ -135,7 +135,7 @@ def _in_hand(view: GatherView) -> int:
 
 
 def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
-    """A path has at most n - 1 edges; its sum has to stay below the largest int64."""
+    """Refuse weights of which a path of n - 1 edges may exceed the largest int64."""
     if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
             f"weight={graph.weight!r} holds {largest}, and sums along paths of "
@@ -172,7 +172,7 @@ def _columns(graph: TraversableGraph, found: Shortest, reached_only: bool) -> di
 def shortest_tree(
     engine: Engine, view: GatherView, distance: Array, unreached: float, sources: Array
 ) -> Array:
-    """A predecessor of each reached vertex; -1 at sources and where unreached.
+    """Return a predecessor of each reached vertex; -1 at sources and where unreached.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def _tight_predecessors(view: GatherView, distance: Array, unreached: float, xp:
 
 
 def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
-    """Whether the way over each edge is as long as the shortest; a sum past the largest float is not."""
+    """Return whether each edge lies on a shortest path; a sum past the largest float does not."""
     with np.errstate(over="ignore"):
         return distance[u] + weight == distance[v]
 
@@ -233,7 +233,7 @@ def _among_equals(
 
 
 def _blocks(view: GatherView, xp: ModuleType) -> Iterator[tuple[Array, Array, Array]]:
-    """The edges u -> v with their weights, a block at a time."""
+    """Yield the edges u -> v with their weights, a block at a time."""
     assert view.weights is not None
     first = 0
     with reading(view.limited, view.into.n_edges, TIGHT_BYTES, BLOCK) as block:

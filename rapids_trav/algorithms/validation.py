@@ -121,7 +121,7 @@ def broken_rules(
     depth_limit: int | None = None,
     budget: Budget | None = None,
 ) -> list[str]:
-    """The rules that a joint search's arrays break, each with one internal vertex that breaks it.
+    """Return the rules that a joint search's arrays break, each with one internal vertex that breaks it.
 
     Reads vertices and edges in blocks, wherever the edges lie: beside the arrays it takes two bytes a vertex
     and `CHECKED_BYTES` for each edge of a block, which is as long as the budget allows.
@@ -166,7 +166,7 @@ class _Broken:
         self._found: dict[str, int] = {}
 
     def note(self, rule: str, wrong: Array, vertex: Array | int) -> None:
-        """Of a block: where the rule is broken, and the vertices there, or the first of consecutive ones."""
+        """Note where a block breaks a rule, given its vertices or the first of consecutive ones."""
         if rule not in self._found and bool(wrong.any()):
             at = int(wrong.argmax())
             self._found[rule] = vertex + at if isinstance(vertex, int) else int(vertex[at])

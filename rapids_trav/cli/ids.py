@@ -62,7 +62,7 @@ def id_readers(graph: Graph) -> list[IdReader]:
 
 
 def readers(first: pd.DataFrame, dtypes: Sequence[Dtype]) -> list[IdReader]:
-    """One for each column of ids, of which there is the first, if there is any."""
+    """Return a reader for each column of ids, given a frame with the first id, if there is any."""
     examples = first.iloc[0].tolist() if len(first) else [None] * len(dtypes)
     return [_reader(dtype, example) for dtype, example in zip(dtypes, examples, strict=True)]
 

@@ -237,7 +237,7 @@ def _by_target(result: Frame) -> list[tuple[str, list[str]]]:
 
 
 def names(result: Frame, column: str) -> pd.Series:
-    """Ids as text, those of several columns joined by commas."""
+    """Return ids as text; several columns are joined by commas."""
     columns = [name for name in result.columns if name == column or name.startswith(f"{column}_")]
     return (
         result[columns[0]]

@@ -71,7 +71,7 @@ class GraphContents:
         return list(self.rows.source.columns)
 
     def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
-        """Internal ids, or all, as the caller's: column `name`; several columns are `name_0` and so on."""
+        """Return internal ids, or all, in the caller's ids: `name`, or `name_0`, `name_1` and so on."""
         columns = self.ids.decode(internal, nulls)
         return dict(zip(id_names(name, len(columns)), columns, strict=True))
 
@@ -84,13 +84,13 @@ class GraphContents:
         return Rows(self.rows.source.library, self.engine.xp, n_rows)
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
-        """A frame of the library that the edges came in."""
+        """Make a frame of the library that the edges came in."""
         return self.rows.source.library.frame(columns)
 
     def hand_out(self, columns: Mapping[str, Column]) -> Frame:
-        """A frame as `frame` makes it, for the caller: under cudf.pandas a proxy."""
+        """Make a frame for the caller: under cudf.pandas a proxy."""
         return self.rows.source.library.hand_out(self.frame(columns))
 
     def deliver(self, frame: Frame) -> Frame:
-        """A result as the kind of frame that the edges came in: the same, a proxy of it, or a Dask frame."""
+        """Return a result as the caller's kind of frame: itself, a proxy of it, or a Dask frame."""
         return self.rows.source.library.hand_out(self.rows.source.deliver(frame))

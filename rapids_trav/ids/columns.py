@@ -132,7 +132,7 @@ def _integers(name: Hashable, column: Column) -> Column:
 
 
 def no_integer_type(first: int, last: int) -> str:
-    """The sentence for ids that reach too far in both directions."""
+    """Return the error for ids that reach too far in both directions."""
     return (
         f"The ids reach from {first} to {last}, which no integer type holds: "
         f"shift the negative ones, or use astype(str) to take the values as labels."

@@ -53,7 +53,7 @@ class ValueIds(AscendingIds):
         return encode
 
     def translate(self, codes: Array, uniques: Column) -> Array:
-        """Internal ids of `uniques[codes]`."""
+        """Return internal ids of `uniques[codes]`."""
         positions = move(self.library.positions(self.values, uniques), self.xp).astype(vertex_dtype(self.n))
         codes = move(codes, self.xp)
         if len(positions) == 0:
@@ -65,7 +65,7 @@ class ValueIds(AscendingIds):
 
 
 def same_categories(one: Dtype, other: Dtype) -> bool:
-    """Whether two categorical dtypes give each value the same code (their `==` looks past the order)."""
+    """Return whether two categorical dtypes share their codes (their `==` ignores the order)."""
     return one.ordered == other.ordered and one.categories.equals(other.categories)
 
 
@@ -151,7 +151,7 @@ class TupleIds(AscendingIds):
 
 
 def pair_keys(first: Array, second: Array, n_second: int) -> Array:
-    """One integer for each pair, ascending in the order of the pairs; -1 if either is unknown."""
+    """Return an integer for each pair, in the order of the pairs; -1 if either id is unknown."""
     keys = first.astype(np.int64) * n_second + second
     keys[(first < 0) | (second < 0)] = -1
     return keys

@@ -52,7 +52,7 @@ def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> A
 
 
 def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
-    """The order of the vertices: by descending degree, ties by ascending id.
+    """Return the order of the vertices: by descending degree, ties by ascending id.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
 
 
 def _radix_order(key: Array, xp: ModuleType) -> Array:
-    """The stable order of keys that are not negative, by counting digits.
+    """Return the stable order of non-negative keys by a radix sort.
 
     CuPy's sort of numbers is a radix sort of any width; NumPy's stable sort is one of 16 bits at most, so
     that wider keys take a pass for each 16 bits, the lowest first.
@@ -81,7 +81,7 @@ def _radix_order(key: Array, xp: ModuleType) -> Array:
 
 
 def _merge_order(key: Array, xp: ModuleType) -> Array:
-    """The stable order by comparisons: NumPy's stable sort of 64 bits, or on a GPU Thrust's merge sort."""
+    """Return the stable order by comparisons: NumPy's stable sort, or Thrust's merge sort on a GPU."""
     if xp is not np:
         return xp.lexsort(key.astype(np.int64)[None, :])
     return np.argsort(key.astype(np.int64), kind="stable")
@@ -111,7 +111,7 @@ class ReorderedIds(Portable):
 
     @classmethod
     def of(cls, base: IdMap, order: Array, xp: ModuleType, *, named: bool = False) -> ReorderedIds:
-        """The map to this order; `named` holds the names of integer ids with gaps, which saves time."""
+        """Return the map to this order; `named` holds integer ids with gaps, which saves time."""
         rank = xp.empty_like(order)
         rank[order] = xp.arange(len(order), dtype=order.dtype)
         table = base.table if named else None

@@ -25,7 +25,7 @@ SHOWN = 5  # unknown vertices that an error lists before it counts the rest
 
 
 def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
-    """Internal ids of the vertices that the argument called `what` names, in its order.
+    """Return internal ids of the vertices that the argument called `what` names, in its order.
 
     Vertices that come from the host stay there (a single source should not cost a dozen kernels).
 
@@ -49,7 +49,7 @@ def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
 
 
 def _has_tuples(vertices: Values) -> bool:
-    """Whether ids may have been meant that are tuples."""
+    """Return whether tuples may have been meant as ids."""
     return isinstance(vertices, tuple) or (
         isinstance(vertices, list) and any(isinstance(vertex, tuple) for vertex in vertices)
     )
@@ -71,7 +71,7 @@ def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Arr
 
 
 def as_columns(what: str, vertices: Values, dtypes: Sequence[Dtype], library: Library) -> list[Column]:
-    """The vertices as columns or, for integer ids, arrays, checked against the dtypes of the graph's ids."""
+    """Return vertices as columns, or arrays of integer ids, checked against the graph's dtypes."""
     if [dtype.kind for dtype in dtypes] in (["i"], ["u"]):
         few = vertices if type(vertices) is list else [vertices]
         if few and all(type(vertex) is int and 0 <= vertex < 2**31 for vertex in few):
@@ -81,7 +81,7 @@ def as_columns(what: str, vertices: Values, dtypes: Sequence[Dtype], library: Li
 
 
 def _listed(what: str, vertices: Values, width: int) -> list[Values]:
-    """The components of the ids, at least one of them."""
+    """Return the components of the ids; there is at least one id."""
     lists = split(what, vertices, width)
     if len(lists[0]) == 0:
         raise TravError(f"{what} is empty: give at least one vertex id.")
@@ -89,7 +89,7 @@ def _listed(what: str, vertices: Values, width: int) -> list[Values]:
 
 
 def read_column(what: str, values: Values, library: Library) -> Column:
-    """A column of the values that the argument called `what` gives."""
+    """Return a column of the values of the argument called `what`."""
     if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
         shape = "several levels" if hasattr(values, "nlevels") else f"{values.ndim} dimensions"
         raise TravError(f"{what} has {shape}: give a flat sequence of ids.")
@@ -143,7 +143,7 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Col
 
 
 def _is_text(dtype: Dtype, library: Library) -> bool:
-    """Whether a column holds strings alone; pandas' objects may be others too."""
+    """Return whether a column holds only strings; one of Python objects may hold others."""
     if isinstance(dtype, np.dtype) and dtype.kind == "O":
         return library.name == "cudf"
     return pd.api.types.is_string_dtype(dtype)
@@ -214,7 +214,7 @@ def _exact(what: str, column: Column, dtype: Dtype, library: Library) -> Array:
 
 
 def split(what: str, vertices: Values, width: int) -> list[Values]:
-    """The components of the ids, one list-like for each column."""
+    """Return the components of the ids, one list-like for each column."""
     if vertices is None:
         raise TravError(f"{what} is None: give at least one vertex id.")
     if library_of(vertices):
@@ -264,7 +264,7 @@ def _on_host(column: Column, rows: np.ndarray) -> Column:
 
 
 def known_again(encode: Encoder, columns: Sequence[Column], library: Library, xp: ModuleType) -> Array:
-    """The internal ids of one end of the edges, all of which an earlier reading has seen."""
+    """Return internal ids of one end of the edges, all seen in an earlier reading."""
     for column in columns:
         if library.null_count(column):
             raise TravError(EDGES_CHANGED)

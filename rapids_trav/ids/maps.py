@@ -65,7 +65,7 @@ class IdMap(Protocol):
         """The map whose internal ids do ascend: this one, or the one beneath it."""
 
     def placed(self, place: Array) -> Array:
-        """Internal ids of the vertices at these places of the ascending order."""
+        """Return internal ids of the vertices at these places of the ascending order."""
 
     @property
     def table(self) -> IntegerTable | None:
@@ -78,7 +78,7 @@ class IdMap(Protocol):
         """
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
-        """The caller's ids as `width` columns that share no memory with the map; of all vertices if None."""
+        """Return the caller's ids as `width` columns that share no memory with the map; None: of all."""
 
 
 class IntegerIds(IdMap, Protocol):
@@ -110,17 +110,17 @@ class IntegerTable(NamedTuple):
 
 
 def vertex_dtype(n: int) -> np.dtype:
-    """Internal ids take 32 bits while the vertices can be counted in them."""
+    """Return the dtype of internal ids: 32 bits if they can count the vertices."""
     return np.dtype(np.int32 if n < 2**31 else np.int64)
 
 
 def is_plain(dtype: Dtype, held: np.dtype) -> bool:
-    """Whether ids go back as they are held, in 32 or 64 bits."""
+    """Return whether ids are returned as they are held, in 32 or 64 bits."""
     return isinstance(dtype, np.dtype) and dtype == held and dtype.itemsize >= 4
 
 
 def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
-    """The values of a numeric column, or an array as it is, in `dtype` unless only narrower."""
+    """Return a numeric column's values, or an array, in `dtype` or a narrower type."""
     if hasattr(column, "iloc"):
         if hasattr(column.dtype, "categories"):
             column = column.astype(column.dtype.categories.dtype)
@@ -129,12 +129,12 @@ def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
 
 
 def wide(dtype: np.dtype) -> np.dtype:
-    """The 64-bit integer of the same sign, in which differences of ids do not overflow."""
+    """Return the 64-bit integer type of the same signedness; differences of ids do not overflow in it."""
     return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
 def table_base(first: int, last: int) -> int:
-    """The id at which a table over these begins: 0 if that costs little, since nothing is then subtracted."""
+    """Return the first id of a table over these: 0 if that costs little, which saves a subtraction."""
     return 0 if 0 <= first <= (last - first) // 4 else first
 
 
@@ -315,7 +315,7 @@ class SortedIds(AscendingIds):
         return self.translate(*pd.factorize(values))
 
     def translate(self, codes: Array, uniques: Array) -> Array:
-        """Internal ids of `uniques[codes]`, all of them known."""
+        """Return internal ids of `uniques[codes]`, which must all be known."""
         return self.xp.searchsorted(self.ids, uniques).astype(vertex_dtype(self.n))[codes]
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:

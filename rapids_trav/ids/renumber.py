@@ -60,7 +60,7 @@ class Renumbering:
         self.parts.append(read(name, column, self.library, self.xp))
 
     def finish(self) -> tuple[IdMap, Codes]:
-        """The map, and a function from the position of a column added to its internal ids."""
+        """Return the map, and a function from an added column's position to its internal ids."""
         # A column without rows has no say in what the ids are, unless no column has any.
         filled = [i for i, part in enumerate(self.parts) if part.rows] or [0]
         ids, codes = self._renumber([self.parts[i] for i in filled])
@@ -156,7 +156,7 @@ def _refuse_mixture(one: IdColumn, other: IdColumn) -> None:
 
 
 def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
-    """The dtype in which integer ids are given back: the columns' own, or the one that holds them all.
+    """Return the dtype of integer ids: that of the columns, or one that holds them all.
 
     Floats beside integers count as int64, since as floats some ids would read the same.
     """
@@ -174,7 +174,7 @@ def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
 
 
 def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
-    """The distinct values in ascending order; strings in `dtype`, moments in its time zone."""
+    """Return the distinct values in ascending order; strings in `dtype`, times in its time zone."""
     strings = merge_strings(vocabularies, dtype, library)
     return sorted_values(vocabularies, dtype, library) if strings is None else strings[1]
 
@@ -192,7 +192,7 @@ def sorted_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library
 def merge_strings(
     vocabularies: Sequence[Column], dtype: Dtype, library: Library
 ) -> tuple[np.ndarray, Column] | None:
-    """The place of each value, and the distinct values in ascending order; None if not of many strings."""
+    """Return the rank of each value and the distinct values, ascending; None unless they are many strings."""
     if (strings := library.merge_strings(vocabularies)) is None:
         return None
     places, merged = strings
@@ -211,7 +211,7 @@ def _zone(dtype: Dtype) -> object:
 
 
 def no_common_order(names: Sequence[Hashable], error: TypeError | ValueError) -> TravError:
-    """The sentence for columns of these names, whose values could not be sorted."""
+    """Return the error for columns of these names, whose values could not be sorted."""
     columns = list(dict.fromkeys(map(repr, names)))
     if isinstance(error, UnicodeEncodeError):
         return TravError(
@@ -250,7 +250,7 @@ def _family(dtype: Dtype) -> str:
 def renumber_integers(
     arrays: Sequence[Array], dtype: Dtype, library: Library, xp: ModuleType, given: int | None = None
 ) -> tuple[RangeIds | SortedIds, Codes]:
-    """The map of integer ids, and a function from the position of an array to its internal ids.
+    """Return the map of integer ids, and a function from an array's position to its internal ids.
 
     `given` is how many ids there were, if the arrays hold each but once.
     """
@@ -279,7 +279,7 @@ def renumber_integers(
 
 
 def common_integer_dtype(dtypes: Collection[np.dtype], first: int, last: int) -> np.dtype:
-    """The integer dtype that holds ids of these dtypes, which reach from `first` to `last`."""
+    """Return the integer dtype that holds ids of these dtypes, from `first` to `last`."""
     common = np.result_type(*dtypes) if dtypes else np.dtype(np.int64)
     if common.kind in "iu":
         return common
@@ -291,7 +291,7 @@ def common_integer_dtype(dtypes: Collection[np.dtype], first: int, last: int) ->
 
 
 def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp: ModuleType) -> Array:
-    """The distinct ids in ascending order, from a table of flags over their range."""
+    """Return the distinct ids in ascending order, by a table of flags over their range."""
     base = table_base(first, last)
     flags = xp.zeros(last - base + 1, dtype=bool)
     for array in arrays:
@@ -303,7 +303,7 @@ def _flagged(arrays: Sequence[Array], first: int, last: int, dtype: np.dtype, xp
 def _sorted(
     arrays: Sequence[Array], integer_dtype: np.dtype, dtype: Dtype, library: Library, xp: ModuleType
 ) -> tuple[SortedIds, Codes]:
-    """The map of ids over a wide range: on the CPU each array is hashed once, on the GPU all are sorted."""
+    """Map ids over a wide range: hash each array once on the CPU, sort all on a GPU."""
     if xp is not np:
         distinct = [xp.unique(array) for array in arrays if len(array)]  # CuPy scans no empty array
         found = xp.unique(xp.concatenate(distinct)).astype(integer_dtype)

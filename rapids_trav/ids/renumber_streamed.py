@@ -27,7 +27,7 @@ GAPS = 2  # most ids that are taken to be given for each distinct one: what a ta
 
 
 def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType) -> IdMap:
-    """The map that `renumber` makes of the same lists, which are iterated `width` times."""
+    """Return the map that `renumber` would make of these lists, iterating them `width` times."""
     components = [Renumbering(library, xp) for _ in range(width)]
     for columns in lists:
         for component, (name, column) in zip(components, columns, strict=True):
@@ -47,7 +47,7 @@ def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType
 def _combined(
     first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: ModuleType
 ) -> TupleIds:
-    """The map of the pairs of ids that stand side by side in columns 0 to i - 1 and in column i."""
+    """Return the map of pairs: ids of columns 0 to i - 1 with those of column i beside them."""
     encode = first.encoder(many=True), second.encoder(many=True)
     found: list = []
     for columns in lists:
@@ -85,7 +85,7 @@ def _size(part: IdColumn) -> int:
 
 
 def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn:
-    """The distinct ids of all; `rows` bounds how thinly they may lie for a table."""
+    """Return the distinct ids of all; `rows` bounds how sparse they may be for a table."""
     data: Series | tuple[Array, Series]
     if parts[0].kind == "integer":
         arrays = [part.data for part in parts]
@@ -101,7 +101,7 @@ def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn
 
 
 def _unique(array: Array, xp: ModuleType) -> Array:
-    """The distinct integers, in any order: hashing beats sorting on the CPU."""
+    """Return the distinct integers in any order: hashing beats sorting on the CPU."""
     if xp is np:
         return pd.unique(array)
     return xp.unique(array)

@@ -107,7 +107,7 @@ class Writer:
 def load(
     folder: str | os.PathLike, fingerprint: Fingerprint, start: RunState | None = None
 ) -> RunState | None:
-    """The state in the checkpoint of a folder, as NumPy arrays; None if there is no checkpoint.
+    """Load the state in a folder's checkpoint as NumPy arrays; None if there is no checkpoint.
 
     With `start`, the state that the run begins with, the values must be as many and of the same dtype.
 
@@ -152,7 +152,7 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState | None) -> RunState:
-    """The state that a header of whole fields and what comes after it tell."""
+    """Return the state that a complete header and the bytes after it describe."""
     n, iteration = header["vertices"], header["iteration"]
     try:
         total, residual = (float.fromhex(header[name]) for name in NUMBERS)
@@ -200,7 +200,7 @@ def _parts(state: RunState, fingerprint: Fingerprint) -> list[bytes | memoryview
 
 
 def _plain(fingerprint: Fingerprint) -> dict[str, object]:
-    """The fingerprint as it comes back out of JSON."""
+    """Return the fingerprint as JSON reads it back."""
     return json.loads(json.dumps(dict(fingerprint)))
 
 

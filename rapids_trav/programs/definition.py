@@ -165,7 +165,7 @@ class Program:
         return self.total is None
 
     def has_converged(self, residual: float) -> bool:
-        """Whether changes that add up to `residual` end a run; NaN, of no iteration, does not."""
+        """Return whether changes that add up to `residual` end a run; NaN, before any iteration, does not."""
         return self.tolerance is not None and residual < self.tolerance
 
     @property
@@ -188,7 +188,7 @@ def _is_tolerance(value: object) -> bool:
 
 
 def kind_of(value: object) -> str:
-    """The type of a value with its article: "an int"."""
+    """Return the type of a value with its article: "an int"."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 

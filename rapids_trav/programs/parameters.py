@@ -21,7 +21,7 @@ PARAMETERS = ARGUMENTS["apply"].index("parameters")
 
 
 def parameter_numbers(parameters: Iterable[object]) -> tuple[float, ...]:
-    """The parameters in float64, refused where that alters an integer."""
+    """Return the parameters in float64; refuse integers that it cannot hold exactly."""
     try:
         if isinstance(parameters, (str, bytes, Mapping)):
             raise TypeError
@@ -72,7 +72,7 @@ def check_parameters(program: Program, given: int) -> None:
 
 
 def constant_indices(apply: Callable) -> frozenset[int]:
-    """The places at which `apply` reads its parameters, as far as they stand in the program."""
+    """Return the constant indices at which `apply` reads its parameters."""
     code = getattr(apply, "__code__", None)
     if code is None or code.co_names or code.co_freevars:
         return _indices(apply)
@@ -81,7 +81,7 @@ def constant_indices(apply: Callable) -> frozenset[int]:
 
 @functools.lru_cache(maxsize=128)
 def _indices_of_code(code: CodeType) -> frozenset[int]:
-    """Of a function that looks nothing up outside: it reads the same in every run, and is read in 3 ms."""
+    """Return the indices in a function that looks up nothing outside; cached, as it takes 3 ms."""
     return _indices(FunctionType(code, {}))
 
 

@@ -12,7 +12,7 @@ from rapids_trav.programs.definition import Program
 
 
 def wrong_result(program: Program, name: str, result: types.Type) -> str | None:
-    """A sentence on what is wrong if function `name` gives a `result` of this type; None if nothing is."""
+    """Return what is wrong with a `result` of this type from function `name`; None if nothing is."""
     what = f"{name} of program {program.name!r}"
     if name == "active":
         if isinstance(result, (types.Boolean, types.Integer)):

@@ -19,7 +19,7 @@ def breadth_first() -> Program:
 
 @functools.cache
 def connected_components(dtype: str = "int32") -> Program:
-    """The smallest label that reaches a vertex; to be run with direction="both".
+    """Return the program of the smallest label that reaches a vertex; run it with direction="both".
 
     Label propagation: every vertex starts with a label of its own, and takes the smallest around it.
     """
@@ -37,7 +37,7 @@ def shortest_paths(dtype: str = "float64") -> Program:
 
 @functools.cache
 def pagerank(tolerance: float = 1e-5, dtype: str = "float64") -> Program:
-    """The stationary probability of a walker who follows an edge, or now and then jumps anywhere.
+    """Return the program of a random surfer's stationary probability (PageRank).
 
     Its `parameters` are the probability of following an edge and 1 / n.  Vertices without out-edges
     (`total`) spread their value evenly.  Used in the iteration that makes them, new values lead to the same

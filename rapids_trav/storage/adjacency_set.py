@@ -60,7 +60,7 @@ class AdjacencySet:
         return self._rebuilt(symmetric=True) if self.directed else self.forward
 
     def adjacency(self, name: str) -> Adjacency:
-        """The adjacency of that name, as a search reads it."""
+        """Return the adjacency of that name, as a search reads it."""
         return getattr(self, name)
 
     def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
@@ -68,11 +68,11 @@ class AdjacencySet:
         return nullcontext()
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        """How many independent searches there is room for, up to `most`."""
+        """Return how many independent searches there is room for, up to `most`."""
         return most
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
-        """The edges both ways, or else by destination."""
+        """Build the edges both ways, or else by destination."""
         engine = self._engine
         assert isinstance(engine, Engine)  # a builder beside one has its own way
         if symmetric:
@@ -80,13 +80,13 @@ class AdjacencySet:
         return engine.transposed(self.forward)
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
-        """The coordinate form of one of the adjacencies, kept."""
+        """Return the coordinate form of one of the adjacencies, and keep it."""
         if id(adjacency) not in self._coo:
             self._coo[id(adjacency)] = self._engine.expand_rows(adjacency)
         return self._coo[id(adjacency)]
 
     def weights(self, name: str) -> Array:
-        """The weights of the adjacency called `name`, one for each of its columns, kept."""
+        """Return the weights of the adjacency called `name`, one for each column, and keep them."""
         if name not in self._weights:
             how = {
                 "forward": {"symmetric": not self.directed},
@@ -200,5 +200,5 @@ class MemoryView:
         return self.structures.searching(self.direction, asked)
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        """How many independent searches there is room for, up to `most`."""
+        """Return how many independent searches there is room for, up to `most`."""
         return self.structures.searches_at_once(most, asked)

@@ -17,7 +17,7 @@ FEWEST_READ = 1 << 12  # edges of a block in any case: fewer take too long
 def block_within(
     budget: Budget | None, most: int = BLOCK, *, edge_bytes: int = READ_BYTES, beside: int = 0
 ) -> int:
-    """Edges of a block for which a budget has room, with so many bytes beside it; without one, `most`."""
+    """Return the edges of a block that fits a budget beside so many bytes; without one, `most`."""
     if budget is None:
         return most
     return max(min(most, (budget.free - beside) // edge_bytes), FEWEST_READ)

@@ -35,7 +35,7 @@ Pairs = Callable[[], Iterator[tuple[Array, Array]]]
 
 
 def build(edges: Any, options: BuildOptions) -> GraphParts:
-    """The parts of a graph of the edges that `Graph.from_edges` documents."""
+    """Build the parts of a graph from edges that `Graph.from_edges` documents."""
     source = open_edges(edges, options.engine)
     directed = bool(source.defaults.directed if options.directed is None else options.directed)
     weight = source.defaults.weight if options.weight is None else options.weight
@@ -127,7 +127,7 @@ def _reading(
     extra: list[list[Any]],
     limits: MemoryLimits,
 ) -> tuple[bool, BuildPass]:
-    """Whether the edges are read once, with the ids of all of them in memory, and the reading."""
+    """Return whether the edges are read once, with all ids in memory, and the reading."""
     columns = [*sides[0], *sides[1]]
     id_bytes = source.id_bytes(columns) if isinstance(source, (FrameEdges, ArrowEdges)) else None
     whole = limits.reads_whole(source.count_rows(), id_bytes)
@@ -143,7 +143,7 @@ def _renumbered(
     whole: bool,
     edge_rows: Callable[[IdMap], EdgeRows],
 ) -> tuple[IdMap, Pairs]:
-    """The ids, and the edges in them: those of all edges at once are kept, else the edges are read again."""
+    """Renumber the ids; return them and the edges, kept if all are in memory, else read again."""
     if not whole:
         ids = renumber_distinct(read, width, source.library, xp)
         return ids, edge_rows(ids).pairs

@@ -44,7 +44,7 @@ class RowSource(Protocol):
         """Columns of the edges."""
 
     def deliver(self, frame: Frame) -> Frame:
-        """A result in the kind of frame that came in."""
+        """Return a result in the kind of frame that came in."""
 
 
 class RowReader(Protocol):
@@ -60,7 +60,7 @@ class RowReader(Protocol):
         """Where they come from."""
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
-        """The edges whose both ends are chosen, (n_vertices,)."""
+        """Return the edges with both ends `chosen`, (n_vertices,)."""
 
     def resolve(self, where: object) -> Where | None:
         """Return a filter as the graph knows it; refuse one that cannot be applied."""
@@ -106,7 +106,7 @@ class EdgeRows(Portable):
         return resolved(where, self.source.columns)
 
     def _index(self) -> Series | None:
-        """The index of the edges, if they are one frame in memory."""
+        """Return the index of the edges if they are one frame in memory."""
         if not isinstance(self.source, FrameEdges):
             return None
         frames = list(self.source.chunks())
@@ -130,7 +130,7 @@ class EdgeRows(Portable):
             yield u, v, weight if flags is None else weight[flags]
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
-        """The rows of the caller's edges, with all columns, whose both ends are chosen.
+        """Return the caller's edges, with all columns, whose both ends are chosen.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class EdgeRows(Portable):
             raise TravError(EDGES_CHANGED)
 
     def _ends(self, encode: Encoder, frame: Frame, flags: Array | None) -> Sequence[Array]:
-        """Internal ids of both ends of the rows of a frame, or of those that are flagged."""
+        """Return internal ids of both ends of a frame's rows, or of the flagged ones."""
         library = self.source.library
         sides = [[frame[name] for name in side] for side in (self.src, self.dst)]
         if flags is not None:

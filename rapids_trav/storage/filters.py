@@ -79,13 +79,13 @@ class Mask:
         return hash((self.n_edges, self.n_true))
 
     def __repr__(self) -> str:
-        """The digest tells masks apart where the text is compared, as in checkpoints."""
+        """Return a text with a digest, which tells masks apart where texts are compared."""
         digest = hashlib.blake2b(move(self._bits, np).tobytes(), digest_size=6).hexdigest()
         return f"<mask {digest}: {self.n_true:,} of {self.n_edges:,} edges>"
 
 
 def is_mask(where: object) -> bool:
-    """Whether a filter is an array or a Series, of whatever it holds."""
+    """Return whether a filter is an array or a Series of any type."""
     if isinstance(where, (str, bytes, np.generic)) or library_of(where) is not None:
         return False
     return library_of(where, ("Series",)) is not None or any(map(partial(hasattr, where), ARRAYS))
@@ -200,7 +200,7 @@ def mask(frame: Frame, where: Hashable, library: Library) -> Array:
 
 
 def _booleans(column: Series, library: Library) -> bool:
-    """Whether a pandas column of objects holds booleans and nulls alone."""
+    """Return whether a pandas column of objects holds only booleans and nulls."""
     return bool(
         library.name == "pandas" and column.dtype == object and column.dropna().isin([True, False]).all()
     )

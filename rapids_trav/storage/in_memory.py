@@ -47,7 +47,7 @@ class InMemory:
         self._recent: tuple[Hashable, AdjacencySet] | None = None
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> MemoryView:
-        """The graph read along its edges ("out"), against them ("in") or both ways ("both").
+        """Return the graph read along its edges ("out"), against them ("in") or both ways ("both").
 
         With `where`, only the edges where that column is true; those of the most recent one are kept.
         """
@@ -103,7 +103,7 @@ class InMemory:
         return partial(iter, pairs)
 
     def forward(self, weighted: bool) -> Adjacency:
-        """The edges by source (undirected ones both ways), with their weights if `weighted`."""
+        """Return the edges by source (undirected ones both ways), with their weights if `weighted`."""
         weights = self._all.weights("forward") if weighted else None
         return replace(self._all.forward, weights=weights)
 

@@ -17,7 +17,7 @@ SHARED = 1 << 18  # rows from which several threads beat one
 def kept_ends(
     encode: Encoder, ends: Sequence[np.ndarray], flags: np.ndarray, dtype: np.dtype
 ) -> list[np.ndarray]:
-    """Internal ids, of `dtype`, of the flagged rows of each array of `ends`.
+    """Return internal ids, of `dtype`, of the flagged rows of each array of `ends`.
 
     Only those are looked up.  `encode` has to give each value the same id whatever stands beside it.
     """

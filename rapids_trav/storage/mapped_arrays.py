@@ -24,7 +24,7 @@ _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # the name came with Pytho
 
 
 def open_array(path: Path) -> np.ndarray:
-    """The array in a .npy file; writing to it does not change the file.
+    """Map the array in a .npy file; writing to it does not change the file.
 
     It may be written because kernels are compiled for such arrays, and is then a copy of the page written to.
     """
@@ -61,7 +61,7 @@ def preallocate(file: IO[bytes], n_bytes: int) -> None:
 
 
 def place_of(array: Array) -> str:
-    """Where an array lies: "device", "host" or "disk" (mapped from a file)."""
+    """Return where an array lies: "device", "host" or "disk" (mapped from a file)."""
     if not isinstance(array, np.ndarray):
         return "host" if _is_over_host_memory(array) else "device"
     home: object = array
@@ -71,7 +71,7 @@ def place_of(array: Array) -> str:
 
 
 def _is_over_host_memory(array: Array) -> bool:
-    """Whether a CuPy array stands over memory of the host that the GPU reaches."""
+    """Return whether a CuPy array is a view of host memory."""
     from cupy.cuda import runtime
 
     of_host = 1  # cudaMemoryTypeHost
@@ -91,7 +91,7 @@ class Scratch:
         self.folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
 
     def on_disk(self, n: int, dtype: npt.DTypeLike, what: str) -> np.ndarray:
-        """An array of n entries in a file, whose room is given back when the array is no longer used."""
+        """Make an array of n entries in a file that is deleted when the array is no longer used."""
         dtype = np.dtype(dtype)
         if n == 0:
             return np.empty(0, dtype)

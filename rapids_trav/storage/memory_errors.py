@@ -49,7 +49,7 @@ def telling_of_memory(task: str, engine: object) -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception says that an allocation has failed."""
+    """Return whether an exception says that an allocation has failed."""
     if isinstance(error, MemoryError):
         return True
     if getattr(error, "status", None) == CUDA_OUT_OF_MEMORY:
@@ -58,7 +58,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _left(engine: object) -> str:
-    """How much memory is left, if the engine can be asked."""
+    """Return how much memory is left, if the engine can be asked."""
     try:
         return f", with {readable(engine.free_bytes())} left" if isinstance(engine, HasFreeBytes) else ""
     except (MemoryError, RuntimeError, OSError):

@@ -65,7 +65,7 @@ class PagedAdjacencySet(AdjacencySet):
         return self._outside.search_rows.get(self, self._read_with(name), getattr(self, name))
 
     def _read_with(self, name: str) -> tuple[str, ...]:
-        """The adjacencies that a search reads which reads this one."""
+        """Return the adjacencies that a search of this one reads, itself first."""
         other = {"forward": "backward", "backward": "forward"}.get(name)
         return (name, other) if other is not None and self.directed else (name,)
 

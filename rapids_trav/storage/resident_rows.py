@@ -46,7 +46,7 @@ class ResidentRows:
         yield from found
 
     def get(self, owner: object, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
-        """The adjacency that `owner` calls by the first of `names`, for searches.
+        """Return the adjacency that `owner` calls by the first of `names`, for searches.
 
         A search may use those of all `names` at once: they share the room.
         """
@@ -82,7 +82,7 @@ class ResidentRows:
         return rows
 
     def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:
-        """The rows with `room` bytes of edges; fewer where the memory that is free lies in pieces."""
+        """Make `room` bytes of edges resident, fewer if free memory is fragmented."""
         vertex = adjacency.column_indices.dtype.itemsize
         assert self._engine is not None  # on the host rows are read where they lie
         while True:

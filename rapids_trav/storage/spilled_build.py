@@ -53,7 +53,7 @@ class SpilledBuild:
         return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
 
     def allocate(self, n: int, dtype: DType, what: str) -> Array:
-        """An array of the result: in host memory if a GPU will read it and there is room, else in a file."""
+        """Allocate an array of the result: in host memory for a GPU if there is room, else in a file."""
         n_bytes = n * np.dtype(dtype).itemsize
         if not is_device(self.engine):
             return self.scratch.on_disk(n, dtype, what)
@@ -69,7 +69,7 @@ class SpilledBuild:
         return page_rows(np.asarray(row_offsets), page_bytes, edge_bytes, row_bytes)
 
     def kept(self, array: Array, what: str) -> Array:
-        """An array of the host's; on the CPU in a file, as the budget is of that memory."""
+        """Keep a host array; on the CPU in a file, since the budget limits host memory."""
         if self.engine.place != "host":
             return array
         copy = self.scratch.on_disk(len(array), array.dtype, what)
@@ -77,7 +77,7 @@ class SpilledBuild:
         return copy
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """An adjacency of mapped arrays; in host memory if a GPU will read it and there is room."""
+        """Return an adjacency of mapped arrays; in host memory for a GPU if there is room."""
         if self.engine.place == "host":
             return adjacency
 
@@ -93,7 +93,7 @@ class SpilledBuild:
         return Adjacency(adjacency.row_offsets, columns, weights=weights)
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
-        """The edges one by one; their sources are a file."""
+        """Return the edges one by one, with their sources in a file."""
         if self.engine.place != "host":
             raise TravMemoryError(
                 f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "

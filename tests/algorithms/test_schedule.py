@@ -61,6 +61,10 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
     for mode in ("pull", "notify"):
         with pytest.raises(TravError, match=f"and mode='{mode}' gathers them: leave out one of them"):
             graph.components(mode=mode, schedule="paths")
+    with pytest.raises(
+        TravError, match="schedule='paths' is for labels that are propagated, and mode='union'"
+    ):
+        graph.components(mode="union", schedule="paths")
     for ask in (
         lambda: graph.run(HOPS, initial={0: 0}, schedule="paths"),
         lambda: graph.sssp(0, asynchronous=False, schedule="paths"),

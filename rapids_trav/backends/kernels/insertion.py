@@ -16,7 +16,7 @@ from rapids_trav.engines.cpu.runtime.compile import kernel
 
 @kernel
 def number_ends(src, dst, first, table, codes_src, codes_dst, values):
-    """Number integers from `first` on by a table of -1 over their range; the number of distinct ones."""
+    """Number integers from `first` on by a table of -1 over their range; return how many are distinct."""
     n = 0
     for i in range(len(src)):
         u = src[i]
