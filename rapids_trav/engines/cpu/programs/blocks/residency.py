@@ -15,9 +15,8 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 
 ABSENT, COMING = -1, -2  # places of blocks that have none, and of the one that is being loaded
-HALF_LIFE = (
-    32  # loads; with 8 or 128 a grid and R-MAT 16 and 18 load as much within 2 %, a lattice within 20 %
-)
+# Loads; with 8 or 128 a grid and R-MAT 16 and 18 load as much within 2 %, a road-like lattice within 20 %.
+HALF_LIFE = 32
 
 
 class Residency:
