@@ -197,7 +197,7 @@ class Engine(Builder, Protocol):
     def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
         """Return rows that hold each edge at both its ends, a self-loop once, without weights.
 
-        `transpose` saves work if the caller has it.
+        `transpose`, if the caller has it, may save work.
         """
 
     def free_bytes(self) -> int:

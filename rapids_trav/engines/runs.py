@@ -126,13 +126,13 @@ class RunOptions:
         "pull": all vertices gather; "notify": only vertices that an active vertex leads to gather; "push":
         active vertices send out their values, for min and max only; on a GPU only with edges in its memory.
     gather : {"rows", "replicas"}
-        How the CUDA engine pulls over edges in memory.  "rows": the number of threads for a row depends on
-        its length; "replicas": by shards in shared memory, with several copies of each vertex.
+        Way in which the CUDA engine pulls over edges in memory.  "rows": the number of threads for a row
+        depends on its length; "replicas": by shards in shared memory, with several copies of each vertex.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Copies of each vertex of a shard; "formula": by Garaph's formula; "auto": the number measured best.
     schedule : {"auto", "sweep", "paths"}
-        How edges outside the engine's memory come into it.  "sweep": page by page; "paths": as blocks, some
-        of which stay.
+        Way in which edges outside the engine's memory are brought into it.  "sweep": page by page; "paths":
+        as blocks, some of which stay.
     trace : bool
     n_streams : int
         Pages that are in progress at once.

@@ -36,7 +36,7 @@ class View(Protocol):
         """`out` in the memory that stores it: host arrays, if the graph exceeds the engine's memory."""
 
 
-MOST_LEVELS = 2**31 - 2  # of a search: distances are int32
+MOST_LEVELS = 2**31 - 2  # most levels of a search, since distances are int32
 
 
 @dataclass(frozen=True)

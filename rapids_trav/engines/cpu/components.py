@@ -187,6 +187,7 @@ def link_rows(row_offsets, columns, parent, large, skipped, block, first, begin,
     """Link the edges in these blocks, counted from `first`, except the first `skipped` of each row.
 
     If `large` is not negative, a row is skipped once its vertex is in the same component as `large`.
+    Return the counts.
     """
     counts = np.zeros(N_COUNTS, np.int64)
     n = len(row_offsets) - 1

@@ -97,7 +97,7 @@ def _tight(row_offsets, column_indices, weights, distance, unreached, predecesso
             continue
         for e in range(row_offsets[v], row_offsets[v + 1]):
             u = np.uintp(column_indices[e])
-            if distance[u] + weights[e] == own and distance[u] < own:  # the rarer condition first
+            if distance[u] + weights[e] == own and distance[u] < own:  # the rarer first
                 predecessor[v] = u
                 break
 

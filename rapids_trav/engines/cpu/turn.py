@@ -36,7 +36,7 @@ def transposed(adjacency: Adjacency) -> Adjacency:
         counts = np.zeros((team.size, n_buckets), np.int64)
         team.run(_count, team.size, columns, shift, counts, grain=1)
         ends = np.cumsum(counts.sum(axis=0))
-        places = (ends - counts[::-1].cumsum(axis=0)[::-1]).astype(np.uintp)  # of each part: after others
+        places = (ends - counts[::-1].cumsum(axis=0)[::-1]).astype(np.uintp)  # parts follow in order
         team.run(_scatter, team.size, offsets, columns, shift, places, rows, low_bits, grain=1)
         starts = np.concatenate([np.zeros(1, np.int64), ends])
         team.run(_sort_buckets, n_buckets, starts, shift, rows, low_bits, row_offsets, grain=1)

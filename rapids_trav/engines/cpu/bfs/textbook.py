@@ -1,7 +1,7 @@
 """The plain searches: each level-synchronous BFS variant in its textbook form.
 
-Kirk and Hwu, "Programming Massively Parallel Processors", chapter on graph traversal.  They serve as a
-comparison for the direction-optimising search.  Every level costs them a pass over all vertices ("push",
+Kirk and Hwu, "Programming Massively Parallel Processors", chapter on graph traversal.  These searches are
+a baseline for the direction-optimising search.  Every level costs them a pass over all vertices ("push",
 "pull") or all edges ("edge").  Threads write without claiming vertices: if two write to the same vertex, both
 write the same level, and each writes a predecessor that is valid for it.
 

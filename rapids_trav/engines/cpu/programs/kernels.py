@@ -166,8 +166,8 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
 
         Item `i` is vertex `rows[i]` if `listed`, else `row + i`.  Its edges have the positions `starts[i]` to
         `starts[i + 1]` in the sequence that is cut, and begin at `edges[i] - shift` of `columns`.  Part `p`
-        has the positions `cuts[p]` to `cuts[p + 1]`; the items that begin there are `firsts[p]` to `firsts[p
-        + 1]`.
+        has the positions `cuts[p]` to `cuts[p + 1]`; the items that begin there are
+        `firsts[p]` to `firsts[p + 1]`.
         """
         for part in range(begin, end):
             left, right = cuts[part], cuts[part + 1]

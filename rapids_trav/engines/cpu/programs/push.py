@@ -28,8 +28,8 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.memory.model.program import push_bytes, working_bytes
 from rapids_trav.programs.definition import Program
 
-ROUNDS = 1 << 12  # in one call, which cannot be interrupted
-PUSHED = 1 << 24  # edges, likewise
+ROUNDS = 1 << 12  # rounds of one call, during which the process cannot be interrupted
+PUSHED = 1 << 24  # edges of one call, for the same reason
 NARROW = 4  # a pull of all edges takes as long as a push on one thread along 1/NARROW of them
 LISTS = "the lists of a push"
 

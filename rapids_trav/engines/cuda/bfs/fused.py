@@ -34,7 +34,7 @@ CONTROL_BYTES = 512  # at least the size of the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a place for each
 ANY = 2**63 - 1  # "any number of edges" of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that is kept between searches
-MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by bytes of an offset
+MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # keyed by bytes of an offset
 PUSHED, PULLED, PUSHED_ALONE = range(3)  # the step that made a level
 HUB_WORDS = 1024  # most words of the frontier in shared memory
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when

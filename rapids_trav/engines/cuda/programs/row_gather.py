@@ -24,7 +24,7 @@ from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
 RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]
-MOST_BYTES = 96 << 10  # of messages in a block: the rest of the memory is first-level cache
+MOST_BYTES = 96 << 10  # bytes of messages in a block; the rest of the memory is first-level cache
 
 
 class RowGather:

@@ -25,7 +25,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError
 
-LOCAL_VERTICES = 1 << 16  # that 16 bits distinguish
+LOCAL_VERTICES = 1 << 16  # vertices that 16 bits can distinguish
 MOST_REPLICAS = 32  # lanes of a warp
 FACTORS = (1, 2, 4, 8, 16, 32)
 # The meaning of replication="auto".

@@ -30,7 +30,7 @@ class Task(NamedTuple):
 class Ready(NamedTuple):
     """A task whose edges can be copied: columns, and weights if there are any.
 
-    `copied` is recorded after the copy, so that their memory can be used again; None if it is not a buffer.
+    `copied` is recorded after the copy, so that their buffer can be used again; None if they have none.
     """
 
     task: Task

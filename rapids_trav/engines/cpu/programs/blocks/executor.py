@@ -48,7 +48,7 @@ from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
-PUSHED = 1 << 22  # edges of a launch, which cannot be interrupted
+PUSHED = 1 << 22  # edges of a launch, during which the process cannot be interrupted
 # Edges of a launch while a block is being loaded, which may hold the value that comes first in order.  With
 # 1 << 13 or 1 << 15 a grid and a road-like lattice push up to 5 times as many edges, and R-MAT as many.
 SHORT = 1 << 14

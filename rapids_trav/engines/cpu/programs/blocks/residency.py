@@ -31,8 +31,7 @@ class Residency:
     frequency : float64 array, (k,)
         Decayed mean frequency of use.
     loads, reloads, evictions : int
-        Loads that began, those of them of blocks that had been loaded before, and hot blocks that were
-        replaced.
+        Loads that began, loads of blocks that had been loaded before, and hot blocks that were replaced.
     """
 
     def __init__(self, n_blocks: int, n_places: int) -> None:
