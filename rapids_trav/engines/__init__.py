@@ -1,6 +1,6 @@
-"""Engines: where a search runs, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
+"""Engines: the back ends that run searches, on the CPU (Numba) or on a GPU (CuPy), behind one interface.
 
-`engines.interface.Engine` says what an engine has.
+`engines.interface.Engine` lists the methods and properties of an engine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def select(name: str | Engine, frame_library: str) -> Engine:
             f"engine='cuda' needs {error.name or 'CuPy'}, which cannot be imported ({cause(error)}): "
             f"install rapids-trav[cu13] or rapids-trav[cu12], or use engine='cpu'."
         ) from error
-    except RuntimeError as error:  # of CUDA: no driver, an old one, no GPU
+    except RuntimeError as error:  # raised by CUDA: no driver, an old one, no GPU
         raise TravError(
             f"engine='cuda' finds no GPU ({cause(error)}): {DOCTOR}; or use engine='cpu'."
         ) from error

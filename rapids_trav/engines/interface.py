@@ -1,4 +1,4 @@
-"""The interface of an engine: its methods, what it is handed and what it returns.
+"""The interface of an engine: its methods, their arguments and their results.
 
 Arrays are NumPy arrays on the CPU engine and CuPy arrays on the CUDA engine.  Vertices are dense internal
 ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
@@ -56,50 +56,51 @@ __all__ = [
     "WholeAnswers",
 ]
 
-Place = Literal["host", "device"]  # where the arrays of an engine lie
+Place = Literal["host", "device"]  # the memory that holds an engine's arrays
 Processor = Literal["cpu", "gpu"]
 Chunks: TypeAlias = Callable[[], Iterable[tuple[Array, ...]]]  # each call yields all edges: src, dst, weights
 DType: TypeAlias = "type[np.generic[object]] | np.dtype[np.generic[object]]"
 
 
 class WholeAnswers(Protocol):
-    """Short cuts of an engine that makes the columns of whole answers itself, where ids are integers.
+    """Shortcuts of an engine that can make all columns of a search's answer itself, for integer ids.
 
     Attributes
     ----------
     lenient : tuple of str
-        Variants that take a source of -1 as none, so that no thread has to wait for the look-up.
+        Variants that accept -1 as "no source", so that no host thread has to wait for the id look-up.
     """
 
     lenient: tuple[str, ...]
 
-    # `IntegerTable` and `BitMasked` are tuples with fields of NumPy's types, which stand for any dtype.
+    # `IntegerTable` and `BitMasked` are tuples with fields of NumPy's array types, which stand for any dtype.
 
     def columns(  # type: ignore[explicit-any]
         self, found: Search, table: IntegerTable, n_sources: int
     ) -> dict[str, Array | BitMasked]:
-        """Return the columns of the answer of a joint search, in the caller's ids and order."""
+        """Return the columns of the answer of a search from joint sources, in the caller's ids and order."""
 
     def locate(  # type: ignore[explicit-any]
         self, label: int, table: IntegerTable, n_vertices: int
     ) -> Array:
-        """Return the internal id of one of the caller's, (1,), or -1, without waiting for it."""
+        """Return the internal id of the caller's id `label`, (1,), or -1, without waiting for the device."""
 
 
 class Links(Protocol):
-    """A way of an engine to find weakly connected components by linking trees."""
+    """A function that finds weakly connected components by linking trees."""
 
     def __call__(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
-        """Return the smallest of each vertex's component: by `places`, which are written over, or by number.
+        """Return for each vertex the smallest place in its component.
 
-        Of the options `trace` and `on_page` count.
+        `places` is the place of each vertex in the caller's order, and is overwritten; None: its number.  Of
+        the options only `trace` and `on_page` apply.
         """
 
 
 class HostArrays(Protocol):
-    """The memory around an engine, for a build whose result does not fit the engine's own.
+    """The memory around an engine, for a build whose result does not fit the engine's own memory.
 
-    `storage.spilled_build` has it.
+    `storage.spilled_build` implements it.
     """
 
     @property
@@ -107,26 +108,26 @@ class HostArrays(Protocol):
         """Return the limit on the engine's memory."""
 
     def allocate(self, n: int, dtype: DType, what: str) -> Array:
-        """Return an array of the result in host memory or in a file."""
+        """Return an array for the result, in host memory or in a file."""
 
     def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
-        """Return the first rows of pages that fit, and the number of rows."""
+        """Return the first row of each page, such that pages fit, and the number of rows last."""
 
 
 class Builder(Protocol):
-    """A maker of adjacencies: an engine in its own memory, or `storage.spilled_build` beside it."""
+    """A builder of adjacencies: an engine in its own memory, or `storage.spilled_build` beside it."""
 
     @property
     def xp(self) -> ModuleType:
-        """Return the module that makes its arrays, NumPy or CuPy."""
+        """Return the array module, NumPy or CuPy."""
 
     def build_adjacency(
         self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
     ) -> Adjacency:
-        """Return compressed rows, each ascending, of the edges of all chunks."""
+        """Return compressed rows, each in ascending order, of the edges of all chunks."""
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """Return an adjacency of NumPy arrays where this builder keeps them."""
+        """Return the adjacency, given in NumPy arrays, in the memory where this builder keeps its own."""
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
         """Return the edges one by one in row order."""
@@ -134,50 +135,50 @@ class Builder(Protocol):
 
 @runtime_checkable
 class Engine(Builder, Protocol):
-    """Where searches and vertex programs run: `CpuEngine`, `CudaEngine`, or an engine of one's own.
+    """A back end that runs searches and vertex programs: `CpuEngine`, `CudaEngine`, or a custom engine.
 
-    Code that uses an engine asks what it has (`place`, `gathers`, `answers` ...), never for its name.
+    Code that uses an engine asks for its features (`place`, `gathers`, `answers` ...), never for its name.
     """
 
     @property
     def name(self) -> str:
-        """Return the name for messages."""
+        """Return the name of the engine, as messages show it."""
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Return the searches that it has; the first is the default."""
+        """Return the names of its searches; the first is the default."""
 
     @property
     def place(self) -> Place:
-        """Return where its arrays lie."""
+        """Return the memory that holds its arrays."""
 
     @property
     def processor(self) -> Processor:
-        """Return what it runs on."""
+        """Return the kind of processor it runs on."""
 
     @property
     def degree_sort(self) -> Literal["none", "radix"]:
-        """Return how vertices are sorted by degree unless the caller chooses: "none" or "radix"."""
+        """Return the default sort of vertices by degree: "none" or "radix"."""
 
     @property
     def gathers(self) -> tuple[str, ...]:
-        """Return the choices that vertex programs have for gathering in memory."""
+        """Return the ways in which vertex programs can gather over edges in memory (`RunOptions.gather`)."""
 
     @property
     def schedules(self) -> tuple[str, ...]:
-        """Return the ways in which edges outside its memory come into it."""
+        """Return the ways in which it can bring edges from outside its memory into it."""
 
     @property
     def prefers_asynchronous(self) -> bool:
-        """Return whether programs that allow it had better use new values at once."""
+        """Return whether programs that allow it run better if they use new values at once."""
 
     @property
     def answers(self) -> WholeAnswers | None:
-        """Return its short cuts to the columns of answers, if it has any."""
+        """Return its shortcuts to the columns of answers, or None."""
 
     @property
     def links(self) -> Links | None:
-        """Return how it links trees to find components; None: it propagates labels alone."""
+        """Return its function that links trees to find components; None: it only propagates labels."""
 
     def build_outside(
         self,
@@ -188,60 +189,63 @@ class Engine(Builder, Protocol):
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """Return the rows in arrays that `outside.allocate` makes."""
+        """Build an adjacency as `build_adjacency` does, in arrays that `outside.allocate` makes."""
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
-        """Return the same edges by destination, without weights."""
+        """Return the edges grouped by destination, without weights."""
 
     def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
-        """Return each edge in both rows, a self-loop once, without weights; `transpose` may be there."""
+        """Return rows that hold each edge at both its ends, a self-loop once, without weights.
+
+        `transpose`, if the caller has it, may save work.
+        """
 
     def free_bytes(self) -> int:
-        """Return the bytes of its memory that can be had."""
+        """Return the bytes of its memory that are available."""
 
     def count_ids(self, ids: Array, count: Array) -> None:
-        """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
+        """Add to `count`, int64 (n,), the number of times each internal id occurs in `ids`."""
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Search from all sources at once: distance (n,), predecessor (n,)."""
+        """Search from all sources jointly: distance (n,), predecessor (n,)."""
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Search from each of k sources by itself: distance (k, n), predecessor (k, n)."""
+        """Search from each of k sources separately: distance (k, n), predecessor (k, n)."""
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
-        """Search from each of the distinct sources; add up distances at each vertex or for each source."""
+        """Search from each of the distinct sources; sum the distances at each vertex or for each source."""
 
     def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
-        """Return the distance from each vertex to the one beside it."""
+        """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
-        """Add up the shares of vertices, and of edges if asked, in the shortest paths from sources."""
+        """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources."""
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-        """Iterate a vertex program from `state`, which stays as it is."""
+        """Iterate a vertex program from `state`, which is not modified."""
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """Return each vertex's smallest neighbour one level up (by `order`, if given); -1 where none is."""
+        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
 
     def tight_predecessors(self, into: Adjacency, weights: Array, distance: Array, unreached: float) -> Array:
-        """Return for each vertex the smallest nearer one that explains its distance by weight; else -1."""
+        """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        """Return lists of vertices from root to target, concatenated: lengths and vertices."""
+        """Return the paths from the root to each target, concatenated: lengths and vertices."""
 
     def synchronize(self) -> None:
-        """Wait until what was asked for is done."""
+        """Wait until all work submitted so far is done."""
 
 
 @runtime_checkable
 class DeviceEngine(Engine, Protocol):
-    """An engine with a memory of its own, which can also work on edges in the host's."""
+    """An engine with a memory of its own, which can also work on edges in host memory."""
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
-        """Return a NumPy array of n entries in host memory that the device reaches."""
+        """Return a NumPy array of n entries in host memory that the device can access."""
 
     def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
-        """Return an adjacency of host arrays for searches, its edges from `first_resident` on copied."""
+        """Return an adjacency of host arrays for searches, with edges from `first_resident` on copied."""
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program on the device and the host together, if its edges are streamed."""
@@ -252,15 +256,15 @@ class Counts(Protocol):
 
     @property
     def active(self) -> int:
-        """Return the vertices that are active now."""
+        """Return the number of vertices that are active now."""
 
     @property
     def scout(self) -> int:
-        """Return the out-edges of the active vertices."""
+        """Return the number of out-edges of the active vertices."""
 
     @property
     def edges(self) -> int:
-        """Return the edges gathered over or pushed along."""
+        """Return the number of edges gathered over or pushed along."""
 
     @property
     def residual(self) -> float:
@@ -272,33 +276,33 @@ class Counts(Protocol):
 
 
 class VertexState(Protocol):
-    """The values of a vertex program under way, and what its last iteration counted."""
+    """The values of a vertex program that is running, and the counts of its last iteration."""
 
     @property
     def values(self) -> Array:
-        """Return the values; those of the last iteration after `settle`."""
+        """Return the values; after `settle` they are those of the last iteration."""
 
     @property
     def active(self) -> Array:
-        """Return a flag for each vertex; those of the last iteration after `settle`."""
+        """Return a flag for each vertex; after `settle` they are those of the last iteration."""
 
     @property
     def n_active(self) -> int:
-        """Return how many vertices are active."""
+        """Return the number of active vertices."""
 
     @property
     def n_edges(self) -> int:
-        """Return the edges of the graph."""
+        """Return the number of edges of the graph."""
 
     @property
     def tally(self) -> Counts:
-        """Return what the last iteration counted."""
+        """Return the counts of the last iteration."""
 
 
 class Executor(Protocol):
-    """A vertex program under way on a device: its edges resident, streamed, or shared with the CPU.
+    """A vertex program that is running on a device: its edges are resident, streamed, or shared with the CPU.
 
-    It holds the program's state, and decides where the edges come from in each iteration.
+    It holds the program's state, and decides in each iteration where the edges are read from.
     """
 
     @property
@@ -307,25 +311,25 @@ class Executor(Protocol):
 
     @property
     def moved(self) -> Moved:
-        """Return what the last iteration brought to the device."""
+        """Return the transfers of the last iteration to the device."""
 
     @property
     def counters(self) -> dict[str, int]:
-        """Return what mechanisms did, as `Run.counters` has it."""
+        """Return the counts of mechanisms, as in `Run.counters`."""
 
     @property
     def may_push(self) -> bool:
-        """Return whether active vertices can hand out their values."""
+        """Return whether active vertices can send out their values."""
 
     @property
     def penalty(self) -> int | None:
-        """Return what reading scattered edges costs; None where they are in memory."""
+        """Return the cost of reading scattered edges; None if the edges are in memory."""
 
     def step(self, mode: str) -> str:
-        """Run one iteration and return the mode in which it was run."""
+        """Run one iteration and return the mode that it used."""
 
     def settle(self) -> None:
         """Bring the state's `values` and `active` up to the last iteration."""
 
     def restart(self, start: RunState) -> None:
-        """Go on from other values and active vertices."""
+        """Continue from other values and active vertices."""

@@ -1,4 +1,4 @@
-"""Counting the kernels that a piece of work launches, to see that one launch does the work of many levels."""
+"""Counts of kernel launches, to show that one launch does the work of many levels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _counted: ContextVar[Counter[str] | None] = ContextVar("rapids_trav_launches", d
 
 @contextmanager
 def count_launches() -> Iterator[Counter[str]]:
-    """Count the launches inside the block, by the name of the kernel.
+    """Count the launches inside the block, by kernel name.
 
     Only the engines' own kernels count, not those of CuPy or NumPy, and only launches from the thread that
     entered the block.  On the CPU a launch is a step of a search: a compiled function that is called once, or
@@ -27,6 +27,6 @@ def count_launches() -> Iterator[Counter[str]]:
 
 
 def launched(name: str) -> None:
-    """Note a launch, if somebody counts them."""
+    """Count a launch of the kernel `name`, if the thread is inside `count_launches`."""
     if (counts := _counted.get()) is not None:
         counts[name] += 1

@@ -1,7 +1,7 @@
-"""Whether there is a GPU for the CUDA engine, or none, or one that does not work.
+"""Detection of a GPU for the CUDA engine: present, absent, or present but not working.
 
-The driver is asked through its own library, which needs no Python package: so a GPU whose packages are broken
-is told from a machine without one.
+The driver is asked through its own library, which needs no Python package.  A GPU whose packages are broken
+can thus be distinguished from a machine without a GPU.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def gpu_is_there() -> bool:
     Raises
     ------
     TravError
-        If there are both, and yet they do not work.
+        If the GPU and the packages are there but do not work.
     """
     if not all(map(_installed, PACKAGES)) or count_gpus() == 0:
         return False
@@ -34,18 +34,18 @@ def gpu_is_there() -> bool:
         if cupy.cuda.runtime.getDeviceCount() > 0:
             return True
         problem = "CuPy finds none"
-    except Exception as error:  # a library that is missing or of another version, an old driver: any
+    except Exception as error:  # a missing library, a wrong version, an old driver: anything
         raise TravError(_broken(cause(error))) from error
     raise TravError(_broken(problem))
 
 
 def count_gpus(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> int:
-    """Return how many GPUs the driver shows; 0 without a driver.
+    """Return the number of GPUs that the driver reports; 0 without a driver.
 
     Raises
     ------
     TravError
-        If there is a driver that does not start.
+        If there is a driver but it does not start.
     """
     try:
         driver = load("libcuda.so.1")
@@ -59,7 +59,7 @@ def count_gpus(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> int:
 
 
 def cause(error: Exception) -> str:
-    """Return the kind and the first line of an error, or of the one that it stands for."""
+    """Return the type and the first line of an error, or of the error that caused it."""
     origin = error.__cause__ if isinstance(error.__cause__, Exception) else error
     return f"{type(origin).__name__}: {first_line(origin)}"
 
@@ -72,6 +72,6 @@ def _broken(problem: str) -> str:
 
 
 def _installed(package: str) -> bool:
-    """Return whether a package is installed; a mere folder of its name does not count."""
+    """Return whether a package is installed; a bare directory of that name does not count."""
     spec = find_spec(package)
     return spec is not None and spec.origin is not None

@@ -1,4 +1,4 @@
-"""The numbers that decide the memory of a run, read off its view, program and options."""
+"""The numbers that determine the memory of a run, taken from its view, program and options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rapids_trav.programs.definition import Program, n_arguments
 
 
 def uses_degrees(program: Program) -> bool:
-    """Return whether functions of the program take the degree of a vertex."""
+    """Return whether a function of the program takes the degree of a vertex."""
     return any(f is not None and n_arguments(f) == 2 for f in (program.scatter, program.total))
 
 
 def run_shape(view: GatherView, program: Program, options: RunOptions) -> RunShape:
-    """Return the numbers from which `memory.model.program` tells what the run takes."""
+    """Return the numbers from which `memory.model.program` computes the memory of the run."""
     return RunShape(
         n_vertices=view.n_vertices,
         n_edges=view.into.n_edges,

@@ -1,4 +1,4 @@
-"""How an engine runs a vertex program: the view of the graph, the options and the outcome."""
+"""Arguments and results of a vertex program's run on an engine: the view of the graph, options, outcome."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rapids_trav.programs.run_state import RunState
 
 @dataclass(frozen=True)
 class Pages:
-    """How the edges of a `GatherView` are cut, where they are streamed (SYSTEMS G4).
+    """Pages into which the edges of a `GatherView` are cut for streaming (SYSTEMS G4).
 
     Attributes
     ----------
     firsts : int64 NumPy array, (k + 1,)
         Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1` of `into`: a slice of the adjacency.
     budget
-        Bytes that may be allocated, with a tracked peak; see `memory.budget`.
+        Limit on the bytes that may be allocated, with a tracked peak; see `memory.budget`.
     n_streams : int
-        Pages that fit into it at once, beside what each vertex takes.
+        Pages that fit into the budget at once, beside the arrays with an entry for each vertex.
     cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
-        Cuts them again, where an engine knows what a run holds beside them: each of at most `most_bytes`, if
-        no row is longer.
+        Cuts the pages again, for an engine that knows how many bytes a run holds beside them.  Each page has
+        at most `most_bytes`, unless a single row is longer.
     """
 
     firsts: np.ndarray
@@ -52,12 +52,12 @@ class GatherView:
     degrees : array, (n,)
         Out-edges of each vertex, int64; in a weighted run the sum of their weights, float64.
     pages : Pages or None
-        None: all in the engine's memory.  Else the large arrays of `into` lie on the host, perhaps mapped
-        from a file, and are streamed.
+        None: everything is in the engine's memory.  Otherwise the large arrays of `into` are on the host,
+        perhaps mapped from a file, and are streamed.
     out_weights : array or None
         One for each of `out.column_indices`, if the program may push; `weights` itself if symmetric.
     budget
-        Of the engine's memory, where it is limited; see `memory.budget`.
+        Limit on the engine's memory, if there is one; see `memory.budget`.
     """
 
     into: Adjacency
@@ -78,25 +78,25 @@ class GatherView:
         return self.budget if self.pages is None else self.pages.budget
 
     def charged(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        """Charge `n_bytes` to the budget, if there is one, while the block runs; see `Budget.hold`."""
         return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what, beside)
 
 
 @dataclass(frozen=True)
 class LinkView:
-    """The edges of a graph, to tell which vertices hang together; directions do not matter.
+    """The edges of a graph for finding its weakly connected components; directions do not matter.
 
     Attributes
     ----------
     rows : Adjacency
-        Each edge stands in a row of one of its ends, or of both.
+        Each edge is in the row of one of its ends, or of both.
     other : Adjacency or None
-        Rows such that each edge stands, in these or in `rows`, in the rows of both its ends: `rows` itself if
-        it reads the same both ways; None: they are not there.
+        Rows that, together with `rows`, hold each edge at both its ends: `rows` itself if it is symmetric;
+        None if there are no such rows.
     paged : bool
-        Whether the large arrays lie in files.
+        Whether the large arrays are in files.
     budget
-        Of the engine's memory, where it is limited; see `memory.budget`.
+        Limit on the engine's memory, if there is one; see `memory.budget`.
     """
 
     rows: Adjacency
@@ -105,43 +105,44 @@ class LinkView:
     budget: Budget | None = None
 
     def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block."""
+        """Charge `n_bytes` to the budget, if there is one, while the block runs."""
         return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what)
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How an engine runs a vertex program.
+    """Options of a vertex program's run.
 
     Attributes
     ----------
     weighted : bool
     max_iterations : int or None
-        End after so many, counted from the start of the run and not of its resumption.
+        Stop after this many, counted from the start of the run, not from its resumption.
     asynchronous : bool
-        New values may be used in the iteration that makes them.
+        Whether new values may be used in the iteration that computes them.
     parameters : tuple of float
-        Handed to the program's `apply`.
+        Passed to the program's `apply`.
     mode : {"auto", "pull", "notify", "push"}
-        "pull": all vertices gather; "notify": those that an active vertex leads to; "push": active vertices
-        hand out their values, for min and max alone; on a GPU in its memory alone.
+        "pull": all vertices gather; "notify": only vertices that an active vertex leads to gather; "push":
+        active vertices send out their values, for min and max only; on a GPU only with edges in its memory.
     gather : {"rows", "replicas"}
-        How the CUDA engine pulls in memory: each row by as many threads as it is long, or by shards in shared
-        memory, with copies of each vertex.
+        Way in which the CUDA engine pulls over edges in memory.  "rows": the number of threads for a row
+        depends on its length; "replicas": by shards in shared memory, with several copies of each vertex.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-        Copies of each vertex of a shard; by Garaph's formula, or as measured best.
+        Copies of each vertex of a shard; "formula": by Garaph's formula; "auto": the number measured best.
     schedule : {"auto", "sweep", "paths"}
-        How edges outside the engine's memory come into it: page by page, or as blocks of which some stay.
+        Way in which edges outside the engine's memory are brought into it.  "sweep": page by page; "paths":
+        as blocks, some of which stay.
     trace : bool
     n_streams : int
-        Pages under way at once.
+        Pages that are in progress at once.
     checkpoint : callable(RunState, bool) or None
         Called after each iteration, with whether it is the last.
     between : callable(RunState) -> RunState, or None
-        Called after each iteration, from number `between_from` on, that leaves vertices active: gives the
-        values and active vertices to go on from, in arrays of its own.
+        Called after each iteration, from iteration `between_from` on, that leaves vertices active.  Returns
+        the values and active vertices to continue from, in arrays of its own.
     between_bytes : int
-        What that takes for each vertex.
+        Bytes for each vertex that `between` takes.
     on_page : callable(pages, bytes) or None
         Called with the pages and bytes that were streamed since the last call.
     """
@@ -164,9 +165,9 @@ class RunOptions:
 
 
 class PageSpan(NamedTuple):
-    """Begins and ends of a page's copy (None if it was not copied) and of its computing.
+    """Start and end of a page's copy (None if it was not copied) and of the computation on it.
 
-    In milliseconds of the device's clock from the start of the iteration.
+    Times are in milliseconds of the device's clock from the start of the iteration.
     """
 
     page: int
@@ -175,8 +176,11 @@ class PageSpan(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """The transfers of an iteration to the device: pages, their bytes, the share of it behind computing, and
-    when each page was copied and computed."""
+    """The transfers of one iteration to the device.
+
+    These are the number of pages, their bytes, the share of the transfer time that overlaps computation, and
+    the times at which each page was copied and computed.
+    """
 
     pages: int = 0
     n_bytes: int = 0
@@ -185,18 +189,19 @@ class Moved(NamedTuple):
 
 
 class BlockCounts(NamedTuple):
-    """What an iteration over blocks did, or a whole run.
+    """Counts of one iteration over blocks, or of a whole run.
 
     Attributes
     ----------
     loads, loaded : int
         Blocks that were loaded, and their bytes.
     in_place : int
-        Bytes of edges that were read where they lie.
+        Bytes of edges that were read where they are stored, without a load.
     reloads, evictions : int
-        Loads begun of blocks that had been there before, and hot blocks that a more frequent one displaced.
+        Loads started of blocks that had been loaded before, and hot blocks that a more frequently used one
+        displaced.
     launches, rounds : int
-        Calls of the kernel, and iterations in them over all that was there.
+        Calls of the kernel, and iterations inside those calls over all blocks that were loaded.
     """
 
     loads: int = 0
@@ -219,20 +224,20 @@ class IterationTrace:
     mode : str
         "pull", "notify", "push" or "blocks"; of components by linking "hook" or "rest".
     active : int
-        Vertices that were active before it; those whose rows were linked.
+        Vertices that were active before the iteration; with linking, vertices whose rows were linked.
     edges : int
         Edges gathered over, pushed along or linked.
     pages, bytes : int
         Pages streamed, and bytes moved for them; 0 in memory.
     milliseconds : float
     overlap : float
-        Share of the time of copies that was hidden behind computing; 0 where nothing is copied.
+        Share of the copy time that was hidden behind computation; 0 if nothing is copied.
     residual : float
         Sum of the absolute changes if the program has a tolerance, else NaN.
     spans : tuple of PageSpan
-        When each page was copied and computed, in the order of launching; empty in memory.
+        Times at which each page was copied and computed, in launch order; empty in memory.
     blocks : BlockCounts or None
-        Of an iteration over blocks, whose `pages` and `bytes` are those that were loaded.
+        For an iteration over blocks; its `pages` and `bytes` are then those that were loaded.
     """
 
     iteration: int
@@ -256,17 +261,17 @@ class Run:
     ----------
     values : array of the program's dtype, (n,)
     iterations : int
-        Those done, with the ones before a checkpoint that was resumed.
+        Number of iterations, including those before a checkpoint from which the run resumed.
     converged : bool
-        No vertex is active, or the residual is below the tolerance.
+        Whether no vertex is active any more, or the residual is below the tolerance.
     residual : float
         Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
     trace : list of IterationTrace
         Empty unless asked for.
     counters : dict of str to int
-        With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", copies beyond the first
-        of a vertex in which something arrived, and "merged", vertices of a block whose first copy the others
-        changed.  Of a run over blocks those of `BlockCounts`.
+        With gather="replicas" on the CUDA engine, if a trace was asked for: "filled", the copies beyond a
+        vertex's first that received a value, and "merged", the vertices of a block whose first copy the
+        others changed.  For a run over blocks, the counts of `BlockCounts`.
     """
 
     values: Array

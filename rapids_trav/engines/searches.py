@@ -1,4 +1,4 @@
-"""How an engine is asked for a search: the view of the graph, the options and what was found."""
+"""Arguments and results of a search on an engine: the view of the graph, the options and the outcome."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 
 
 class View(Protocol):
-    """One way of reading a graph (a direction, perhaps filtered); each form is built when first asked for."""
+    """A graph as a search reads it, in one direction, perhaps filtered; each form is built on first use."""
 
     @property
     def n_vertices(self) -> int:
-        """Vertices, of which some may have no edge here."""
+        """Number of vertices, including those without an edge in this view."""
 
     @property
     def out(self) -> Adjacency:
@@ -29,19 +29,19 @@ class View(Protocol):
 
     @property
     def coo(self) -> EdgeList:
-        """The edges to follow, one by one."""
+        """The edges to follow, as a list."""
 
     @property
     def stored(self) -> Adjacency:
-        """`out` where it lies: of a graph larger than the engine's memory, in arrays of the host."""
+        """`out` in the memory that stores it: host arrays, if the graph exceeds the engine's memory."""
 
 
-MOST_LEVELS = 2**31 - 2  # of a search: distances are int32
+MOST_LEVELS = 2**31 - 2  # most levels of a search, since distances are int32
 
 
 @dataclass(frozen=True)
 class BfsOptions:
-    """The parts of a question that an engine needs to know, in internal ids."""
+    """Options of a search, with vertices as internal ids."""
 
     variant: str = "auto"
     policy: str = "gap"
@@ -59,7 +59,7 @@ class LevelTrace:
     Attributes
     ----------
     level : int
-        Distance that the level gave out; the sources are level 0.
+        Distance that the level assigned; the sources are level 0.
     direction : str
         "push" (top-down) or "pull" (bottom-up).
     frontier : int
@@ -67,11 +67,11 @@ class LevelTrace:
     edges : int
         Edges examined; -1 where the variant does not count them.
     bytes : int
-        Estimated bytes of graph and state that those edges moved.
+        Estimated bytes of graph and state that were read or written for those edges.
     milliseconds : float
-        Time, with the host's overhead for the level.
+        Duration, including the host's overhead for the level.
     host_bytes : int
-        Of those, bytes of edges that the GPU read in host memory.
+        The part of `bytes` that is edges the GPU read from host memory.
     """
 
     level: int
@@ -96,13 +96,14 @@ class Search:
     trace : list of LevelTrace
         Empty unless asked for.
     counters : dict of str to int
-        What the mechanisms of a variant did in the whole search, by name; empty unless a trace was asked for.
-        CPU: "looked", unvisited vertices that bottom-up levels looked at.  CUDA: "looked" likewise,
-        "hub_hits", look-ups of the frontier that the hub cache answered, and "levels_alone", levels that one
-        block searched alone ("auto"); "kept", vertices that went through a private queue, "overflowed", that
-        found it full, and "reserved", places in the global queue that blocks asked for ("private").
+        Counts of a variant's mechanisms over the whole search, by name; empty unless a trace was asked for.
+        CPU: "looked", unvisited vertices that bottom-up levels examined.  CUDA: "looked" likewise;
+        "hub_hits", look-ups of the frontier that the hub cache answered, and "levels_alone", levels that a
+        single block searched ("auto"); "kept", vertices that passed through a private queue, "overflowed",
+        vertices that found it full, and "reserved", places in the global queue that blocks reserved
+        ("private").
     n_unreached : uint64 array, (1,), or None
-        Vertices that were not reached, where the engine has counted them.
+        Number of vertices that were not reached, if the engine has counted them.
     """
 
     distance: Array
@@ -117,9 +118,9 @@ SumsOf = Literal["vertices", "sources"]
 
 @dataclass(frozen=True)
 class DistanceSums:
-    """Sums over the distances of many searches: at each vertex over the sources, or the other way round.
+    """Sums over the distances of many searches: for each vertex over the sources, or the other way round.
 
-    A source and itself do not count.
+    The distance of a source to itself does not count.
 
     Attributes
     ----------
@@ -128,7 +129,7 @@ class DistanceSums:
     total : int64 array
         Sum of their distances.
     inverse : float64 array
-        Sum of one divided by each distance.
+        Sum of the reciprocal distances.
     largest : int32 array
         The largest distance; 0 if none is reached.
     """
@@ -140,7 +141,7 @@ class DistanceSums:
 
     @classmethod
     def none(cls, length: int, xp: ModuleType) -> DistanceSums:
-        """Return sums over no searches."""
+        """Return the sums of zero searches."""
         return cls(*(xp.zeros(length, dtype) for dtype in (np.int64, np.int64, np.float64, np.int32)))
 
     @property
@@ -149,16 +150,16 @@ class DistanceSums:
         return self.reached, self.total, self.inverse, self.largest
 
     def mapped(self, function: Callable[[Array], Array]) -> DistanceSums:
-        """Return what a function makes of each array."""
+        """Return sums with `function` applied to each array."""
         return DistanceSums(*map(function, self.arrays))
 
     def joined(self, others: Sequence[DistanceSums], xp: ModuleType) -> DistanceSums:
-        """Return these sums and those of other sources, one after another."""
+        """Return these sums followed by those of other sources."""
         columns = zip(*(sums.arrays for sums in (self, *others)), strict=True)
         return DistanceSums(*map(xp.concatenate, columns))
 
     def added(self, others: Sequence[DistanceSums], xp: ModuleType) -> DistanceSums:
-        """Add those of other searches to the sums at the same vertices; return these."""
+        """Add the sums of other searches, at the same vertices, to these; return these."""
         for sums in others:
             self.reached[:] += sums.reached
             self.total[:] += sums.total
@@ -169,14 +170,14 @@ class DistanceSums:
 
 @dataclass(frozen=True)
 class PairDistances:
-    """Distances of pairs of vertices.
+    """Distances between pairs of vertices.
 
     Attributes
     ----------
     distance : int32 array, (k,)
         -1 where there is no path.
     edges : int
-        Edges examined; 0 where the engine does not count them, having but one way to search.
+        Edges examined; 0 if the engine does not count them because it has only one way to search.
     """
 
     distance: Array
@@ -185,16 +186,17 @@ class PairDistances:
 
 @dataclass(frozen=True)
 class PathShares:
-    """Sums, over several sources, of shares in the shortest paths from them.
+    """Sums, over several sources, of the shares of vertices and edges in the shortest paths from them.
 
     Attributes
     ----------
     vertices : float64 array, (n,)
-        Over the targets, the share of shortest paths that pass through the vertex without ending there.
+        Sum over the targets of the share of shortest paths that pass through the vertex without ending there.
     edges : float64 array, (m,), or None
-        Likewise of the edges of `View.out`; of repeated edges the first one has the share.
+        The same sum for each edge of `View.out`; of repeated edges only the first has the share.
     reached : int64 array, (n,)
-        Pairs that the vertex is an end of: sources that reach it, and vertices it reaches as a source.
+        Number of pairs that have the vertex at one end: the sources that reach it, plus the vertices that it
+        reaches as a source.
     """
 
     vertices: Array

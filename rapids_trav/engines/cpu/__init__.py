@@ -1,7 +1,7 @@
-"""The CPU engine: every search of the package on a machine without a GPU.
+"""The CPU engine: every search of the package, without a GPU.
 
-Kernels are compiled by Numba at their first use and kept on disk; importing this module imports neither
-Numba nor them.
+Kernels are compiled by Numba at their first use and cached on disk; importing this module imports neither
+Numba nor the kernels.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from rapids_trav.utilities import host_memory
 
 
 class CpuEngine:
-    """Breadth-first search and what surrounds it, over NumPy arrays.
+    """Breadth-first search, vertex programs and the building of adjacencies, on NumPy arrays.
 
-    Threads: as many as `NUMBA_NUM_THREADS`, by default the cores that the process may use.  Any number of
-    Python threads may use one engine at the same time.
+    There are `NUMBA_NUM_THREADS` threads, by default as many as the cores that the process may use.  Any
+    number of Python threads may use one engine at the same time.
     """
 
     name = "cpu"
@@ -57,7 +57,7 @@ class CpuEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """Ascending compressed rows of the edges that `chunks()` yields; see `build.build_adjacency`."""
+        """Build compressed, ascending rows of the edges of `chunks()`; see `build.build_adjacency`."""
         from rapids_trav.engines.cpu.build import build_adjacency
 
         return build_adjacency(chunks, n_vertices, symmetric=symmetric, transpose=transpose)
@@ -71,7 +71,7 @@ class CpuEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """The same, in arrays that `outside.allocate` makes, of files for example."""
+        """Build an adjacency in arrays that `outside.allocate` makes, which may be files."""
         from rapids_trav.engines.cpu.build import build_adjacency
 
         return build_adjacency(
@@ -79,37 +79,37 @@ class CpuEngine:
         )
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """An adjacency of NumPy arrays as the engine's own: it is that already."""
+        """Return the adjacency unchanged: NumPy arrays are the engine's own."""
         return adjacency
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
-        """The same edges by destination; see `turn.transposed`."""
+        """Return the edges grouped by destination; see `turn.transposed`."""
         from rapids_trav.engines.cpu.turn import transposed
 
         return transposed(adjacency)
 
     def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
-        """Each edge in both rows, a self-loop once; see `turn.symmetrized`."""
+        """Return rows that hold each edge at both its ends, a self-loop once; see `turn.symmetrized`."""
         from rapids_trav.engines.cpu.turn import symmetrized
 
         return symmetrized(adjacency, transpose)
 
     def free_bytes(self) -> int:
-        """Bytes of memory that can be had."""
+        """Return the bytes of memory that are available."""
         return host_memory.available_bytes()
 
     def count_ids(self, ids: Array, count: Array) -> None:
-        """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
+        """Add to `count`, int64 (n,), the number of times each internal id occurs in `ids`."""
         count += np.bincount(ids, minlength=len(count))
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
-        """The edges one by one in row order; shares `column_indices` with the adjacency."""
+        """Return the edges one by one in row order; the result shares `column_indices` with the adjacency."""
         columns = adjacency.column_indices
         rows = np.arange(adjacency.n_vertices, dtype=columns.dtype)
         return EdgeList(np.repeat(rows, np.diff(adjacency.row_offsets)), columns)
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Breadth-first search from all `sources` at once: distance (n,), predecessor (n,)."""
+        """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         from rapids_trav.engines.cpu.bfs import direction_optimizing, textbook
 
         if options.variant in ("auto", "direction"):
@@ -117,7 +117,7 @@ class CpuEngine:
         return textbook.search(view, sources, options, self.variants)
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """A search of its own from each of k `sources`: distance (k, n), predecessor (k, n)."""
+        """Search from each of k `sources` separately: distance (k, n), predecessor (k, n)."""
         from rapids_trav.engines.cpu.bfs import each, textbook
 
         if options.variant == "auto":
@@ -125,25 +125,25 @@ class CpuEngine:
         return textbook.search_each(self.bfs, view, sources, options)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
-        """Add up the distances of a search from each of `sources`: at each vertex, or for each source."""
+        """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
         from rapids_trav.engines.cpu.bfs.distance_sums import distance_sums
 
         return distance_sums(view, sources, of)
 
     def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
-        """Return the distance from each vertex to the one beside it."""
+        """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""
         from rapids_trav.engines.cpu.bfs.pair_distances import pair_distances
 
         return pair_distances(view, starts, ends)
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
-        """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+        """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
         from rapids_trav.engines.cpu.bfs.shortest_path_shares import shortest_path_shares
 
         return shortest_path_shares(view, sources, edges)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
+        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
         from rapids_trav.engines.cpu.predecessors import smallest_predecessors
 
         return smallest_predecessors(into, distance, order)
@@ -163,16 +163,16 @@ class CpuEngine:
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
     ) -> Array:
-        """For each vertex the smallest nearer one that explains its distance by weight; -1 if none does."""
+        """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
         from rapids_trav.engines.cpu.predecessors import tight_predecessors
 
         return tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Return at once: all work is synchronous."""
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `predecessors.walk`."""
+        """Return root-to-target paths, concatenated: `(lengths, vertices)`; see `predecessors.walk`."""
         from rapids_trav.engines.cpu.predecessors import walk
 
         return walk(predecessor, targets)

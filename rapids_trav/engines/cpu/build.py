@@ -1,18 +1,19 @@
-"""Edges into compressed rows, by three counting sorts of which none leaves the cache.
+"""Building of compressed rows from edges, by three counting sorts that stay in the cache.
 
 A single scatter of the edges into n rows misses the cache at every edge.  So (as in radix-partitioned joins:
-Manegold, Boncz and Kersten, TKDE 2002) the edges first go to buckets of neighbouring rows, few enough that
-every bucket's next free line stays in cache, and then each bucket, by now small, is sorted where it lies:
+Manegold, Boncz and Kersten, TKDE 2002) the edges first go to buckets of neighbouring rows.  There are few
+enough buckets that the cache line to which each is written next stays in cache.  Then each bucket, which is
+small, is sorted in place:
 
 1. count the edges of every bucket;
-2. scatter the edges to their buckets: the column to its final array, the row's low bits beside it;
+2. scatter the edges to their buckets: the column to its final array, the row's low bits to a second array;
 3. in each bucket sort by column, digit by digit, then by row.  The sorts are stable, so each row ascends.
 
-Each step runs on all threads, and the result does not depend on how many there are.  Beyond the result it
-needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices) and the
-weight of each edge of the bucket in hand.
+Each step runs on all threads, and the result does not depend on how many there are.  Beyond the result the
+build needs 2 bytes an edge, one block of the input and, for each thread, 6 bytes (10 with 64-bit vertices)
+and the weight of each edge of its current bucket.
 
-Weights are only moved, so kernels get their bits: one compilation serves float64 and int64.
+Weights are only moved, so kernels receive their bits: one compilation serves float64 and int64.
 """
 
 from __future__ import annotations
@@ -39,20 +40,20 @@ def build_adjacency(
     transpose: bool = False,
     allocate: Allocate = lambda length, dtype, what: np.empty(length, dtype),
 ) -> Adjacency:
-    """Compressed rows of the edges that `chunks()` yields.
+    """Build compressed rows of the edges that `chunks()` yields.
 
     Parameters
     ----------
     chunks : callable
-        Gives a fresh iterator over pairs `(u, v)` of integer arrays, ids from 0 to n_vertices - 1, or over
-        triples `(u, v, weight)`.  It is called twice and has to yield the same edges.
+        Returns a fresh iterator over pairs `(u, v)` of integer arrays, ids from 0 to n_vertices - 1, or over
+        triples `(u, v, weight)`.  It is called twice and has to yield the same edges both times.
     n_vertices : int
     symmetric : bool
-        Store each edge in both rows, a self-loop once.
+        Store each edge at both its ends, a self-loop once.
     transpose : bool
         Rows are destinations.
     allocate : callable(length, dtype, what), optional
-        Makes the arrays whose length is that of the edges or of the vertices.
+        Makes the arrays with an entry for each edge or each vertex.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def build_adjacency(
         `row_offsets` int64 (n + 1,); `column_indices` int32, or int64 from 2^31 vertices on.  Rows ascend
         and keep multi-edges; `weights`, in the dtype of the first chunk, if there are any.
     """
-    shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # of a row's bits, those inside its bucket
+    shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # low bits of a row, inside its bucket
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
     dtype = np.dtype(np.int32 if n_vertices < 2**31 else np.int64)
 
@@ -83,7 +84,7 @@ def build_adjacency(
             counts[:] = 0
             team.run(_count, team.size, rows, columns, shift, symmetric, counts, grain=1)
             ends = free + np.cumsum(counts, axis=0)
-            if (ends[-1] > starts[1:]).any():  # kernels look at no bounds
+            if (ends[-1] > starts[1:]).any():  # kernels do not check bounds
                 raise TravError(EDGES_CHANGED)
             places = ends - counts
             team.run(
@@ -106,14 +107,14 @@ def build_adjacency(
 
 
 def _bits(weights: Array | None) -> Array | None:
-    """Return the weights as unsigned integers of their width, which share their memory."""
+    """Return a view of the weights as unsigned integers of the same width."""
     return None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
 
 
 def _blocks(
     chunks: Callable, dtype: np.dtype, transpose: bool, weight_dtype: np.dtype | None = None
 ) -> Iterator[tuple[Array, Array, Array | None]]:
-    """Yield the edges as rows, columns and weights, in arrays of one type each and of bounded length."""
+    """Yield the edges as rows, columns and weights, in arrays of one dtype each and of bounded length."""
     for u, v, *w in chunks():
         rows, columns = (v, u) if transpose else (u, v)
         for begin in range(0, max(len(u), 1), BLOCK):
@@ -207,8 +208,8 @@ def _sort_buckets(
             if edge_weights is not None:
                 weights, other_weights = other_weights, weights
 
-        if digits % 2 == 0:  # the last sort has to end in `column_indices`, so it starts from the spare
-            for i in range(size):  # Numba compiles `a[:] = b` in seconds, with a message for unequal shapes
+        if digits % 2 == 0:  # the sort by row has to end in `column_indices`: start from the spare
+            for i in range(size):  # a loop: Numba takes seconds to compile `a[:] = b` with its check
                 other_columns[i] = columns[i]
                 if edge_weights is not None:
                     other_weights[i] = weights[i]

@@ -3,26 +3,26 @@
 M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"
 (Afforest), IPDPS 2018.
 
-`parent` holds a forest in which no parent is above its vertex.  A root is linked below a smaller one by
-compare-and-swap; a vertex that is not a root may be given any of its ancestors at any time, so everything
-else is read and written plainly.  In the end the root of a component is its smallest vertex, whichever thread
-was first.
+`parent` holds a forest in which no parent is larger than its vertex.  A root is linked below a smaller one by
+compare-and-swap.  A vertex that is not a root may get any of its ancestors as its parent at any time, so
+everything else is read and written without atomic operations.  In the end the root of a component is its
+smallest vertex, whichever thread was first.
 
 In memory (`_in_memory`):
 
-1. Every vertex goes below its first neighbour if that is smaller.  Nobody else writes its parent, so this
+1. Every vertex goes below its first neighbour if that is smaller.  No other thread writes its parent, so this
    takes no compare-and-swap (J. Jaiganesh, M. Burtscher, "A high-performance connected components
    implementation for GPUs", HPDC 2018, begin alike).
-2. It is linked with its second neighbour, and with its first where that is larger.
-3. Unless one tree is left, a sample of vertices tells the component that is largest by now.
-4. Rows of vertices outside of it are linked to their end, or until they are in it.
+2. It is linked with its second neighbour, and with its first if that is larger.
+3. Unless one tree is left, a sample of vertices shows which component is the largest so far.
+4. Rows of vertices outside that component are linked to their end, or until the vertex has joined it.
 
-Rows of the largest component may be left out only if every edge stands in the rows of both its ends: the
-edge is seen from the other one, or both ends are in that component.  It is known by one of its vertices for
-the whole run, so that a row that was left out stays right while components grow together.
+Rows of the largest component may be skipped only if every edge is in the rows of both its ends: either the
+edge is seen from its other end, or both ends are in that component.  The component is identified by one of
+its vertices for the whole run, so that skipping a row remains correct while components grow together.
 
-Out of memory (`_streamed`) the rows are gone through once, page by page where they lie in the mapped files:
-first whole rows, until a sample shows a large component, then as in step 4.
+Out of memory (`_streamed`) the rows are read once, page by page, directly from the mapped files: whole rows
+at first, until a sample shows a large component, then as in step 4.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from rapids_trav.engines.runs import LinkView, Run, RunOptions
 from rapids_trav.memory.model.program import union_bytes
 
 FIRST = 2  # neighbours of each vertex that are linked before the sample
-SAMPLE = 1024  # vertices
-LARGE = 8  # a component with one vertex of the sample in so many is worth knowing before all rows are read
-VERTICES = 1 << 15  # that a thread takes at least: 100 us of work or more, which waking it is worth
-AHEAD = 8  # rows between asking for the parent of a neighbour and linking it
-BLOCK_BYTES = 1 << 12  # of a mapped file, that are read together
-BLOCKS = 64  # that a thread takes at least
-PAGE_BLOCKS = 256  # after which a run that streams tells how far it is
+SAMPLE = 1024  # vertices that are sampled
+LARGE = 8  # in a streamed run, a component with 1/LARGE of the sample is large enough to skip
+VERTICES = 1 << 15  # least for one thread: 100 us of work or more, which is worth waking it
+AHEAD = 8  # rows between prefetching the parent of a neighbour and linking it
+BLOCK_BYTES = 1 << 12  # bytes of a mapped file that are read together
+BLOCKS = 64  # least for one thread
+PAGE_BLOCKS = 256  # blocks between two reports of progress in a streamed run
 N_COUNTS = 4
-ROWS_SCANNED, ROWS, EDGES, BLOCKS_READ = range(N_COUNTS)  # of what `link_rows` counts
+ROWS_SCANNED, ROWS, EDGES, BLOCKS_READ = range(N_COUNTS)  # entries of the counts of `link_rows`
 
 
 def components(view: LinkView, places: Array | None, options: RunOptions) -> Run:
-    """Return the smallest of each vertex's component: by `places`, which are written over, or by number.
+    """Return for each vertex the smallest place in its component.
 
     Parameters
     ----------
     view : LinkView
     places : vertex array, (n,), or None
-        The place of each vertex in the caller's order; None: that of its number.
+        The place of each vertex in the caller's order, which is overwritten; None: its number.
     options : RunOptions
-        Of which `trace` and `on_page` count here.
+        Only `trace` and `on_page` apply.
     """
     n, dtype = view.rows.n_vertices, view.rows.column_indices.dtype
     with Team() as team, view.charged(union_bytes(n, dtype.itemsize), "the trees of components"):
@@ -84,13 +84,13 @@ def _in_memory(view: LinkView, team: Team, progress: RunProgress) -> Array:
     read = sum(team.run(link_first, n, *edges, parent, grain=VERTICES))
     roots = sum(team.run(compress, n, parent, grain=VERTICES))
     progress.record("hook", n, read, np.nan)
-    if roots > 1:  # else all hangs together
+    if roots > 1:  # else the graph is connected
         _link_rest(view, team, progress, parent)
     return parent
 
 
 def _link_rest(view: LinkView, team: Team, progress: RunProgress, parent: Array) -> None:
-    """Link the rows that need it to their ends."""
+    """Link the rows that need it up to their ends."""
     large = -1 if view.other is None else frequent_root(parent)[0]
     counts = _link(team, view.rows, parent, large, FIRST, 0, _n_blocks(view.rows))
     if view.other is not None and view.other is not view.rows:
@@ -100,7 +100,7 @@ def _link_rest(view: LinkView, team: Team, progress: RunProgress, parent: Array)
 
 
 def _streamed(view: LinkView, options: RunOptions, team: Team, progress: RunProgress) -> Array:
-    """Go through the rows once, page by page."""
+    """Read and link the rows once, page by page."""
     rows, n = view.rows, view.rows.n_vertices
     parent = np.arange(n, dtype=rows.column_indices.dtype)
     large, mode, pages, n_bytes, counted = -1, "hook", 0, 0, np.zeros(N_COUNTS, np.int64)
@@ -124,8 +124,8 @@ def _streamed(view: LinkView, options: RunOptions, team: Team, progress: RunProg
 def _link(
     team: Team, rows: Adjacency, parent: Array, large: int, skipped: int, first: int, last: int
 ) -> Array:
-    """Link the rows in blocks `first` to `last` - 1; the sums of what threads counted."""
-    skipping = 0 if large < 0 else _n_blocks(rows) * VERTICES // rows.n_vertices  # as many rows, hardly read
+    """Link the rows in blocks `first` to `last` - 1; return the sums of the threads' counts."""
+    skipping = 0 if large < 0 else _n_blocks(rows) * VERTICES // rows.n_vertices  # about VERTICES rows
     counts = team.run(
         link_rows, last - first, rows.row_offsets, rows.column_indices, parent, large, skipped,
         _block(rows), first, grain=max(BLOCKS, skipping),
@@ -134,7 +134,7 @@ def _link(
 
 
 def _block(rows: Adjacency) -> int:
-    """Return the edges of a block."""
+    """Return the number of edges in a block."""
     return BLOCK_BYTES // rows.column_indices.dtype.itemsize
 
 
@@ -143,7 +143,7 @@ def _n_blocks(rows: Adjacency) -> int:
 
 
 def _bytes_read(rows: Adjacency, counts: Array, first: int, last: int) -> int:
-    """Return the bytes of a page that were read; the last block of all may be shorter than the others."""
+    """Return the bytes of a page that were read; the very last block may be shorter than the others."""
     block = _block(rows)
     most = min(last * block, rows.n_edges) - first * block
     columns = min(int(counts[BLOCKS_READ]) * block, most) * rows.column_indices.dtype.itemsize
@@ -152,7 +152,7 @@ def _bytes_read(rows: Adjacency, counts: Array, first: int, last: int) -> int:
 
 @kernel
 def begin_below(row_offsets, columns, parent, begin, end):
-    """Put each vertex below its first neighbour, or what that is below, if it is smaller."""
+    """Put each vertex below its first neighbour, or below that one's parent, if the neighbour is smaller."""
     for v in range(begin, end):
         below = np.int64(v)
         e = row_offsets[v]
@@ -165,7 +165,7 @@ def begin_below(row_offsets, columns, parent, begin, end):
 
 @kernel
 def link_first(row_offsets, columns, parent, begin, end):
-    """Link each vertex with its first `FIRST` neighbours, as far as `begin_below` has not; their number."""
+    """Link each vertex with its first `FIRST` neighbours unless `begin_below` did; return their number."""
     read = 0
     most = np.int64(len(columns)) - 1
     for v in range(begin, end):
@@ -184,16 +184,17 @@ def link_first(row_offsets, columns, parent, begin, end):
 
 @kernel
 def link_rows(row_offsets, columns, parent, large, skipped, block, first, begin, end):
-    """Link what stands in these blocks, counted from `first`, but for the first `skipped` of each row.
+    """Link the edges in these blocks, counted from `first`, except the first `skipped` of each row.
 
-    A vertex that is in one component with `large` is left at that, if `large` is not negative.
+    If `large` is not negative, a row is skipped once its vertex is in the same component as `large`.
+    Return the counts.
     """
     counts = np.zeros(N_COUNTS, np.int64)
     n = len(row_offsets) - 1
     begin = (first + begin) * block
     end = min((first + end) * block, len(columns))
     row = row_of(row_offsets, begin)
-    unread = np.int64(0)  # the first block that has not been counted
+    unread = np.int64(0)  # the first block that has not been counted yet
     while row < n and row_offsets[row] < end:
         counts[ROWS_SCANNED] += row_offsets[row] >= begin
         e = max(row_offsets[row] + skipped, begin)
@@ -216,7 +217,7 @@ def link_rows(row_offsets, columns, parent, large, skipped, block, first, begin,
 
 @kernel
 def row_of(row_offsets, edge):
-    """Return the row that holds an edge: the last that begins at it or before."""
+    """Return the row that holds an edge: the last row that begins at or before it."""
     low, high = np.int64(0), np.int64(len(row_offsets) - 1)
     while low < high:
         middle = (low + high + 1) // 2
@@ -229,7 +230,7 @@ def row_of(row_offsets, edge):
 
 @kernel
 def link(parent, u, v):
-    """Bring two vertices into one tree: the larger of their roots goes below what the other is below."""
+    """Join the trees of two vertices: the larger of their roots goes below an ancestor of the other."""
     a, b = np.int64(parent[u]), np.int64(parent[v])
     while a != b:
         if a < b:
@@ -260,7 +261,7 @@ def root_of(parent, v):
 
 @kernel
 def compress(parent, begin, end):
-    """Put each vertex directly below its root; the number of roots."""
+    """Put each vertex directly below its root; return the number of roots."""
     roots = 0
     for v in range(begin, end):
         above = np.int64(parent[v])
@@ -275,7 +276,7 @@ def compress(parent, begin, end):
 
 @kernel
 def frequent_root(parent):
-    """Return the most frequent root of evenly spaced vertices, and how many of them have it."""
+    """Return the most frequent root among evenly spaced vertices, and how many of them have it."""
     n = np.int64(len(parent))
     k = min(SAMPLE, n)
     sample = np.empty(k, np.int64)

@@ -1,21 +1,23 @@
-"""Edges into paths, on all threads.
+"""Decomposition of edges into paths, on all threads.
 
 Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L1): each thread takes a range of vertices with
-about as many edges as the others have, and walks from each vertex, depth first, along edges that are in no
+about as many edges as the other ranges, and walks from each vertex, depth first, along edges that are in no
 path yet.
 
 1. Count, up to two, the edges that lead to each vertex of the whole graph.
-2. From a vertex take its next edge, and so on from where that leads.  A path ends at a vertex to which
-   several edges lead, at one outside the range, or where no edge is left.  The next begins where it has
-   ended, if edges are left there, else at the vertex on top of a stack of those at which paths began.
+2. From a vertex take its next edge, then the next edge of the vertex it leads to, and so on.  A path ends at
+   a vertex to which several edges lead, at one outside the range, or where no edge is left.  The next path
+   begins where the last ended, if edges are left there, else at the top of a stack of the vertices at which
+   paths began.
 3. Move the paths of the ranges together.
 
-So no vertex inside a path is inside another, and a value that reaches a path's first vertex reaches the
-others in one pass.  Most paths of most graphs are then one edge: two edges lead to each vertex of an
-undirected path.  Relaxed paths go on through such vertices until they have so many edges, and not straight
-back if there is another way; a vertex may be inside several, whose copies of its value have to be reduced.
+A vertex is thus inside at most one path, and a value that reaches a path's first vertex reaches the others in
+one pass.  Most paths of most graphs are then a single edge, because two edges lead to each vertex of an
+undirected path.  Relaxed paths go on through such vertices up to a given number of edges, and do not turn
+straight back if there is another way.  A vertex may then be inside several paths, and the copies of its value
+have to be reduced.
 
-The edges of all paths are those of the adjacency, each once; which paths they make depends on the ranges.
+The edges of all paths are those of the adjacency, each once; which paths they form depends on the ranges.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 
-GRAIN = 1 << 12  # edges that are worth a thread
+GRAIN = 1 << 12  # least edges for which another thread pays
 ALONE, ON_NO_STACK = -1, -2
 
 
@@ -40,7 +42,7 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
     relaxed : int
         Most edges of a path that goes on through vertices to which several edges lead; 0: it ends there.
     n_ranges : int, optional
-        Of vertices; by default one for each thread, if there are enough edges.
+        Number of ranges of vertices; by default one for each thread, if there are enough edges.
     """
     offsets, columns, weights = adjacency.row_offsets, adjacency.column_indices, adjacency.weights
     n, n_edges = adjacency.n_vertices, adjacency.n_edges
@@ -64,7 +66,7 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
     begins = offsets[firsts[:-1]]
     n_entries = _moved_together(vertices, 2 * begins, counts[:, 0], 0)
     n_paths = _moved_together(lengths, begins, counts[:, 1], 1)
-    vertices.resize(n_entries, refcheck=False)  # the rest has never been touched
+    vertices.resize(n_entries, refcheck=False)  # the rest has never been written
     lengths.resize(n_paths + 1, refcheck=False)
     lengths[0] = 0
     np.cumsum(lengths, dtype=length, out=lengths)
@@ -73,14 +75,14 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
 
 
 def _cut(offsets: np.ndarray, n_ranges: int) -> np.ndarray:
-    """First vertices of ranges with about as many edges each, and the number of vertices."""
+    """Return the first vertices of ranges with about as many edges each, and the number of vertices."""
     n = len(offsets) - 1
     inner = np.searchsorted(offsets, int(offsets[-1]) * np.arange(1, n_ranges) // n_ranges)
     return np.concatenate([[0], np.minimum(inner, n), [n]]).astype(np.int64)
 
 
 def _moved_together(array: np.ndarray, begins: np.ndarray, counts: np.ndarray, place: int) -> int:
-    """Move parts of an array towards its start, from `place` on; how many entries they have."""
+    """Move parts of an array together, to begin at `place`; return their total number of entries."""
     moved = 0
     for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
         at = place + moved
@@ -99,7 +101,7 @@ def _count_up_to_two(columns, led_to):
 
 @kernel
 def _has_left(v, offsets, free, passed):
-    """Whether a vertex has edges that are in no path."""
+    """Return whether a vertex has edges that are in no path."""
     if passed is not None and passed[v] != ALONE:
         return True
     return free[v] < offsets[v + 1]
@@ -110,10 +112,10 @@ def _walk(
     firsts, offsets, columns, weights, led_to, most, free, passed, below,
     vertices, lengths, path_weights, counts, begin, end
 ):  # fmt: skip
-    """Cut the ranges `begin` to `end` - 1.
+    """Decompose the ranges `begin` to `end` - 1.
 
-    Of each vertex `free` is its next edge; `passed`, of relaxed paths, the edge before that which was passed
-    over since it led straight back; and `below` the vertex below it on the stack.
+    For each vertex, `free` is its next edge, and `below` the vertex below it on the stack.  For relaxed
+    paths, `passed` is the edge before `free` that was passed over because it led straight back.
     """
     for part in range(begin, end):
         first, last = firsts[part], firsts[part + 1]
@@ -122,7 +124,7 @@ def _walk(
             top = np.int64(ALONE)
             u, left = root, _has_left(root, offsets, free, passed)
             while left or top != ALONE:
-                if not left:  # where the last path has ended
+                if not left:  # no edge is left where the last path ended
                     u = top
                     left = _has_left(u, offsets, free, passed)
                     if not left:

@@ -1,4 +1,4 @@
-"""Results read off a finished search: the smallest predecessors, and the way from the root to a vertex."""
+"""Results derived from a finished search: smallest predecessors, and paths from the root to a vertex."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None 
         Row `v` holds, in ascending order, the vertices that lead to `v`.
     distance : int32 array, (n,) or (k, n)
     order : vertex array, (n,), optional
-        What the vertices are compared by; themselves if None.
+        Keys by which vertices are compared; None: their numbers.
 
     Returns
     -------
@@ -61,23 +61,23 @@ def _first_in_order(row_offsets, column_indices, distance, predecessor, order, b
 
 
 def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreached: Scalar) -> Array:
-    """For each vertex `v` the smallest `u` that is nearer and explains `distance[v]`, over an edge u -> v.
+    """Return for each `v` the smallest nearer `u` with an edge u -> v that explains `distance[v]` by weight.
 
     Parameters
     ----------
     into : Adjacency
         Row `v` holds the vertices that lead to `v`.
     weights : array
-        One for each of its columns.
+        One for each column of `into`.
     distance : array, (n,)
     unreached : scalar
-        The distance of what was not reached.
+        The distance that stands for "not reached".
 
     Returns
     -------
     vertex array, (n,)
-        -1 where unreached, and where `distance[u] < distance[v]` and `distance[u] + weight == distance[v]`
-        for none.
+        -1 where unreached, and where no `u` has `distance[u] < distance[v]` and
+        `distance[u] + weight == distance[v]`.
     """
     predecessor = np.empty(distance.shape, into.column_indices.dtype)
     with Team() as team:
@@ -103,12 +103,12 @@ def _tight(row_offsets, column_indices, weights, distance, unreached, predecesso
 
 
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
-    """Return the vertices from the root of each target to the target, one path after another.
+    """Return the path from the root to each target, one path after another.
 
     Parameters
     ----------
     predecessor : vertex array, (n,)
-        -1 ends a path: an unreached vertex is therefore a path of itself alone.
+        -1 ends a path: the path of an unreached vertex is therefore that vertex alone.
     targets : int array, (t,)
         A negative target (one that the caller knows to be unreached) gives an empty path.
 

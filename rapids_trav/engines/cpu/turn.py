@@ -1,17 +1,17 @@
-"""The other adjacencies of directed edges, made from the rows of one without sorting the edges again.
+"""The transpose and the symmetrised adjacency of directed edges, made without sorting the edges again.
 
 An adjacency is read in row order, so a stable sort of its entries by column alone makes the rows of the
 transpose, each ascending (Gustavson, "Two Fast Algorithms for Sparse Matrices", ACM TOMS 4(3), 1978).  As in
 `build`, the entries first go to buckets of neighbouring columns, so that no write leaves the cache:
 
-1. count the entries of every bucket, each thread in an equal part of the entries;
-2. scatter them: the row to its final array, the column's low bits beside it;
+1. count the entries of every bucket; each thread counts an equal part of the entries;
+2. scatter them: the row to its final array, the column's low bits to a second array;
 3. in each bucket count and sort by those bits.
 
-The rows of the symmetrised adjacency are those of it and of its transpose, merged two by two.
+The rows of the symmetrised adjacency are the rows of the adjacency and of its transpose, merged in pairs.
 
-Beyond the result the transpose takes 2 bytes an entry and, for each thread, the rows of the bucket in hand;
-the symmetrised adjacency takes the transpose, unless that is there.
+Beyond the result the transpose takes 2 bytes an entry and, for each thread, the rows of its current bucket;
+the symmetrised adjacency takes the transpose, unless the caller has it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 
-SHARED = 1 << 16  # entries from which several threads beat one: a thread takes 0.1 ms to start
+SHARED = 1 << 16  # entries above which several threads beat one: a thread takes 0.1 ms to start
 
 
 def transposed(adjacency: Adjacency) -> Adjacency:
-    """The same edges by destination; rows ascend and keep multi-edges."""
+    """Return the edges grouped by destination; rows ascend and keep multi-edges."""
     offsets, columns, n_vertices = adjacency.row_offsets, adjacency.column_indices, adjacency.n_vertices
-    shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # bits inside a bucket
+    shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # low bits of a column, inside its bucket
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
     rows = np.empty(len(columns), columns.dtype)
     low_bits = np.empty(len(columns), np.uint16)
@@ -36,7 +36,7 @@ def transposed(adjacency: Adjacency) -> Adjacency:
         counts = np.zeros((team.size, n_buckets), np.int64)
         team.run(_count, team.size, columns, shift, counts, grain=1)
         ends = np.cumsum(counts.sum(axis=0))
-        places = (ends - counts[::-1].cumsum(axis=0)[::-1]).astype(np.uintp)  # of a part, after those before
+        places = (ends - counts[::-1].cumsum(axis=0)[::-1]).astype(np.uintp)  # parts follow in order
         team.run(_scatter, team.size, offsets, columns, shift, places, rows, low_bits, grain=1)
         starts = np.concatenate([np.zeros(1, np.int64), ends])
         team.run(_sort_buckets, n_buckets, starts, shift, rows, low_bits, row_offsets, grain=1)
@@ -45,7 +45,7 @@ def transposed(adjacency: Adjacency) -> Adjacency:
 
 
 def symmetrized(out: Adjacency, into: Adjacency | None = None) -> Adjacency:
-    """Each edge in both rows, a self-loop once; `into` is the transpose, if it is there."""
+    """Return rows that hold each edge at both its ends, a self-loop once; `into` is a known transpose."""
     into = transposed(out) if into is None else into
     row_offsets = np.zeros(out.n_vertices + 1, np.int64)
     rows = (out.row_offsets, out.column_indices, into.row_offsets, into.column_indices)
@@ -154,10 +154,10 @@ def _merge(out_offsets, out_columns, in_offsets, in_columns, row_offsets, column
         while i < i_end and j < j_end:
             a = out_columns[i]
             b = in_columns[j]
-            if b == v:  # self-loops come from `out_columns`, which has as many of them ahead
+            if b == v:  # self-loops are taken from `out_columns`, which has as many of them
                 j += one
                 continue
-            columns[p] = min(a, b)  # no branch on which is smaller: it would be a coin toss
+            columns[p] = min(a, b)  # without a branch, which could not be predicted
             p += one
             i += np.uintp(a <= b)
             j += np.uintp(a > b)

@@ -1,6 +1,6 @@
 """The CUDA engine: searches on one GPU, over CuPy arrays, with the kernels of `kernels/`.
 
-CuPy is imported when an engine is made, not with this package.
+CuPy is imported when an engine is created, not with this package.
 """
 
 from __future__ import annotations
@@ -44,26 +44,27 @@ if TYPE_CHECKING:
     from rapids_trav.engines.cuda.bfs.fused import Workspace
 
 
-MOST_PRIVATE = 4096  # what fits into the shared memory of a block, beside others
+MOST_PRIVATE = 4096  # fits into the shared memory of a block, beside other arrays
 VERTICES = "the vertices of a program"
-DEFAULT_STREAMS = (0, 1)  # the null stream, and the same by its other name
+DEFAULT_STREAMS = (0, 1)  # the null stream, under both of its names
 
 
 class CudaEngine:
-    """Breadth-first search and what surrounds it, on CuPy's current device and stream.
+    """Breadth-first search, vertex programs and builds, on CuPy's current device and stream.
 
     Parameters
     ----------
     private_capacity : int
         Vertices that each block of the variant "private" keeps in shared memory; at most 4096.
     hub_degree : int, optional
-        Each block of "auto" keeps the frontier's bits of the vertices with so many edges or more in shared
-        memory in a bottom-up step (SYSTEMS V6), of 32,768 vertices at most; 0 keeps all that fit.  The
+        In a bottom-up step, each block of "auto" keeps in shared memory the frontier's bits of the vertices
+        with at least this many edges (SYSTEMS V6), 32,768 vertices at most; 0 keeps all that fit.  The
         vertices must be sorted by degree.  None, the default, keeps none: the hubs' part of the frontier
-        stays in the first level of cache by itself.
+        stays in the first-level cache without this.
     least_pull : int
-        Edges of a frontier up to which "auto" does not turn bottom-up, however few are left: a level of so
-        few takes as long as its loads wait for each other, and they wait less in a top-down step.
+        Edges of a frontier up to which "auto" does not turn bottom-up, however few edges are left.  The time
+        of a level with so few edges is that of loads which wait for each other, and there are fewer such
+        waits in a top-down step.
     """
 
     name = "cuda"
@@ -102,7 +103,7 @@ class CudaEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """Compressed rows, each ascending, of the edges that `chunks()` yields; see `build/in_memory.py`."""
+        """Build compressed rows, each ascending, of the edges of `chunks()`; see `build/in_memory.py`."""
         from rapids_trav.engines.cuda.build import in_memory
         from rapids_trav.engines.cuda.runtime import memory
 
@@ -118,7 +119,7 @@ class CudaEngine:
         symmetric: bool = False,
         transpose: bool = False,
     ) -> Adjacency:
-        """Build the same rows in NumPy arrays that `outside.allocate` makes; see `build/spilled.py`."""
+        """Build compressed rows in NumPy arrays that `outside.allocate` makes; see `build/spilled.py`."""
         from rapids_trav.engines.cuda.build import host_rows, spilled
         from rapids_trav.engines.cuda.runtime import memory
 
@@ -129,7 +130,7 @@ class CudaEngine:
             )
 
     def reach_outside(self, adjacency: Adjacency, first_resident: int) -> Adjacency:
-        """Return an adjacency of host arrays as searches read it; copy edges from `first_resident` on."""
+        """Return an adjacency of host arrays for searches; edges from `first_resident` on are copied."""
         from rapids_trav.engines.cuda.build import host_rows
 
         with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
@@ -149,11 +150,11 @@ class CudaEngine:
             return host_rows.on_device(adjacency)
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
-        """Return the same edges by destination."""
+        """Return the edges grouped by destination."""
         return self._rebuilt(adjacency, transpose=True)
 
     def symmetrized(self, adjacency: Adjacency, transpose: Adjacency | None = None) -> Adjacency:
-        """Return each edge in both rows, a self-loop once; a given transpose is not used."""
+        """Return rows that hold each edge at both its ends, a self-loop once; `transpose` is not used."""
         return self._rebuilt(adjacency, symmetric=True)
 
     def free_bytes(self) -> int:
@@ -163,7 +164,7 @@ class CudaEngine:
         return memory.free_bytes()
 
     def count_ids(self, ids: Array, count: Array) -> None:
-        """Add to `count`, int64 (n,), how often each internal id stands in `ids`."""
+        """Add to `count`, int64 (n,), the number of times each internal id occurs in `ids`."""
         from rapids_trav.engines.cuda.build import in_memory
 
         in_memory.count_ids(ids, count)
@@ -176,15 +177,15 @@ class CudaEngine:
             return in_memory.expand_rows(adjacency)
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Breadth-first search from all `sources` at once: distance (n,), predecessor (n,)."""
+        """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         search = self._variant(options.variant)
         with _device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
             return search(view, sources, options)
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
-        """Search from each of k `sources` by itself: distance (k, n), predecessor (k, n).
+        """Search from each of k `sources` separately: distance (k, n), predecessor (k, n).
 
-        "auto" runs them together, 64 to the word; a variant by name runs them one after another.
+        "auto" runs the searches together, 64 to a word; a named variant runs them one after another.
         """
         from rapids_trav.engines.cuda.bfs import batch
 
@@ -195,26 +196,26 @@ class CudaEngine:
             return batch.one_by_one(search, view, sources, options)
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
-        """Add up the distances of a search from each of `sources`: at each vertex, or for each source."""
+        """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
         from rapids_trav.engines.cuda.bfs.distance_sums import distance_sums
 
         return distance_sums(self.bfs_each, view, sources, of)
 
     def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
-        """Return the distance from each vertex to the one beside it."""
+        """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""
         from rapids_trav.engines.cuda.bfs.pair_distances import pair_distances
 
         return pair_distances(self.bfs_each, view, starts, ends)
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
-        """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+        """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
         from rapids_trav.engines.cuda.bfs.path_shares import shortest_path_shares
 
         with _device_memory("the betweenness", 60 * view.n_vertices + 8 * edges * view.stored.n_edges):
             return shortest_path_shares(view, sources, edges)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
-        """Iterates a vertex program from `state`, which stays as it is; see `executor.py`."""
+        """Iterate a vertex program from `state`, which is not modified; see `executor.py`."""
         from rapids_trav.engines.cuda import executor
 
         n_bytes = resident_bytes(run_shape(view, program, options), shards=options.gather != "rows")
@@ -225,7 +226,7 @@ class CudaEngine:
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate as `run` does, sharing pages of a graph larger than the GPU with the CPU; see `hybrid`.
 
-        Of a graph that is in the GPU's memory there are none to share: the GPU runs it alone.
+        A graph in the GPU's memory has no pages to share: the GPU runs it alone.
         """
         if view.pages is None:
             return self.run(view, program, state, options)
@@ -239,7 +240,7 @@ class CudaEngine:
             return iterate(work, program, state, options)
 
     def smallest_predecessors(self, into: Adjacency, distance: Array, order: Array | None = None) -> Array:
-        """For each vertex its smallest neighbour one level up (by `order`, if given); -1 where none is."""
+        """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
         from rapids_trav.engines.cuda.results import predecessors
 
         with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
@@ -248,25 +249,25 @@ class CudaEngine:
     def tight_predecessors(
         self, into: Adjacency, weights: Array, distance: Array, unreached: Scalar
     ) -> Array:
-        """For each vertex the smallest nearer one that explains its distance by weight; -1 if none does."""
+        """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
         from rapids_trav.engines.cuda.results import shortest_paths
 
         with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return shortest_paths.tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
-        """Wait until what was launched on the current stream is done."""
+        """Wait until all work launched on the current stream is done."""
         self.xp.cuda.get_current_stream().synchronize()
 
     def walk(self, predecessor: Array, targets: Array) -> tuple[Array, Array]:
-        """Root-to-target vertex lists, concatenated: `(lengths, vertices)`; see `results`."""
+        """Return root-to-target paths, concatenated: `(lengths, vertices)`; see `results`."""
         from rapids_trav.engines.cuda.results import predecessors
 
         with _device_memory("the paths", 16 * len(targets)):
             return predecessors.walk(predecessor, targets)
 
     def _rebuilt(self, adjacency: Adjacency, **how: bool) -> Adjacency:
-        """Build another adjacency of the same edges."""
+        """Build another adjacency from the same edges."""
         edges = self.expand_rows(adjacency)
         return self.build_adjacency(partial(iter, [(edges.src, edges.dst)]), adjacency.n_vertices, **how)
 
@@ -301,11 +302,11 @@ class CudaEngine:
         from rapids_trav.engines.cuda.bfs import fused
 
         stream = self.xp.cuda.get_current_stream()
-        # The per-thread default stream has one number and is as many streams as there are threads.
+        # The per-thread default stream has a single number but is a separate stream in each thread.
         thread = threading.get_ident() if stream.ptr == self.xp.cuda.runtime.streamPerThread else 0
         key = (self.xp.cuda.runtime.getDevice(), stream.ptr, thread)
         if (workspace := self._workspaces.get(key)) is None:
-            # Of other streams there may be any number, each for one search.
+            # There may be any number of other streams, each for one search: they keep no memory.
             workspace = self._workspaces.setdefault(key, fused.Workspace(keeps=stream.ptr in DEFAULT_STREAMS))
         return workspace
 
@@ -316,25 +317,25 @@ class CudaEngine:
 
     @staticmethod
     def _search_bytes(view: View, n_searches: int | None, options: BfsOptions) -> int:
-        """Return the bytes of one search, or of so many independent ones."""
+        """Return the bytes that one search takes, or this many independent ones."""
         asked = Searches(options.variant, number=n_searches, trace=options.trace)
         return asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
 
 
 class DeviceAnswers:
-    """Answers that are put together on the device while the host goes on; see `results.columns`."""
+    """Shortcuts that make answers on the device while the host goes on; see `results.columns`."""
 
     lenient: tuple[str, ...] = ("auto", "fused")
 
     def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
-        """Return the columns of a joint search's answer, in the caller's ids and order."""
+        """Return the columns of the answer of a search from joint sources, in the caller's ids and order."""
         from rapids_trav.engines.cuda.results import columns
 
         with _device_memory("the answer", 16 * len(found.distance)):
             return columns.columns(found, table, n_sources)
 
     def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
-        """Look up the internal id of one of the caller's, (1,), or -1, without waiting on the host."""
+        """Return the internal id of the caller's id `label`, (1,), or -1; the host does not wait for it."""
         from rapids_trav.engines.cuda.results import columns
 
         with _device_memory("a look-up", 8):

@@ -1,4 +1,4 @@
-"""Choose where a vertex program runs: over edges in the GPU's memory, or streamed past it."""
+"""The choice of the executor of a vertex program: edges in the GPU's memory, or streamed to it."""
 
 from __future__ import annotations
 

@@ -3,19 +3,19 @@
 Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search", SC 2012; the policy "gap" is that
 of the GAP Benchmark Suite (Beamer, Asanovic and Patterson, 2015).
 
-A narrow frontier is pushed: its vertices claim their unvisited neighbours.  When its edges are a large part
-of those left, most of them lead to visited vertices, so the level is pulled: each unvisited vertex looks for
-a neighbour in the frontier and stops at the first.
+A narrow frontier is pushed: its vertices claim their unvisited neighbours.  When the frontier's edges are a
+large part of the edges left, most of them lead to visited vertices.  The level is then pulled: each unvisited
+vertex looks for a neighbour in the frontier and stops at the first.
 
-1. `push_levels` pushes level after level on one thread, for as long as they are narrow.  Whether a vertex was
-   visited it looks up in a bitmap (Agarwal, Petrini, Pasetto and Bader, SC 2010); where frontiers are a few
-   vertices, as on a path, it asks for the next row before it knows where that is (`likely_row`).
-2. `push` pushes one wide level on all threads; a vertex goes to the thread whose compare-and-swap sets its
-   distance, so it enters the queue once.
-3. `mark` turns the frontier into a bitmap; `pull` walks that of the unvisited, a thread owning whole words;
-   `enqueue` turns the last frontier back into a queue.
+1. `push_levels` pushes level after level on one thread, for as long as they are narrow.  It looks up visited
+   vertices in a bitmap (Agarwal, Petrini, Pasetto and Bader, SC 2010).  Where frontiers are a few vertices,
+   as on a path, it prefetches the next row at a guessed position, before it knows the offset (`likely_row`).
+2. `push` pushes one wide level on all threads.  A vertex belongs to the thread whose compare-and-swap sets
+   its distance, so it enters the queue once.
+3. `mark` turns the frontier into a bitmap; `pull` goes through the bitmap of unvisited vertices, of which
+   each thread owns whole words; `enqueue` turns the last frontier back into a queue.
 
-The queue holds every pushed vertex once, in order of distance: a frontier is a slice of it.
+The queue holds every pushed vertex once, in order of distance; a frontier is a slice of it.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from rapids_trav.engines.launches import launched
 
 @dataclass
 class Frontier:
-    """The slice `queue[head:tail]`, its edges, and the edges not yet pushed (its own among them).
+    """The frontier `queue[head:tail]`, its edges, and the edges not yet pushed, including its own.
 
-    The bits of `queue[:marked]` are among the visited.  `chained` levels had a few vertices; `marks` are
-    empty until there have been many of them.
+    The vertices of `queue[:marked]` are set in the bitmap of visited vertices.  `chained` counts the levels
+    that had a few vertices; `marks` is empty until there have been many such levels.
     """
 
     queue: Array
@@ -52,7 +52,7 @@ class Frontier:
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Search from all `sources` at once; return distances and predecessors."""
+    """Search from all `sources` jointly; return distances and predecessors."""
     policy = policy_of(options, view.n_vertices)
     state = start(view, sources, options)
     out = view.out
@@ -60,7 +60,7 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
     queue[: len(state.sources)] = state.sources
     edges = int((out.row_offsets[state.sources + 1] - out.row_offsets[state.sources]).sum())
     front = Frontier(queue, 0, len(state.sources), edges, out.n_edges, np.empty(0, np.int64))
-    returned = False  # "beamer" pushes at least one level after it stops pulling
+    returned = False  # "beamer" pushes at least one level after pulling
 
     with Team() as team:
         while not state.ended and front.head < front.tail:
@@ -80,7 +80,7 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
 def _push_narrow(
     team: Team, view: View, state: SearchState, front: Frontier, policy: TurningRule, returned: bool
 ) -> int:
-    """Push until the search ends or a level asks to be pulled or to be shared; with a trace, one level."""
+    """Push until the search ends or a level should be pulled or shared; with a trace, push one level."""
     before, level = front.tail - front.head, state.level
     mark(state.visited, front.queue, front.marked, front.tail)
     launched(push_levels.__name__)

@@ -4,12 +4,12 @@ M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", 
 application is closeness.
 
 As in `multi_source`, up to 64 searches share a word for each vertex.  When a level ends, the bits that it set
-are counted, and neither distances nor predecessors are kept:
+are counted; neither distances nor predecessors are stored:
 
 - of "vertices": the bits in the word of a vertex are the sources that reach it on this level (one population
   count for each vertex).
-- of "sources": bit i of all words are the vertices that source i reaches on this level (counted by adding
-  words bit by bit, in counters that lie across the bits of words).
+- of "sources": bit i of all words together gives the vertices that source i reaches on this level.  Words are
+  added bit by bit, in bit-sliced counters: bit i of `PLANES` words is the counter of source i.
 
 Each thread runs groups of 64 sources one after another, and adds into arrays of its own.
 """
@@ -25,11 +25,11 @@ from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 
 GROUP = 64
 PULL_ABOVE = 4  # as in `multi_source`
-PLANES = 6  # bits of a counter that lies across words: it counts up to 63 words
+PLANES = 6  # bits of a bit-sliced counter, which counts up to 63 words
 
 
 def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
-    """Search from each of the distinct `sources`, and add up distances at each vertex or for each source."""
+    """Search from each of the distinct `sources`, and sum the distances at each vertex or for each source."""
     out, into = view.out, view.into
     sources = np.ascontiguousarray(sources, np.int64)
 
@@ -50,7 +50,7 @@ def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
 
 
 def _state(view: View) -> tuple[Array, Array, Array]:
-    """Return the words `seen` and of two frontiers, and the vertices of those."""
+    """Return the words `seen`, the words of two frontiers, and the queues of their vertices."""
     n = view.n_vertices
     queues = np.empty((2, n), view.out.column_indices.dtype)
     return np.empty(n, np.int64), np.zeros((2, n), np.int64), queues
@@ -61,7 +61,7 @@ def _search_group(
     out_offsets, out_columns, in_offsets, in_columns, n_linked, sources, seen, frontiers, queues,
     reached, total, inverse, largest, of_vertices, first,
 ):  # fmt: skip
-    """Search from up to 64 sources; the frontiers are zero before and after."""
+    """Search from up to 64 sources; the frontiers are zero before and after the call."""
     seen[:] = 0
     n_frontier = len(sources)
     everyone = np.int64(-1) if n_frontier == 64 else (np.int64(1) << n_frontier) - 1
@@ -160,7 +160,7 @@ def _add_at_vertices(found, queue, n_found, level, reached, total, inverse, larg
 
 @kernel
 def _add_for_sources(found, queue, n_found, level, first, reached, total, inverse, largest):
-    """Count each bit over the words of the vertices that the level has found."""
+    """Count each bit over the words of the vertices found on this level."""
     planes = np.zeros(PLANES, np.int64)
     counts = np.zeros(64, np.int64)
     most = (1 << PLANES) - 1

@@ -1,9 +1,9 @@
-"""Independent searches, one from each source: by themselves on different threads, or together.
+"""Independent searches, one from each source: separately on different threads, or together in one pass.
 
-A search by itself looks at few edges, as it turns to pull, and its state stays in a core's cache; searches
-that run at the same time have no level to wait for.  Searches together share their looks at edges, and the
-cost of starting: that is faster where they are many on a dense graph whose words stay in the cache, and on
-graphs so small that starting is most of a search.
+A separate search examines few edges, because it turns to pull, and its state stays in a core's cache.
+Separate searches that run at the same time do not wait for each other at levels.  Searches that run together
+share the visits to edges and the cost of starting.  That is faster for many searches on a dense graph whose
+words stay in the cache, and on graphs so small that starting is most of a search.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 
 # Measured on two cores with 2 MB of cache each, for 2 to 128 sources, on social and citation networks of
 # 4,000 to 81,000 vertices, R-MAT of scale 14 and 18, a random graph, grids, paths and a star.
-FEW_VERTICES = 1 << 17  # whose words stay in a core's cache
-MANY_SOURCES = 64  # that fill words, and are worth it for twice as many vertices
-FEWEST_VERTICES = 1 << 14  # of a graph on which starting is most of a search
-NEIGHBORS = 8  # of a vertex on average, from which searches meet after few levels
+FEW_VERTICES = 1 << 17  # up to here a word for each vertex stays in a core's cache
+MANY_SOURCES = 64  # enough to fill words; worth running together on twice as many vertices
+FEWEST_VERTICES = 1 << 14  # up to here starting is most of a search
+NEIGHBORS = 8  # average degree from which searches meet after few levels
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Search from each of `sources`; return rows of distances and predecessors, and their traces in turn."""
+    """Search from each of `sources`; return rows of distances and predecessors, and the traces in order."""
     if together(view.out, len(sources)):
         return multi_source.search(view, sources, options)
     return separately(view, sources, options)
 
 
 def together(adjacency: Adjacency, n_sources: int) -> bool:
-    """Return whether searches are cheaper if they share visits to edges."""
+    """Return whether searches are faster if they share visits to edges."""
     n, n_entries = adjacency.n_vertices, adjacency.n_edges
     most = 2 * FEW_VERTICES if n_sources >= MANY_SOURCES else FEW_VERTICES
     meeting = n <= FEWEST_VERTICES or (n <= most and n_entries >= NEIGHBORS * n)
@@ -39,7 +39,7 @@ def together(adjacency: Adjacency, n_sources: int) -> bool:
 
 
 def separately(view: View, sources: Array, options: BfsOptions) -> Search:
-    """As many searches at a time as there are threads; the last share them all."""
+    """Run as many searches at a time as there are threads; the last searches share the threads evenly."""
     k = len(sources)
     if k == 1:
         found = direction_optimizing.search(view, sources, options)
@@ -60,7 +60,7 @@ def separately(view: View, sources: Array, options: BfsOptions) -> Search:
                 traces[i] = found.trace
 
     with Team() as team:
-        shared = k % team.size  # searches that are left when all threads have had as many
+        shared = k % team.size  # searches left when every thread has run equally many
         if k > shared:
             team.run(search_alone, k - shared, 0, 1, grain=1)
         if shared:

@@ -1,16 +1,17 @@
-"""Many independent breadth-first searches at once, a bit for each.
+"""Many independent breadth-first searches at once, with one bit for each.
 
 Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann and Vo, "The More the Merrier: Efficient
 Multi-Source Graph Traversal", PVLDB 8(4), 2014.
 
-Up to 64 sources make a group.  Each vertex has a word `seen` of the group's sources that reached it and a
-word `frontier` of those that did in the last level; one look at an edge serves all sources in the word.
+Up to 64 sources form a group.  Each vertex has a word `seen` with the group's sources that have reached it,
+and a word `frontier` with those that reached it in the last level.  One visit to an edge serves all sources
+in the word.
 
-- push: a frontier vertex passes its word on; a neighbour takes the bits that it has not seen.
+- push: a frontier vertex passes on its word; a neighbour takes the bits that it has not seen.
 - pull: a vertex that some source has yet to reach collects words from its neighbours until none is missing.
 
 A level is pulled when its frontier has a large part of the edges of the vertices not yet complete.  Groups
-are independent and each runs on one thread; sources are dealt out to at least as many groups as threads,
+are independent and each runs on one thread.  Sources are split into at least as many groups as threads,
 unless there is so little to do that a thread would take longer to start.
 """
 
@@ -25,15 +26,15 @@ from rapids_trav.engines.cpu.runtime.intrinsics import trailing_zeros
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 
 GROUP = 64
-SHARED = 3 << 18  # edges and answers from which several groups beat one word: some 2 ms of work
+SHARED = 3 << 18  # edges plus results above which several groups beat one: some 2 ms of work
 PULL_ABOVE = 4  # pull when the frontier has more than a quarter of the edges of incomplete vertices
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
     """Search from each of `sources`; return rows of distances and predecessors.
 
-    A row ends where its own targets or the depth limit end it.  Rows may lie further apart than their
-    length.  With a trace, each group of sources gives its own rows of it, one group after the other.
+    A row ends when its own targets are reached or at the depth limit.  Rows may be spaced further apart than
+    their length.  With a trace, each group of sources adds its own rows, one group after another.
     """
     n_sources, n_vertices = len(sources), view.n_vertices
     dtype = view.out.column_indices.dtype
@@ -62,10 +63,10 @@ def search(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def _spaced_rows(n_rows: int, length: int, dtype: np.dtype) -> Array:
-    """Rows that a column of them can be written to without most of it meeting in a few cache sets.
+    """Return uninitialised rows, spaced so that writing a column of them does not thrash a few cache sets.
 
-    Where their own length spreads 64 rows over 16 sets or more, which hold them, they lie side by side; else
-    an odd number of cache lines apart.
+    If the length itself spreads 64 rows over 16 cache sets or more, which can hold them, the rows are
+    contiguous; otherwise they are an odd number of cache lines apart.
     """
     per_line = 64 // dtype.itemsize
     if length // per_line % 8:
@@ -114,10 +115,11 @@ def _levels(
     out_offsets, out_columns, in_offsets, in_columns, n_linked, seen, frontiers, queues, distance,
     predecessor, keep, targets, has_targets, limit, level, n_frontier, edges, edges_left, alive,
 ):  # fmt: skip
-    """Levels up to `limit`; whether the last was pulled, edges it examined, and the arguments to go on with.
+    """Search levels up to `limit`.
 
-    `edges` leave the frontier, `edges_left` enter vertices that a source alive, one with a frontier, has yet
-    to reach.
+    Return whether the last level was pulled, the edges it examined, and the arguments for the next call.
+    `edges` is the number of edges that leave the frontier.  `edges_left` is the number of edges that enter
+    vertices which some live source, one that still has a frontier, has yet to reach.
     """
     pulls = False
     checked = 0
@@ -189,7 +191,7 @@ def _pull(
     row_offsets, column_indices, n_linked, out_offsets, seen, frontier, found, found_queue,
     distance, predecessor, keep, level, alive,
 ):  # fmt: skip
-    """Let each of the first `n_linked` vertices look for sources that it lacks; the others have no row."""
+    """Let each of the first `n_linked` vertices look for sources that it lacks; the others have no edges."""
     n_found = 0
     edges = 0
     edges_left = 0

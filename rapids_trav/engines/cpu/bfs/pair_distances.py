@@ -2,10 +2,11 @@
 
 I. Pohl, "Bi-directional search", Machine Intelligence 6, 1971.
 
-A ball of whole levels grows around each of the two vertices; a step takes the frontier with fewer edges one
-level on.  As long as the balls do not meet, the distance exceeds the sum of their depths.  So the first
-vertex that a step finds in the other ball settles it: the distance is the sum of the depths after the step.
-Threads take whole pairs, and mark vertices with the number of the pair, so that nothing is cleared between.
+A ball of whole levels grows around each of the two vertices.  Each step advances the frontier with fewer
+edges by one level.  As long as the balls do not meet, the distance exceeds the sum of their depths.  The
+first vertex that a step finds in the other ball therefore settles it: the distance is the sum of the depths
+after the step.  Threads take whole pairs and mark vertices with the number of the pair, so that the marks
+need not be cleared between pairs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rapids_trav.engines.searches import PairDistances, View
 
 
 def pair_distances(view: View, starts: Array, ends: Array) -> PairDistances:
-    """Return the distance from each of `starts` to that of `ends` beside it."""
+    """Return the distance from each of `starts` to the vertex at the same position in `ends`."""
     n, out, into = view.n_vertices, view.out, view.into
     distance, edges = np.empty(len(starts), np.int32), np.empty(len(starts), np.int64)
 
@@ -42,7 +43,7 @@ def _one_pair(out_offsets, out_columns, in_offsets, in_columns, start, end, pair
         return 0, 0
     marks[0, start] = marks[1, end] = pair
     queues[0, 0], queues[1, 0] = start, end
-    first, last = np.zeros(2, np.int64), np.ones(2, np.int64)  # of each queue: the frontier's places
+    first, last = np.zeros(2, np.int64), np.ones(2, np.int64)  # positions of the frontier in each queue
     edges = np.array(
         [out_offsets[start + 1] - out_offsets[start], in_offsets[end + 1] - in_offsets[end]], np.int64
     )

@@ -11,8 +11,8 @@ import numpy as np
 from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import prefetch, trailing_zeros
 
-BATCH = 192  # vertices whose rows are asked for before the first is looked at
-ROUNDS = 4  # neighbours looked at without branches
+BATCH = 192  # vertices whose rows are prefetched before the first is read
+ROUNDS = 4  # neighbours of a vertex that are checked without branches
 
 
 @kernel
@@ -27,9 +27,9 @@ def mark(bitmap, queue, begin, end):
 def pull(
     row_offsets, column_indices, distance, predecessor, keep, level, frontier, found, unvisited, begin, end
 ):  # fmt: skip
-    """Gather unvisited vertices, asking for their rows, and look at those rows a batch later.
+    """Collect unvisited vertices and prefetch their rows; read those rows one batch later.
 
-    Every unvisited vertex has a row that is not empty, as `SearchState.unvisited` leaves them.
+    Every unvisited vertex has a non-empty row, as `SearchState.unvisited` guarantees.
     """
     n_found = 0
     checked = 0
@@ -67,10 +67,10 @@ def pull(
 def _look_up(
     column_indices, distance, predecessor, keep, level, frontier, found, vertices, starts, stops, n_batch
 ):  # fmt: skip
-    """Find each vertex of a batch a neighbour in the frontier.
+    """Look for a neighbour in the frontier for each vertex of a batch.
 
-    Most find one within a few neighbours, but which is a coin toss that a branch predictor loses.  So the
-    first neighbours are looked at without branches, one of each vertex in a round.
+    Most vertices find one within a few neighbours, but the branch predictor cannot foresee at which.  The
+    first neighbours are therefore checked without branches, one of each vertex in a round.
     """
     n_found = 0
     checked = 0

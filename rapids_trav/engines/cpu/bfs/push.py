@@ -10,12 +10,12 @@ import numpy as np
 from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, fetch_and_add, prefetch
 
-WIDE = 1 << 15  # edges of a frontier from which several threads beat one: about 0.1 ms of work
-WIDE_VERTICES = WIDE // 8  # counts too, as a policy may know no better than 1 edge after a pull
-BUFFER = 1024  # claimed vertices that a thread gathers before it enters them in the queue
-AHEAD = 16  # edges between asking for a distance and reading it
+WIDE = 1 << 15  # frontier edges above which several threads beat one: about 0.1 ms of work
+WIDE_VERTICES = WIDE // 8  # a second criterion: after a pull, a policy may count just 1 edge
+BUFFER = 1024  # claimed vertices that a thread collects before it appends them to the queue
+AHEAD = 16  # edges between prefetching a distance and reading it
 DONE, PULL_NEXT, WIDE_NEXT, CHAINED = range(4)
-# Vertices of a frontier in which one miss of the cache waits for another; chosen, not tuned.
+# Frontiers up to this size are chains: one cache miss waits for another.  Chosen, not tuned.
 CHAIN = 4
 ONE, SIX, SIXTY_THREE = np.uintp(1), np.uintp(6), np.uintp(63)
 
@@ -25,13 +25,13 @@ def push_levels(
     row_offsets, column_indices, distance, predecessor, keep, visited, queue, head, tail, edges, edges_left,
     level, limit, targets, has_targets, beamer, alpha, least, must_push, may_share, chained, marks,
 ):  # fmt: skip
-    """Push on one thread until the search ends (DONE) or the next level is better pulled or shared.
+    """Push on one thread until the search ends (DONE) or the next level should be pulled or shared.
 
-    Or until so many levels have been chains (CHAINED, `chained` of them) that `marks`, which `every_64th`
-    makes, are worth the visits that they cost.
+    Also return when more levels were chains than `n_vertices / 64` (CHAINED; `chained` counts them): then
+    `marks`, which `every_64th` makes, are worth the time that they take.
 
-    `edges` leave the frontier; `edges_left` counts them and those of vertices not yet reached.  `visited` has
-    a bit for each vertex: it stays in the cache next to the core, where distances do not.
+    `edges` leave the frontier; `edges_left` counts them and the edges of vertices not yet reached.  `visited`
+    has a bit for each vertex: it stays in the cache next to the core, whereas distances do not.
     """
     found_targets = 0
     status = DONE
@@ -86,7 +86,7 @@ def push_levels(
 
 @kernel
 def every_64th(row_offsets):
-    """Return the offsets of rows 0, 64, 128 and so on, and the last."""
+    """Return the offsets of rows 0, 64, 128 and so on, and the last offset."""
     n_vertices = len(row_offsets) - 1
     marks = np.empty((n_vertices >> 6) + 2, np.int64)
     for i in range(len(marks)):
@@ -96,10 +96,10 @@ def every_64th(row_offsets):
 
 @kernel
 def likely_row(marks, v):
-    """Return where the row of `v` begins if the rows around it are equally long.
+    """Estimate where the row of `v` begins, as if the rows around it were equally long.
 
-    In a chain of vertices, each waits for its offset and then for its row.  If the guess is near, both come
-    from memory at once.
+    In a chain of vertices, each step waits for an offset and then for the row.  If the estimate is near, both
+    are fetched from memory at once.
     """
     before = marks[v >> SIX]
     return before + (((marks[(v >> SIX) + ONE] - before) * np.int64(v & SIXTY_THREE)) >> 6)
@@ -109,14 +109,14 @@ def likely_row(marks, v):
 def _should_pull(beamer, alpha, edges, edges_left):
     if beamer:
         return alpha * edges > edges_left - edges
-    return alpha * edges > max(edges_left, 0)  # for integers the same as edges > edges_left // alpha
+    return alpha * edges > max(edges_left, 0)  # for integers equivalent to edges > edges_left // alpha
 
 
 @kernel
 def push(
     row_offsets, column_indices, distance, predecessor, keep, level, frontier, queue, tail, begin, end
 ):  # fmt: skip
-    """Push `frontier[begin:end]`; edges examined, and edges of the vertices found."""
+    """Push `frontier[begin:end]`; return the edges examined and the edges of the vertices found."""
     children = np.empty(BUFFER, queue.dtype)
     parents = np.empty(BUFFER, queue.dtype)
     n_found = 0
@@ -142,7 +142,7 @@ def push(
 
 @kernel
 def _hand_in(row_offsets, predecessor, keep, queue, tail, children, parents, n_found):
-    """Enter claimed vertices in the queue, away from the swaps, which wait for every store before them."""
+    """Append claimed vertices to the queue, apart from the swaps, which wait for every store before them."""
     place = fetch_and_add(tail, 0, n_found)
     edges = 0
     for i in range(n_found):

@@ -3,8 +3,8 @@
 U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25(2), 2001;
 "On variants of shortest-path betweenness centrality and their generic computation", Social Networks 30, 2008.
 
-From each source: 1. a search that counts the shortest paths to every vertex (`paths`); 2. back over its
-levels, farthest vertices first, the share of each vertex u in the paths to those behind it:
+For each source: 1. a search counts the shortest paths to every vertex (`paths`); 2. a pass back over its
+levels, farthest vertices first, computes the share of each vertex u in the paths to the vertices behind it:
 
     share[u] = paths[u] * sum over v one level behind u of (1 + share[v]) / paths[v]
 
@@ -22,7 +22,7 @@ from rapids_trav.engines.searches import PathShares, View
 
 
 def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
-    """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+    """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
     out = view.out
     sources = np.ascontiguousarray(sources, np.int64)
 
@@ -78,7 +78,7 @@ def _search_all(row_offsets, column_indices, sources, of_vertices, of_edges, edg
 
 @kernel
 def _count_paths(row_offsets, column_indices, source, distance, paths, order):
-    """Search from a source; return the number of vertices in `order`, the first of which it is."""
+    """Search from a source; return the number of vertices in `order`, which begins with the source."""
     distance[source] = 0
     paths[source] = 1.0
     order[0] = source

@@ -1,4 +1,4 @@
-"""The state that every search starts from, and the policies that choose its direction."""
+"""The initial state of a search, and the policies that choose its direction."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, LevelTrace, Search, View
 from rapids_trav.errors import TravError
 
-# A pulled level costs at least a visit to each word of 64 vertices, a pushed one a visit to each edge of the
-# frontier; both are taken to cost the same.  Reasoned, not tuned: the published rules pulled late levels of
-# a grid (3 of 1630, 2943 edges) and of a path (15, 189 edges), which took milliseconds each.
+# A pulled level costs at least a visit to each word of 64 vertices, a pushed level a visit to each edge of
+# the frontier; both visits are assumed to cost the same.  Reasoned, not tuned: the published rules pulled
+# late levels of a grid (3 of 1630, 2943 edges) and of a path (15, 189 edges), which took milliseconds each.
 AUTO_LEAST = 64
 ALL_BITS = np.uint64(2**64 - 1)
 NO_LIMIT = np.iinfo(np.int32).max
@@ -21,15 +21,15 @@ NO_LIMIT = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class TurningRule:
-    """When to turn from push to pull and back.
+    """Rule for turning from push to pull and back.
 
     "beamer" (SC 2012) pulls when the frontier's edges exceed 1/alpha of the unvisited vertices' edges, and
     pushes again when the frontier falls below 1/beta of all vertices.  "gap" (GAP Benchmark Suite) counts the
-    frontier's edges among those left, takes none off for pulled levels, keeps pulling while the frontier
-    grows, and divides integers.
+    frontier's edges among those left, does not subtract edges of pulled levels, keeps pulling while the
+    frontier grows, and uses integer division.
 
-    Neither pulls a frontier of fewer than `least` edges, 0 in what was published.  When few edges are left,
-    any frontier has a large part of them, but to pull it still takes a pass over the bitmaps.
+    Neither pulls a frontier of fewer than `least` edges; the published rules have `least` 0.  When few edges
+    are left, any frontier has a large part of them, but pulling still takes a pass over the bitmaps.
     """
 
     beamer: bool
@@ -44,7 +44,7 @@ class TurningRule:
 
 
 def policy_of(options: BfsOptions, n_vertices: int) -> TurningRule:
-    """Return the policy that the options name; "auto" adds a least frontier to it."""
+    """Return the policy that the options name; the variant "auto" adds a least frontier to it."""
     policies = {"gap": TurningRule(False, 15, 18), "beamer": TurningRule(True, 14, 24)}
     if options.policy not in policies:
         raise TravError(f"policy {options.policy!r} is unknown; choose one of {', '.join(policies)}")
@@ -53,7 +53,7 @@ def policy_of(options: BfsOptions, n_vertices: int) -> TurningRule:
 
 
 class CpuRecorder:
-    """Turns what levels did into the rows of a trace; does nothing unless asked."""
+    """Recorder of a trace, with a row for each level; does nothing unless a trace is wanted."""
 
     def __init__(self, wanted: bool, id_bytes: int) -> None:
         self.rows: list[LevelTrace] = []
@@ -62,12 +62,12 @@ class CpuRecorder:
         self._clock = perf_counter()
 
     def push(self, level: int, frontier: int, edges: int) -> None:
-        """Count a column and a vertex's state for an edge, an id and two offsets for a frontier vertex."""
+        """Record a push: a column and a vertex state per edge, an id and two offsets per vertex."""
         n_bytes = edges * (self._id_bytes + 4) + frontier * (self._id_bytes + 16)
         self._add(level, "push", frontier, edges, n_bytes)
 
     def pull(self, level: int, frontier: int, edges: int, looked: int) -> None:
-        """Count a column and a word of the frontier for each edge, two offsets for each vertex looked at."""
+        """Record a pull: a column and a frontier word per edge, two offsets per vertex looked at."""
         n_bytes = edges * (self._id_bytes + 8) + looked * 16
         self._add(level, "pull", frontier, edges, n_bytes)
 
@@ -81,7 +81,7 @@ class CpuRecorder:
 
 @dataclass
 class SearchState:
-    """A search from a joint frontier, under way."""
+    """The state of a running search from a joint frontier."""
 
     distance: Array
     predecessor: Array  # of length 0 if not asked for
@@ -98,13 +98,13 @@ class SearchState:
 
     @property
     def ended(self) -> bool:
-        """Whether depth limit or targets forbid another level."""
+        """Whether the depth limit or the targets end the search here."""
         if self.level >= self.limit:
             return True
         return self.has_targets and bool((self.distance[self.targets] >= 0).all())
 
     def unvisited(self, linked: Array) -> Array:
-        """Bitmap, int64, of the vertices not visited that have a row to look at (`Adjacency.linked`).
+        """Return a bitmap, int64, of unvisited vertices that have a row to read (`Adjacency.linked`).
 
         The others can never be reached (SYSTEMS V5).
         """
@@ -127,7 +127,7 @@ class SearchState:
 
 
 def start(view: View, sources: Array, options: BfsOptions) -> SearchState:
-    """Distance 0 at the sources, -1 elsewhere."""
+    """Return the state before the first level: distance 0 at the sources, -1 elsewhere."""
     dtype = view.out.column_indices.dtype
     distance = np.full(view.n_vertices, -1, np.int32)
     sources = np.asarray(sources, dtype)

@@ -1,11 +1,11 @@
-"""The plain searches: each level-synchronous BFS variant as a textbook writes it.
+"""The plain searches: each level-synchronous BFS variant in its textbook form.
 
-Kirk and Hwu, "Programming Massively Parallel Processors", chapter on graph traversal.  They are what the
-direction-optimising search is compared with, and every level costs them a pass over all vertices ("push",
-"pull") or all edges ("edge").  Threads write without claiming: what they may write twice is the same level,
-and a predecessor of that level.
+Kirk and Hwu, "Programming Massively Parallel Processors", chapter on graph traversal.  These searches are
+a baseline for the direction-optimising search.  Every level costs them a pass over all vertices ("push",
+"pull") or all edges ("edge").  Threads write without claiming vertices: if two write to the same vertex, both
+write the same level, and each writes a predecessor that is valid for it.
 
-"frontier" is the queue on one thread, the reference for all others.
+"frontier" uses a queue on one thread and is the reference for all others.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _pull(row_offsets, column_indices, distance, predecessor, keep, level, begin
 
 
 def _edge_level(team: Team, view: View, state: SearchState, n_frontier: int) -> int:
-    """Let each edge that leaves the last level label its head, if unvisited."""
+    """Let each edge that leaves the last level label its head, if that is unvisited."""
     coo = view.coo
     team.run(
         _edge, len(coo.src), coo.src, coo.dst,

@@ -1,12 +1,12 @@
-"""How a vertex program is compiled: its functions inlined in kernels of its own, kept on disk.
+"""Compilation of vertex programs: their functions are inlined in kernels, which are cached on disk.
 
-Numba keeps compiled functions by what it pickles of their closures, in which another compiled function has a
-new name in each process.  Here they are kept by a digest of the program instead, each signature in a file of
-its own: a second process loads what the first compiled, and no two programs share a file.
+Numba's cache identifies a compiled function by the pickle of its closure, in which another compiled function
+has a new name in each process.  Here the cache uses a digest of the program instead, and each signature has a
+file of its own: a second process loads what the first compiled, and no two programs share a file.
 
-Kernels of two programs come of the same lines, and code that was compiled in different processes may have the
-same symbols for them, of which a process that loads both would use the first for both.  So the program's
-digest is part of the name of every function that is compiled for it.
+Kernels of two programs are compiled from the same lines, and code compiled in different processes may use the
+same symbols for them.  A process that loads both would use the first for both.  So the program's digest is
+part of the name of every function that is compiled for it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ INLINED = {"forceinline": True, "no_cpython_wrapper": True, **OPTIONS}  # never 
 
 
 class ProgramCompiler:
-    """Compiles the functions of one program.
+    """Compiler of the functions of one program.
 
     Parameters
     ----------
     digest : str or None
-        What the program is kept on disk by; None: not at all.
+        Identifies the program in the cache on disk; None: the program is not cached.
     """
 
     def __init__(self, digest: str | None) -> None:
@@ -43,11 +43,11 @@ class ProgramCompiler:
         self._tag = digest or uuid.uuid4().hex
 
     def inlined(self, function: Callable) -> Callable:
-        """Compile a function that kernels call; it becomes part of them."""
+        """Compile a function that kernels call; it is inlined in them."""
         return numba.njit(**INLINED)(self._named(function))
 
     def widened(self, function: Callable, width: int) -> Callable:
-        """`function` compiled so that it takes `width` arguments and leaves out those at the end."""
+        """Compile `function` to take `width` arguments, of which it ignores the last if it has fewer."""
         inner = self.inlined(function)
         given = n_arguments(function)
         if given == width:
@@ -64,13 +64,13 @@ class ProgramCompiler:
         function = self._named(function)
         dispatcher = numba.njit(**OPTIONS)(function)
         if self._digest is not None:
-            # without a folder that can be written it is compiled in each process
+            # without a writable directory it is compiled in each process
             with contextlib.suppress(RuntimeError):
                 dispatcher._cache = _ProgramCache(function, self._digest)
         return dispatcher
 
     def _named(self, function: Callable) -> Callable:
-        """A copy of the function with a name that no other program's has."""
+        """Return a copy of the function with a name that no other program's function has."""
         assert isinstance(function, FunctionType)
         name = f"{function.__name__.strip('<>')}_{self._tag}"
         copy = FunctionType(
@@ -82,7 +82,7 @@ class ProgramCompiler:
 
 
 class _ProgramCache(KernelCache):
-    """Numba's cache of one kernel, by the digest of the program that it holds."""
+    """Numba's cache of one kernel, identified by the digest of its program."""
 
     def __init__(self, function: Callable, digest: str) -> None:
         super().__init__(function)

@@ -1,4 +1,4 @@
-"""Which function of a vertex program cannot be compiled, and why, in one sentence."""
+"""Error messages for a vertex program that cannot be compiled: which function fails, and why."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rapids_trav.programs.result_types import wrong_result
 
 @contextmanager
 def explained(program: Program, view: GatherView, options: RunOptions) -> Iterator[None]:
-    """Say of an error of the compiler which function it is about."""
+    """Replace an error of the compiler by one that says which function it is about."""
     try:
         yield
     except NumbaError as error:
         raise TravError(_reason(program, view, options) or _sentence(program.name, str(error))) from error
     except IndexError as error:
-        if "tuple" not in str(error):  # kernels have arrays alone
+        if "tuple" not in str(error):  # kernels themselves have only arrays
             raise
         raise TravError(_past_the_end(program, len(options.parameters))) from error
 
@@ -66,7 +66,7 @@ def _reason(program: Program, view: GatherView, options: RunOptions) -> str | No
 
 
 def _sentence(what: str, why: str) -> str:
-    """Of the compiler's many lines the one that tells most."""
+    """Return a message with the most informative of the compiler's many lines."""
     lines = [line.strip() for line in why.splitlines()]
     telling = [
         line for line in lines if line and not line.startswith(("Failed in", "During", "File", "There"))

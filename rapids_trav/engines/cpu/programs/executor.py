@@ -1,4 +1,4 @@
-"""What runs a program's iterations, wherever its edges are, and the loop around it."""
+"""The interface that runs a program's iterations, wherever its edges are, and the loop around it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rapids_trav.programs.run_state import RunState
 
 
 class Executor(Protocol):
-    """A program under way: over edges in memory, in pages, or in blocks of which some stay.
+    """A running program: over edges in memory, in pages, or in blocks of which some stay.
 
-    It holds the program's values, and decides where the edges come from.
+    It holds the program's values, and decides where the edges are read from.
     """
 
     @property
@@ -23,7 +23,7 @@ class Executor(Protocol):
 
     @property
     def n_active(self) -> int:
-        """Return how many vertices are active."""
+        """Return the number of active vertices."""
 
     @property
     def residual(self) -> float:
@@ -35,16 +35,16 @@ class Executor(Protocol):
 
     @property
     def counters(self) -> dict[str, int]:
-        """Return what mechanisms did, as `Run.counters` has it."""
+        """Return the counts of mechanisms, as in `Run.counters`."""
 
     def step(self, progress: RunProgress) -> None:
-        """Run one iteration, or several that nobody looks between, and record them."""
+        """Run and record one iteration, or several if nobody inspects the state between them."""
 
     def settle(self) -> Array:
-        """Return a flag for each vertex, whether it is active, as the last iteration left it."""
+        """Return a flag for each vertex: whether the last iteration left it active."""
 
     def restart(self, state: RunState) -> None:
-        """Go on from other values and active vertices."""
+        """Continue from other values and active vertices."""
 
 
 def until_done(executor: Executor, program: Program, start: RunState, options: RunOptions) -> Run:

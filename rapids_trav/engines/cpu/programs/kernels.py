@@ -1,9 +1,9 @@
 """The loops of a vertex program, with its functions compiled into them.
 
 The edges that a step gathers over are cut into parts of equal length (SYSTEMS G12), so that no hub keeps one
-thread at work while the others wait.  A vertex whose edges reach over a cut is replicated: each part reduces
-its own share, and one thread merges the shares backwards, from the last part to the first, and applies the
-merged vertices.  Of n parts at most n - 1 vertices are replicated.
+thread at work while the others wait.  A vertex whose edges cross a cut is replicated: each part reduces its
+own share.  One thread then merges the shares backwards, from the last part to the first, and applies the
+merged vertices.  With n parts at most n - 1 vertices are replicated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.programs.definition import ARGUMENTS, Program
 from rapids_trav.programs.digest import ProgramKey
 
-CHANGED, EDGES, RESIDUAL, TOTAL, N_STATS = 0, 1, 2, 3, 8  # columns of what parts count; 8 fill a cache line
+CHANGED, EDGES, RESIDUAL, TOTAL, N_STATS = 0, 1, 2, 3, 8  # columns of the parts' counts; 8 fill a cache line
 
 
 class ProgramKernels(NamedTuple):
@@ -30,9 +30,11 @@ class ProgramKernels(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """The functions of a program, all given and of full width, for other compiled functions to call; and
-    `cast`, which brings what `apply` gives to its dtype.  `scatter` and `gather` give that dtype, and pass on
-    the identity of min and max as it is."""
+    """The functions of a program, none missing and with all arguments, for other compiled functions to call.
+
+    `cast` converts the result of `apply` to the program's dtype.  `scatter` and `gather` return that dtype,
+    and pass on the identity of min and max unchanged.
+    """
 
     scatter: Callable
     gather: Callable
@@ -47,12 +49,12 @@ kept = functools.lru_cache(maxsize=128)  # compiled programs in a process
 
 
 def kernels(program: Program) -> ProgramKernels:
-    """The kernels of a program, compiled at their first call for each type of graph."""
+    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
     return _kernels(ProgramKey(program))
 
 
 def functions(program: Program, compiler: ProgramCompiler) -> Functions:
-    """The program's functions with the defaults filled in."""
+    """Return the program's functions, with defaults for those that are missing."""
 
     def smaller(one, other):
         return other if other < one else one
@@ -78,7 +80,7 @@ def functions(program: Program, compiler: ProgramCompiler) -> Functions:
         for name, arguments in ARGUMENTS.items()
     }
     is_active, to_dtype = own["active"], getattr(np, program.dtype)
-    # These operators are for integers and truth values alone: of others the compiler says that it is none.
+    # `|` exists only for integers and truth values: for other types the compiler reports an error.
     own["active"] = compiler.inlined(lambda value, new: bool(is_active(value, new) | False))
     cast = to_dtype
     if program.dtype.startswith("int"):
@@ -89,7 +91,7 @@ def functions(program: Program, compiler: ProgramCompiler) -> Functions:
 
 
 def _offering(program: Program, name: str, function: Callable, cast: Callable) -> Callable:
-    """`scatter` or `gather` in the program's dtype, not called with what says nothing."""
+    """Return `scatter` or `gather` in the program's dtype, skipped for the identity of min and max."""
     if getattr(program, name) is None:
         return lambda given, other: given
     if program.reducer == "sum":
@@ -109,7 +111,7 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
 
     @compiler.kernel
     def offer(values, degrees, messages, sums, begin, end):
-        """Messages of all vertices, and the sum of their `total` for each part of them."""
+        """Compute the messages of all vertices, and the sum of `total` for each part of them."""
         parts = len(sums)
         for part in range(begin, end):
             in_total = 0.0
@@ -127,7 +129,7 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
 
     @compiler.inlined
     def gathered_over(columns, weights, messages, first, length, identity):
-        """Reduce in four chains, since each reduction waits for the one before it in its chain."""
+        """Reduce in four chains, since within a chain each reduction waits for the one before it."""
         one, two, three, four = identity, identity, identity, identity
         last = first + length
         e = first
@@ -160,11 +162,12 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
         parameters, values, messages, degrees, out_degrees, new_values, new_messages, changed,
         replicas, tails, stats, begin, end,
     ):  # fmt: skip
-        """Gather and apply the parts `begin` to `end`.
+        """Gather and apply the parts `begin` to `end` - 1.
 
-        Item `i` is vertex `rows[i]` if `listed`, else `row + i`; its edges take the places `starts[i]` to
-        `starts[i + 1]` of what is cut, and begin at `edges[i] - shift` of `columns`.  Part `p` has the places
-        `cuts[p]` to `cuts[p + 1]`, and the items that begin there are `firsts[p]` to `firsts[p + 1]`.
+        Item `i` is vertex `rows[i]` if `listed`, else `row + i`.  Its edges have the positions `starts[i]` to
+        `starts[i + 1]` in the sequence that is cut, and begin at `edges[i] - shift` of `columns`.  Part `p`
+        has the positions `cuts[p]` to `cuts[p + 1]`; the items that begin there are
+        `firsts[p]` to `firsts[p + 1]`.
         """
         for part in range(begin, end):
             left, right = cuts[part], cuts[part + 1]
@@ -206,7 +209,7 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
         for part in range(len(firsts) - 2, 0, -1):
             if starts[firsts[part]] <= cuts[part]:
                 continue
-            if firsts[part - 1] == firsts[part]:  # the part before holds nothing but a share of the same
+            if firsts[part - 1] == firsts[part]:  # the part before holds only a share of the same vertex
                 replicas[part - 1] = reduce(replicas[part - 1], replicas[part])
                 continue
             i = firsts[part] - 1

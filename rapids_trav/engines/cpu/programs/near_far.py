@@ -1,28 +1,29 @@
 """The loops of an asynchronous push in order of value, with the program's functions compiled into them.
 
 A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods for single-source
-shortest paths", IPDPS 2014; the threshold moves as the width of a bucket in U. Meyer, P. Sanders,
-"Delta-stepping: a parallelizable shortest path algorithm", Journal of Algorithms 49, 2003, but by itself.
+shortest paths", IPDPS 2014.  The step of the threshold plays the part of the bucket width in U. Meyer, P.
+Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of Algorithms 49, 2003, but
+adapts by itself.
 
-A value that is far from its end is mostly replaced before it is needed, so active vertices lie in one of two
-lists: near, if their value has passed a threshold, else far.
+A value that is far from its final one is mostly replaced before it is needed, so active vertices are kept in
+two lists: near, if their value has passed a threshold, else far.
 
 1. A round pushes from every vertex of near; those whose value improves enter near or far.
-2. When near is empty, the threshold moves to the value that a part of far passes, and beyond it by a step
-   that grows while there is little to do between two moves; what passes it becomes near.
+2. When near is empty, the threshold moves to a value that a part of far passes, and beyond it by a step that
+   grows while there is little to do between two moves; the vertices that pass it become near.
 
-A program needs no declaration for it: values are reduced by min or max, which come to one end in any order.
+A program needs no declaration for this: min and max lead to the same result in any order.
 
-`flags` tells where a vertex is.  One that passes the threshold while it is far enters near too, and its entry
-in far is stale.  One that has been near stays on the near side of the threshold, so it never enters far
-again, and each list has room for every vertex.
+`flags` gives the list of each vertex.  A vertex that passes the threshold while it is in far enters near too,
+and its entry in far becomes stale.  One that has been near stays on the near side of the threshold, so it
+never enters far again, and each list has room for every vertex.
 
-`narrow` does all of it on one thread, with no host between two rounds.  `wide` is one round on several.  They
-reduce by compare-and-swap, and exchange flags: the thread that finds another flag than NEAR enters the
-vertex, and a thread that takes a vertex marks it PASSED before it reads the value, so that an improvement is
-either read or enters the vertex once more.
+`narrow` does all of this on one thread, without returning to the host between rounds.  `wide` is one round on
+several threads.  They reduce by compare-and-swap, and exchange flags: the thread that finds a flag other than
+NEAR enters the vertex.  A thread that takes a vertex marks it PASSED before it reads the value, so that an
+improvement is either read or enters the vertex once more.
 
-Reading is bound by cache misses, so both ask for the rows of vertices a few places ahead.
+Reading is bound by cache misses, so both prefetch the rows of vertices a few places ahead.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 
 IDLE, FAR, NEAR, PASSED = 0, 1, 2, 3
-BUFFER = 512  # vertices that a thread gathers before it enters them in a list
-AHEAD = 4  # vertices between asking for values and reading them; rows are asked for twice as early
-ASKED = 8  # values that are asked for of a row
-SAMPLE = 256  # values of far that the threshold is chosen by
+BUFFER = 512  # vertices that a thread collects before it appends them to a list
+AHEAD = 4  # vertices between prefetching values and reading them; rows are prefetched twice as early
+ASKED = 8  # values that are prefetched for a row
+SAMPLE = 256  # values of far from which the threshold is chosen
 # Measured on grids, a road-like lattice, R-MAT of scale 18, a random, a citation and the Facebook graph:
-NEAR_PART = 32  # one vertex of far in so many becomes near
+NEAR_PART = 32  # 1/NEAR_PART of the vertices of far become near
 NEAR_LEAST = 32
-LITTLE = 1 << 14  # edges between two moves of the threshold, below which the next goes further
+LITTLE = 1 << 14  # if fewer edges lie between two moves of the threshold, the next goes further
 
 
 class NearFarKernels(NamedTuple):
@@ -63,12 +64,12 @@ class NearFarKernels(NamedTuple):
 
 
 def near_far_kernels(program: Program) -> NearFarKernels:
-    """Return the kernels of a program, compiled at their first call for each type of graph."""
+    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
     return _kernels(ProgramKey(program))
 
 
 def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) -> tuple[Callable, Callable]:
-    """Return, for kernels to call, whether a value passes a threshold, and where that moves next."""
+    """Return two functions for kernels: whether a value passes a threshold, and the next threshold."""
     descending = program.reducer == "max"
     to_dtype = getattr(np, program.dtype)
     identity = program.identity
@@ -79,7 +80,7 @@ def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) ->
 
     @compiler.inlined
     def moved_threshold(values, far, n_far, threshold, step, since):
-        """The next threshold, and the step that it was moved by beyond what was asked."""
+        """Return the next threshold, and the step by which it moved beyond the sampled value."""
         n_sample = min(n_far, SAMPLE)
         sample = np.empty(n_sample, values.dtype)
         for i in range(n_sample):
@@ -94,7 +95,7 @@ def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) ->
             step /= 2
         room = abs(np.float64(identity) - np.float64(passed))
         if not 2 * step < room:
-            return identity, step  # all that is left
+            return identity, step  # everything that is left
         further = to_dtype(step)
         return (passed - further if descending else passed + further), step
 
@@ -110,7 +111,7 @@ def _kernels(source: ProgramKey) -> NearFarKernels:
 
     @compiler.inlined
     def ask_ahead(row_offsets, columns, weights, values, near, i, end):
-        """Prefetch what the vertices after `near[i]` need; there are `end`."""
+        """Prefetch what the vertices after `near[i]` need; the list has `end` vertices."""
         row = row_offsets[near[min(i + 2 * AHEAD, end - 1)]]
         prefetch(columns, row)
         if weights is not None:
@@ -124,10 +125,10 @@ def _kernels(source: ProgramKey) -> NearFarKernels:
         row_offsets, columns, weights, degrees, values, near, n_near, spare, far, n_far, flags, threshold,
         step, since, most_edges, most_pushed,
     ):  # fmt: skip
-        """Work off both lists, until they are empty, near is wide or enough has been pushed.
+        """Process both lists, until they are empty, near is wide or enough edges have been pushed along.
 
-        Gives whether `near` and `spare` have changed places, the lengths of near and far, the edges of near,
-        the threshold, its step, the edges pushed along `since` it moved, and those pushed along now.
+        Return whether `near` and `spare` are swapped, the lengths of near and far, the edges of near, the
+        threshold, its step, the edges pushed along since it moved (`since`), and those of this call.
         """
         pushed = 0
         n_edges = 0
@@ -198,7 +199,7 @@ def _kernels(source: ProgramKey) -> NearFarKernels:
         row_offsets, columns, weights, degrees, values, bits, threshold, near, spare, far, tails, flags,
         begin, end,
     ):  # fmt: skip
-        """Push from `near[begin:end]`; `tails` has the lengths of `spare` and `far`."""
+        """Push from `near[begin:end]`; `tails` holds the lengths of `spare` and `far`."""
         found = np.empty(BUFFER, near.dtype)
         n_found = 0
         for i in range(begin, end):

@@ -13,7 +13,7 @@ from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.memory.model.program import LEAST_PAGE, OFFSET_BYTES, listed_at_once, page_bytes
 
-PAGE_SHARE = 4  # of what is free a page takes one part: the rest is for pushing, and other threads
+PAGE_SHARE = 4  # a page takes 1/PAGE_SHARE of what is free; the rest is for pushing and other threads
 NO_ROWS = np.empty(0, np.int64)
 
 
@@ -24,15 +24,15 @@ class Piece:
     Attributes
     ----------
     rows : int64 array
-        The vertices; empty: all from `row` on.
+        The vertices; if empty, all from `row` on.
     starts : int64 array, (items + 1,)
-        Where the edges of each begin in what is cut into parts.
+        Position of each item's first edge in the sequence that is cut into parts.
     edges : int64 array
-        Where they begin in the whole adjacency.
+        Position of each item's first edge in the whole adjacency.
     shift : int
-        Where `columns` begin in it.
+        Position in the whole adjacency at which `columns` begins.
     n_bytes : int
-        Bytes that were read for it.
+        Bytes that were read for this piece.
     """
 
     rows: Array
@@ -50,7 +50,7 @@ class Piece:
 
 
 class ResidentEdges:
-    """Edges that are all there: one piece."""
+    """Edges that are all in memory, as one piece."""
 
     def __init__(self, view: GatherView) -> None:
         self._into, self._weights = view.into, view.weights
@@ -84,9 +84,10 @@ class StreamedEdges:
     @classmethod
     @contextmanager
     def opened(cls, view: GatherView, reserved: int = 0) -> Iterator[StreamedEdges]:
-        """With its buffer charged to the budget of the pages.
+        """Open the edges, with a buffer for a page charged to the budget of the pages.
 
-        They are cut to what that has left beside the `reserved` bytes, which the run asks for next.
+        Pages are cut to fit the free bytes of the budget beside the `reserved` bytes, which the run allocates
+        next.
         """
         assert view.pages is not None
         budget = view.pages.budget
@@ -101,11 +102,11 @@ class StreamedEdges:
 
     @staticmethod
     def least_bytes(view: GatherView) -> int:
-        """Return the bytes of a buffer for which there always are pages."""
+        """Return the bytes of a buffer with which edges can always be streamed."""
         return _cut(view, LEAST_PAGE)[-1]
 
     def pieces(self, rows: Array | None) -> Iterator[Piece]:
-        """The pages that hold edges of `rows` (None: of all vertices), each valid until the next."""
+        """Yield the pages that hold edges of `rows` (None: of all vertices), each valid until the next."""
         bounds = None if rows is None else np.searchsorted(rows, self._firsts)
         for page in range(len(self._firsts) - 1):
             inside = None if rows is None else rows[bounds[page] : bounds[page + 1]]
@@ -130,13 +131,13 @@ class StreamedEdges:
         for some in _some(rows, self._into.n_vertices):
             starts, edges = _listed(some - row, offsets)
             yield Piece(some, row, starts, edges, first, columns, weights, n_bytes)
-            n_bytes = 0  # it has been read once
+            n_bytes = 0  # the page is read only once
 
 
 def _cut(view: GatherView, size: int) -> tuple[Array, int, int, int]:
-    """First rows of pages of `size` bytes, most edges and most rows of one, and the bytes of a buffer.
+    """Return the first rows of pages of `size` bytes, the most edges and rows of one, and a buffer's bytes.
 
-    One page may have the most edges, and another the most rows.  A longer row is a page by itself.
+    The most edges and the most rows may belong to different pages.  A longer row is a page by itself.
     """
     assert view.pages is not None
     firsts, offsets = view.pages.firsts, view.into.row_offsets
@@ -150,13 +151,13 @@ def _cut(view: GatherView, size: int) -> tuple[Array, int, int, int]:
 
 
 def _some(rows: Array, n_vertices: int) -> Iterator[Array]:
-    """The rows, as many at a time as are listed at once."""
+    """Return an iterator over the rows, with as many at a time as are listed at once."""
     step = listed_at_once(n_vertices)
     return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
 def _listed(rows: Array, offsets: Array) -> tuple[Array, Array]:
-    """Where the edges of these rows begin, put one after another and in the adjacency."""
+    """Return the positions of these rows' edges: when the rows are concatenated, and in the adjacency."""
     edges = offsets[rows]
     starts = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(offsets[rows + 1] - edges, out=starts[1:])

@@ -1,13 +1,13 @@
-"""Pushing iterations, for min and max: active vertices hand their values to their neighbours.
+"""Pushing iterations, for min and max: active vertices send their values to their neighbours.
 
-A synchronous round costs the edges of the active vertices, where a pull costs all edges and a notified one
-all edges into the active vertices' neighbours.  It runs on one thread, and so is for narrow rounds.
+A synchronous round costs the edges of the active vertices, whereas a pull costs all edges, and a notified one
+all edges into the active vertices' neighbours.  A round runs on one thread, so it is used for narrow rounds.
 
-An asynchronous push has no rounds that others see: it works off vertices in order of value, near before far
-(see `near_far`).  What is counted as an iteration is as much work as a pull: as many edges as there are.
+An asynchronous push has no rounds that are visible outside: it processes vertices in order of value, near
+before far (see `near_far`).  One iteration is as much work as a pull: as many edges as there are.
 
-Edges outside memory are mapped, and so can be pushed along like others; what a push holds for each vertex
-counts in their budget.
+Edges outside memory are mapped, so they can be pushed along like others; the memory that a push takes for
+each vertex is charged to their budget.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.memory.model.program import push_bytes, working_bytes
 from rapids_trav.programs.definition import Program
 
-ROUNDS = 1 << 12  # in one call, during which the process cannot be interrupted
-PUSHED = 1 << 24  # edges, likewise
-NARROW = 4  # a pull of all edges takes as long as a push on one thread along one edge in so many
+ROUNDS = 1 << 12  # rounds of one call, during which the process cannot be interrupted
+PUSHED = 1 << 24  # edges of one call, for the same reason
+NARROW = 4  # a pull of all edges takes as long as a push on one thread along 1/NARROW of them
 LISTS = "the lists of a push"
 
 
 def pays(work: ProgramWork) -> bool:
-    """Whether the next iteration had better push; an asynchronous run that pushes keeps to it."""
+    """Return whether the next iteration should push; an asynchronous run that pushes goes on pushing."""
     if not work.may_push:
         return False
     if work.options.asynchronous:
-        begun = work.lists is not None and work.view.pages is None  # streamed pages are read faster than rows
+        begun = work.lists is not None and work.view.pages is None  # streaming reads pages faster than rows
         return begun or NARROW * work.active_edges <= work.n_edges
     return NARROW * work.team.size * work.active_edges <= work.n_edges
 
 
 def least_room(view: GatherView, program: Program, options: RunOptions) -> int:
-    """Return the bytes of the limit without which a run cannot push that has to."""
+    """Return the bytes of the budget that a run with mode "push" needs to push; 0 if it does not have to."""
     needed = view.limited is not None and program.may_push and options.mode == "push"
     return push_bytes(run_shape(view, program, options)) if needed else 0
 
 
 def fits(view: GatherView, program: Program, options: RunOptions, free_bytes: int) -> bool:
-    """Return whether pages of so much memory leave room for pushing."""
+    """Return whether pages in `free_bytes` leave room for pushing."""
     shape = run_shape(view, program, options)
     left = free_bytes - working_bytes(shape)
     return push_bytes(shape) <= left - left // PAGE_SHARE
@@ -59,7 +59,7 @@ def fits(view: GatherView, program: Program, options: RunOptions, free_bytes: in
 
 @contextmanager
 def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bool]:
-    """Hold what pushing takes of the limit if there is room, and tell so; else the run never pushes."""
+    """Yield whether the budget has room for pushing, and hold it; without room the run never pushes."""
     budget = view.limited
     if budget is None or not program.may_push or options.mode not in ("auto", "push"):
         yield True
@@ -76,7 +76,7 @@ def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bo
 
 
 def iterate(work: ProgramWork, progress: RunProgress) -> None:
-    """Push: synchronously as many rounds as no caller looks at, or asynchronously one iteration's work."""
+    """Push: synchronously as many rounds as nobody inspects, or asynchronously the work of one iteration."""
     if work.lists is None:
         work.lists = PushLists(work)
     lists = work.lists
@@ -113,20 +113,20 @@ class PushLists:
         self.near, self.spare, self.far = (np.empty(n, dtype) for _ in range(3))
         self.flags = np.zeros(n, np.uint8)
         self.n_near = self.n_far = self.n_edges = 0
-        self.threshold = work.identity  # until it first moves
-        self.step = 0.0  # how far it moves beyond what was asked
-        self.pushed = LITTLE  # edges since it moved
-        self.current = False  # else `work.active` tells
+        self.threshold = work.identity  # until its first move
+        self.step = 0.0  # by which it moves beyond the sampled value
+        self.pushed = LITTLE  # edges pushed along since it moved
+        self.current = False  # whether the lists hold the active vertices; else `work.active` does
         self._buffers: tuple[Array, Array] | None = None
 
     def buffers(self, work: ProgramWork) -> tuple[Array, Array]:
-        """Room for a message and for a former value of each vertex of a round."""
+        """Return two buffers: for the messages and the former values of the vertices of a round."""
         if self._buffers is None:
             self._buffers = (np.empty_like(work.values), np.empty_like(work.values))
         return self._buffers
 
     def take(self, work: ProgramWork) -> None:
-        """The vertices that `work.active` marks, asynchronously into far, else into near."""
+        """Take the vertices that `work.active` marks, into far if asynchronous, else into near."""
         vertices = np.flatnonzero(work.active)
         self.n_near = self.n_far = self.n_edges = 0
         self.flags[:] = IDLE
@@ -140,13 +140,13 @@ class PushLists:
         self.current = True
 
     def active(self) -> Array:
-        """The vertices in the lists."""
+        """Return the vertices in the lists."""
         far = self.far[: self.n_far]
         return np.concatenate([self.near[: self.n_near], far[self.flags[far] == FAR]])
 
 
 def _work_off(work: ProgramWork, lists: PushLists) -> int:
-    """Push along about as many edges as there are, or until nothing is active; how many they were."""
+    """Push along about as many edges as there are, or until nothing is active; return their number."""
     pushed, enough, team = 0, max(work.n_edges, 1), work.team
     while pushed < enough and lists.n_near + lists.n_far:
         pushed += _narrow(work, lists, min(enough - pushed, PUSHED))
@@ -190,7 +190,7 @@ def _wide(work: ProgramWork, lists: PushLists) -> int:
 
 
 def marked(work: ProgramWork) -> Array:
-    """`work.active`, brought up to what the lists hold."""
+    """Return `work.active` after bringing it up to date with the lists."""
     if work.lists is not None and work.lists.current:
         work.active[:] = False
         work.active[work.lists.active()] = True

@@ -1,8 +1,8 @@
 """The loop of a synchronous push, with the program's functions compiled into it.
 
 Along each edge that leaves an active vertex the message is reduced into the neighbour's value at once.  The
-messages of a round are made before it, so that every vertex gets what a pull would give it; it runs on one
-thread.
+messages of a round are computed before it, so that every vertex gets the value that a pull would give it.  It
+runs on one thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IDLE, TOUCHED = 0, 1
 
 
 def push_rounds(program: Program) -> Callable:
-    """Return the kernel of a program, compiled at its first call for each type of graph."""
+    """Return the kernel of a program, which is compiled at its first call for each type of graph."""
     return _rounds(ProgramKey(program))
 
 
@@ -36,7 +36,7 @@ def _rounds(source: ProgramKey) -> Callable:
         row_offsets, columns, weights, degrees, values, messages, queue, n_queue, touched, offers, before,
         flags, most_edges, most_rounds,
     ):  # fmt: skip
-        """Rounds done, vertices in `queue` after them, their edges, and edges pushed along."""
+        """Push round by round; return rounds, vertices in `queue`, their edges, and edges pushed along."""
         n_rounds = 0
         n_edges = 0
         pushed = 0

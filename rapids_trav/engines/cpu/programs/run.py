@@ -3,13 +3,13 @@
 L. Ma et al., "Garaph", USENIX ATC 2017, sections 4 and 5.
 
 1. Each vertex's message is computed once, when its value changes, and read over all its out-edges.
-2. An iteration pulls (all vertices gather), notifies (those that an active vertex leads to gather) or,
-   where the program allows it and there is room, pushes (`push`).
-3. What gathers is cut into parts of as many edges each, which threads take one after another
+2. An iteration pulls (all vertices gather), notifies (only vertices that an active vertex leads to gather)
+   or, where the program allows it and there is room, pushes (`push`).
+3. The edges to gather over are cut into parts of equal length, which threads take one after another
    (`kernels`).  Streamed edges are read page by page into one buffer (`pages`).
 4. A synchronous run writes new values beside the old ones: every vertex sees its neighbours as they were
-   before the iteration, as in Jacobi's method.  An asynchronous one writes in place, and a vertex may see
-   some of them already new.
+   before the iteration, as in Jacobi's method.  An asynchronous run writes in place, and a vertex may see
+   neighbours that already have new values.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
 
 @contextmanager
 def _executor(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Iterator[Executor]:
-    """Yield what iterates the program, within the memory that it takes."""
+    """Yield the executor of the program, with its memory charged to the budget."""
     if takes_blocks(view, program, state, options):
         with opened(view, program, state, options) as blocks:
             yield blocks
@@ -62,7 +62,7 @@ def _executor(view: GatherView, program: Program, state: RunState, options: RunO
 
 
 class Sweeps:
-    """Iterations over edges in memory, or in pages that are read once in each; see `executor.Executor`."""
+    """Iterations over edges in memory, or in pages each of which is read once; see `executor.Executor`."""
 
     def __init__(self, work: ProgramWork, edges: ResidentEdges | StreamedEdges) -> None:
         self._work, self._edges = work, edges
@@ -103,12 +103,12 @@ class Sweeps:
 
 
 def _edges_of(view: GatherView, reserved: int) -> AbstractContextManager:
-    """The edges, streamed in what the budget leaves beside what is `reserved`."""
+    """Return the edges; streamed ones use what the budget leaves beside the `reserved` bytes."""
     return nullcontext(ResidentEdges(view)) if view.pages is None else StreamedEdges.opened(view, reserved)
 
 
 def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
-    """Return with how much memory a run does, whatever else the budget has."""
+    """Return the least memory with which the run works, whatever else the budget has."""
     if options.schedule == "paths" and view.pages is not None:
         return least_block_bytes(view, program, options)
     n_bytes = working_bytes(run_shape(view, program, options)) + push.least_room(view, program, options)
@@ -116,7 +116,7 @@ def least_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
 
 
 def choose(work: ProgramWork) -> str:
-    """How the next iteration goes: as asked, or by what is active."""
+    """Return the mode of the next iteration: as asked, or chosen by the active vertices."""
     program, asked, paged = work.program, work.options.mode, work.view.pages is not None
     if asked == "push" and not work.may_push:
         raise TravError(
@@ -135,7 +135,7 @@ def choose(work: ProgramWork) -> str:
 def iterate(
     work: ProgramWork, progress: RunProgress, edges: ResidentEdges | StreamedEdges, mode: str
 ) -> None:
-    """One iteration in which all vertices, or the notified ones, gather."""
+    """Run one iteration in which all vertices, or the notified ones, gather."""
     active, rows = work.n_active, None
     if mode == "notify":
         rows = notified(work)
@@ -174,7 +174,7 @@ def _gather_all(
 
 
 def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array:
-    """Gather over the edges of a piece, cut into `n_parts`, and apply; the sums of what the parts counted."""
+    """Gather over a piece's edges, cut into `n_parts`, and apply; return the sums of the parts' counts."""
     starts = piece.starts
     n_items, first, last = len(starts) - 1, int(starts[0]), int(starts[-1])
     if n_parts is None:
@@ -201,7 +201,7 @@ def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array
 
 
 def notified(work: ProgramWork) -> Array:
-    """The vertices that gather: those that active ones lead to and, with an `apply`, the active ones too."""
+    """Return the vertices that gather: those that active ones lead to and, with `apply`, the active ones."""
     marks = work.active.copy() if work.program.apply is not None else np.zeros_like(work.active)
     out, active = work.view.out, np.flatnonzero(work.active)
     work.team.run(notify_along, len(active), active, out.row_offsets, out.column_indices, marks, grain=1024)

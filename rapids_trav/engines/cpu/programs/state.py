@@ -1,4 +1,4 @@
-"""The arrays that a vertex program has in memory while it runs, and the record of what it did."""
+"""The arrays of a vertex program in memory while it runs, and the record of its iterations."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ VERTICES_PER_PART = 1 << 14
 class ProgramWork:
     """Values, messages and active vertices of a run.
 
-    `values` and `messages` are what an iteration reads, `new_values` and `new_messages` what it writes: the
-    same arrays in an asynchronous run, and messages are the values themselves without `scatter`.
+    An iteration reads `values` and `messages`, and writes `new_values` and `new_messages`.  In an
+    asynchronous run these are the same arrays.  Without `scatter` the messages are the values themselves.
 
     Attributes
     ----------
     active : bool array, (n,)
-        The active vertices, unless `lists` has them; `n_active` of them with `active_edges` out-edges.
+        The active vertices, unless `lists` holds them; there are `n_active`, with `active_edges` out-edges.
     out_weights : array or None
-        Weights beside `view.out.column_indices`.
+        Weights of the edges in `view.out.column_indices`.
     used_total, next_total : float
-        Sum of the program's `total`, as the last iteration used it and as the next will.
+        Sum of the program's `total` that the last iteration used, and the one that the next will use.
     residual : float
         Sum of the absolute changes in the last iteration; NaN without a tolerance.
     """
@@ -62,14 +62,14 @@ class ProgramWork:
 
         symmetric = view.out is view.into
         self.out_weights = view.weights if symmetric else view.out_weights
-        self.lists: Any = None  # those of `push`, once it has been used
+        self.lists: Any = None  # the lists of `push`, once it has been used
         self.has_room_to_push = has_room_to_push
 
         self.used_total, self.residual = state.total, state.residual
         self._begin()
 
     def restart(self, state: RunState) -> None:
-        """Go on from other values and active vertices, and choose again how."""
+        """Continue from other values and active vertices, and choose the mode anew."""
         self.values[:] = state.values
         self.active[:] = state.active
         self.lists = None
@@ -83,11 +83,11 @@ class ProgramWork:
 
     @cached_property
     def out_degrees(self) -> Array:
-        """How many edges leave each vertex, int64 (n,)."""
+        """Number of edges that leave each vertex, int64 (n,)."""
         return self.degrees if self.degrees.dtype.kind == "i" else np.diff(self.view.out.row_offsets)
 
     def _offer(self) -> float:
-        """Fill in the messages of all vertices; the sum of their `total`."""
+        """Compute the messages of all vertices; return the sum of their `total`."""
         if self.program.scatter is None and self.program.total is None:
             return 0.0
         sums = np.zeros(1 + len(self.values) // VERTICES_PER_PART)
@@ -100,12 +100,12 @@ class ProgramWork:
         return self.program.may_push and self.has_room_to_push and weights_are_there
 
     def swap(self) -> None:
-        """After every vertex has been applied: the new values are the values."""
+        """Make the new values current, after every vertex has been applied."""
         self.values, self.new_values = self.new_values, self.values
         self.messages, self.new_messages = self.new_messages, self.messages
 
     def take_over(self, rows: Array) -> None:
-        """After these vertices have been applied: likewise."""
+        """Make the new values of `rows` current, after these vertices have been applied."""
         if self.new_values is not self.values:
             self.values[rows] = self.new_values[rows]
         if self.new_messages is not self.messages and self.messages is not self.values:
@@ -113,18 +113,18 @@ class ProgramWork:
 
 
 def out_edges(out: Adjacency, vertices: Array) -> int:
-    """Count the edges that leave these vertices."""
+    """Return the number of edges that leave these vertices."""
     offsets = out.row_offsets
     return int((offsets[vertices + 1] - offsets[vertices]).sum(dtype=np.int64))
 
 
 def writable(array: Array) -> Array:
-    """Kernels are compiled for arrays that may be written; one mapped from a file may not be."""
+    """Return a writable array, since kernels are compiled for those; a read-only one is copied."""
     return array if array.flags.writeable else np.array(array)
 
 
 class RunProgress:
-    """Iterations done, and what each did if a trace is wanted."""
+    """Number of iterations done, and a trace of them if it is wanted."""
 
     def __init__(self, iteration: int, trace: bool) -> None:
         self.iteration = iteration

@@ -1,1 +1,1 @@
-"""How the CPU engine compiles and runs its kernels."""
+"""Compilation and execution of the CPU engine's kernels."""

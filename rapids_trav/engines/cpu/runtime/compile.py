@@ -1,4 +1,4 @@
-"""How the CPU engine compiles its kernels and runs them: `jit.kernels`, with each launch counted."""
+"""The compiler and the threads of the CPU engine: those of `jit.kernels`, with each launch counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["PIECES_PER_THREAD", "Team", "kernel", "require_compiler"]
 
 
 class Team(Threads):
-    """The threads of one question."""
+    """The threads that work on one question, with their launches counted."""
 
     def run(self, function: Callable, n_items: int, *arguments: object, grain: int) -> list:
         launched(function.__name__)

@@ -1,7 +1,7 @@
-"""Machine instructions that Numba has no public name for.
+"""Machine instructions for which Numba has no public function.
 
-Atomic operations but `exchange` are relaxed: they order nothing but their own word.  Steps of a search are
-separated by joining the threads, which orders everything else.
+Atomic operations other than `exchange` are relaxed: they order nothing but accesses to their own word.  Steps
+of a search are separated by joining the threads, which orders everything else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _item_pointer(context, builder, array_type, array, index):
 
 @intrinsic
 def compare_and_swap(typing_context, array, index, expected, desired):
-    """Store `desired` in `array[index]` if it holds `expected`; what it held before."""
+    """Store `desired` in `array[index]` if it holds `expected`; return the former value."""
 
     def generate(context, builder, signature, args):
         pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
@@ -31,7 +31,7 @@ def compare_and_swap(typing_context, array, index, expected, desired):
 
 @intrinsic
 def fetch_and_add(typing_context, array, index, amount):
-    """Add `amount` to `array[index]`; what it held before."""
+    """Add `amount` to `array[index]`; return the former value."""
 
     def generate(context, builder, signature, args):
         pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
@@ -42,7 +42,7 @@ def fetch_and_add(typing_context, array, index, amount):
 
 @intrinsic
 def exchange(typing_context, array, index, desired):
-    """Store `desired` in `array[index]`; what it held before.  Acquires and releases."""
+    """Store `desired` in `array[index]`; return the former value.  Acquires and releases."""
 
     def generate(context, builder, signature, args):
         pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
@@ -53,7 +53,7 @@ def exchange(typing_context, array, index, desired):
 
 @intrinsic
 def prefetch(typing_context, array, index):
-    """Ask for the cache line of `array[index]`, which need not exist."""
+    """Prefetch the cache line of `array[index]`, which need not exist."""
 
     def generate(context, builder, signature, args):
         pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
@@ -73,7 +73,7 @@ def prefetch(typing_context, array, index):
 
 @intrinsic
 def trailing_zeros(typing_context, word):
-    """Position of the lowest set bit of a 64-bit `word` that is not zero."""
+    """Return the position of the lowest set bit of a 64-bit `word`, which must not be zero."""
 
     def generate(context, builder, signature, args):
         return builder.cttz(args[0], ir.IntType(1)(1))
@@ -83,7 +83,7 @@ def trailing_zeros(typing_context, word):
 
 @intrinsic
 def population_count(typing_context, word):
-    """Count the set bits of a 64-bit `word`."""
+    """Return the number of set bits of a 64-bit `word`."""
 
     def generate(context, builder, signature, args):
         return builder.ctpop(args[0])
@@ -93,7 +93,7 @@ def population_count(typing_context, word):
 
 @intrinsic
 def bits_of(typing_context, value):
-    """Return the bits of a number as a signed integer of its width; an integer is returned as it is."""
+    """Return the bits of a number as a signed integer of the same width; an integer is returned unchanged."""
 
     def generate(context, builder, signature, args):
         return builder.bitcast(args[0], context.get_value_type(signature.return_type))

@@ -1,11 +1,11 @@
-"""Independent searches from many sources, run together 64 to the word (bfs_each).
+"""Independent searches from many sources, run together 64 to a word (bfs_each).
 
 M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014;
 H. Liu, H. Huang, Y. Hu, "iBFS: Concurrent Breadth-First Search on GPUs", SIGMOD 2016.
 
 Searches that are at the same vertex on the same level share the reading of its row.  Sources are taken in
-batches of a few words; each level of a batch: 1. push or pull the frontier's bits; 2. settle them: write
-distances, count; 3. one read by the host, which chooses the next direction.
+batches of a few words.  Each level of a batch: 1. push or pull the frontier's bits; 2. settle them: write
+distances and count; 3. the host reads the counts once and chooses the next direction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.interface import BfsOptions, Search, View
 
 WORD = 64
-WORDS = 4  # words of a batch: rows are read once for 256 sources
+WORDS = 4  # words of a batch: each row is read once for 256 sources
 HEAVY_DEGREE = loader.TUNABLES["bfs_batch.cu"]["HEAVY_DEGREE"]
 # Pull once the frontier has more than 1/ALPHA of the edges of vertices that some search has yet to reach.
 ALPHA = 4
@@ -47,7 +47,7 @@ def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
 def one_by_one(
     search: Callable[[View, Array, BfsOptions], Search], view: View, sources: Array, options: BfsOptions
 ) -> Search:
-    """Return the distances and predecessors of `search_each`, by a search that knows only joint frontiers."""
+    """Run the searches of `search_each` one after another, for variants that only support joint frontiers."""
     shape = (len(sources), view.n_vertices)
     distance = cupy.empty(shape, np.int32)
     predecessor = cupy.empty(shape, view.out.column_indices.dtype) if options.predecessors else None
@@ -97,11 +97,11 @@ class _Batch:
 
     @property
     def state_bytes(self) -> int:
-        """Bytes that a level reads and writes besides the edges: frontier, next and visited."""
+        """Bytes that a level reads and writes in addition to the edges: frontier, next and visited."""
         return 3 * self._frontier.nbytes
 
     def begin(self) -> Counts:
-        """Puts every search at its source."""
+        """Put every search at its source."""
         self._kernels.launch(
             "batch_seed", len(self._sources), self._sources, len(self._sources), self._words, self._next
         )

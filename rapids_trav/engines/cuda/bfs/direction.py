@@ -1,10 +1,10 @@
-"""Direction-optimising search, a launch or two for each step (variant direction).
+"""Direction-optimising search with one or two launches for each step (variant direction).
 
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
-Each level: 1. the policy chooses push or pull from what the level before found; 2. the frontier is turned
-into the form that this direction reads, a queue or a bitmap; 3. the step runs, and gives the next frontier in
-the same form.  The fused search chooses on the device; this one is easier to follow and to trace.
+Each level: 1. the policy chooses push or pull from the counts of the level before; 2. the frontier is
+converted to the form that this direction reads, a queue or a bitmap; 3. the step runs, and produces the next
+frontier in the same form.  The fused search chooses on the device; this one is easier to follow and to trace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = 32
 
 
 def search(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Joint search from `sources` in the directions that `options.policy` chooses."""
+    """Search from `sources` jointly, in the directions that `options.policy` chooses."""
     policy = make_policy(options.policy, view.n_vertices, view.out.n_edges)
     progress = SearchProgress(view, sources, options)
     steps = _Steps(view, progress)
@@ -60,7 +60,7 @@ class _Steps:
         self._light = self._heavy = 0
 
     def begin(self) -> tuple[int, int]:
-        """Queues the sources; returns how many there are and the sum of their out-degrees."""
+        """Queue the sources; return their number and the sum of their out-degrees."""
         sources = self._progress.sources
         counts = self._fill_queue("enqueue", len(sources), sources, len(sources))
         return len(sources), counts.scout

@@ -1,4 +1,4 @@
-"""Sums over the distances of many searches, 64 of which are held at a time."""
+"""Sums over the distances of many searches, of which 64 at a time are in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE = 64
 def distance_sums(
     search_each: Callable[[View, Array, BfsOptions], Search], view: View, sources: Array, of: SumsOf
 ) -> DistanceSums:
-    """Search from each of the distinct `sources`, and add up distances at each vertex or for each source."""
+    """Search from each of the distinct `sources`, and sum the distances at each vertex or for each source."""
     axis = 0 if of == "vertices" else 1
     parts: list[DistanceSums] = []
     for first in range(0, len(sources), AT_ONCE):

@@ -3,10 +3,10 @@
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012;
 D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
 
-The idea: a level of a small frontier costs less than telling the host about it, so the host is not told.  The
-device chooses each level's direction and stops by itself; the host launches once and gets arrays back.
+A level of a small frontier takes less time than a report to the host, so there is none.  The device chooses
+each level's direction and stops by itself; the host launches once and gets arrays back.
 
-Steps: take the working memory, in one allocation that stays if it is small; launch.
+Steps: take the working memory, in one allocation that is kept if it is small; launch.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from rapids_trav.memory.model.search import TRACE_COLUMNS, TRACE_LEVELS, trace_l
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is not a hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
-CONTROL_BYTES = 512  # no less than the kernel's `Control`
-WHOLE_QUEUE = 1 << 18  # most vertices of a graph that has a place for each of them in a queue
-ANY = 2**63 - 1  # edges of a frontier
-KEPT_BYTES = 1 << 26  # most working memory that stays between searches
-MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # by the bytes of an offset
-PUSHED, PULLED, PUSHED_ALONE = range(3)  # how a level was made
+CONTROL_BYTES = 512  # at least the size of the kernel's `Control`
+WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a place for each
+ANY = 2**63 - 1  # "any number of edges" of a frontier
+KEPT_BYTES = 1 << 26  # most working memory that is kept between searches
+MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # keyed by bytes of an offset
+PUSHED, PULLED, PUSHED_ALONE = range(3)  # the step that made a level
 HUB_WORDS = 1024  # most words of the frontier in shared memory
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
-# it has fewer vertices than the unvisited part over beta.  Few edges are pushed anyway (see `CudaEngine`).
+# it has fewer vertices than the unvisited part over beta.  Few edges are always pushed (see `CudaEngine`).
 ALPHA, BETA = 20.0, 24.0
 
-# Threads of a block; there is one block to a multiprocessor.  More of them keep more of memory busy, fewer
-# meet sooner at the end of a level: so it goes by what a level has to do.
+# Threads of a block; there is one block to a multiprocessor.  More threads keep more of the memory system
+# busy, fewer meet sooner at the end of a level, so the choice depends on the work of a level.
 SMALL_BLOCK, LARGE_BLOCK = 512, 1024
 SMALL_DEGREE = 16
 
@@ -70,13 +70,13 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
 
 
 def _block_size(out: Adjacency) -> int:
-    # With 64-bit ids a thread needs more registers than a full block leaves it.
+    # With 64-bit ids a thread needs more registers than a full block has for it.
     wide = out.column_indices.dtype.itemsize == 8
     return SMALL_BLOCK if wide or out.n_edges < SMALL_DEGREE * out.n_vertices else LARGE_BLOCK
 
 
 class Workspace:
-    """The memory that the searches on one stream count, meet and work in, one after another."""
+    """The memory in which the searches on one stream, one after another, count, synchronise and work."""
 
     def __init__(self, keeps: bool = True) -> None:
         self.control = cupy.zeros(CONTROL_BYTES, np.uint8)
@@ -84,12 +84,12 @@ class Workspace:
         self._memory: cupy.cuda.MemoryPointer = None
 
     def memory(self, n_bytes: int, keep: bool) -> cupy.cuda.MemoryPointer:
-        """So many bytes at least: those kept, if they suffice, as an allocation takes its time."""
+        """Return at least `n_bytes`: the memory kept, if it suffices, since an allocation takes time."""
         memory = self._memory
         if memory is None or memory.mem.size < n_bytes:
             keep = keep and self._keeps and n_bytes <= KEPT_BYTES
             if keep:
-                self._memory = None  # in time to make room
+                self._memory = None  # freed first, to make room
             memory = cupy.cuda.alloc(n_bytes)
             if keep:
                 self._memory = memory
@@ -107,8 +107,8 @@ def bfs_fused(
 ) -> Search:
     """Search from `sources` (unique internal ids, one joint frontier) in one launch.
 
-    A source of -1 counts as none.  `workspace` is used by the searches of one stream alone; for the others
-    see `CudaEngine`.
+    A source of -1 counts as none.  `workspace` must only be used by the searches of one stream; for the other
+    parameters see `CudaEngine`.
     """
     out, into = view.out, view.into
     n_vertices, vertex = view.n_vertices, out.column_indices.dtype
@@ -122,7 +122,7 @@ def bfs_fused(
     trace = cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
     sides = (out,) if into is out else (out, into)
     outside = any(lies_outside(side.column_indices) for side in sides)
-    counted = outside or getattr(view, "limited", False)  # in a budget, for which queues may be shorter
+    counted = outside or getattr(view, "limited", False)  # charged to a budget, so queues may be shorter
     begins, n_bytes, capacity = _layout(
         n_vertices,
         max(_n_hubs(side) for side in sides),
@@ -131,7 +131,7 @@ def bfs_fused(
         len(sources),
         whole=n_vertices <= WHOLE_QUEUE and not counted,
     )
-    memory = workspace.memory(n_bytes, keep=not counted)  # what stays would count in no budget
+    memory = workspace.memory(n_bytes, keep=not counted)  # kept memory would not be charged
 
     block_size = _block_size(out)
     kernels = load_for(
@@ -141,7 +141,7 @@ def bfs_fused(
         BLOCK_SIZE=block_size,
         PREDECESSORS=int(options.predecessors),
         TRACE=int(options.trace),
-        # Edges are in two places; or all in the host's memory, and are to be counted.
+        # The edges are in two places; or all are in host memory, and reads of them are to be counted.
         PAGED=int(any(side.resident is not None for side in sides) or (options.trace and outside)),
         **TUNED,
     )
@@ -163,7 +163,7 @@ def bfs_fused(
         n_vertices=n_vertices,
         n_linked=max(side.n_linked for side in sides),
         n_sources=len(sources),
-        # In a symmetric graph the only edge of a leaf leads back to where the search came from.
+        # In a symmetric graph the only edge of a leaf leads back to the vertex from which it was reached.
         leaf_degree=1 if into is out else 0,
         hub_words=0 if hub_degree is None else _hub_words(sides, hub_degree),
         depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
@@ -172,7 +172,7 @@ def bfs_fused(
         neighbor_degree=float(out.neighbor_degree),
         trace_capacity=0 if trace is None else len(trace),
     )
-    # CuPy passes a NumPy array of one entry by its value.
+    # CuPy passes a NumPy array of one entry by value.
     by_value = np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())
     kernels.run("bfs_fused", (blocks,), block_size, (by_value,))
@@ -183,7 +183,7 @@ def bfs_fused(
 def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
     """Return the kernel's arguments for an adjacency, part of which may be resident (see `Adjacency`)."""
     offsets = adjacency.row_offsets
-    # The kernel compares in the type of offsets: in a narrow one, 2^63 - 1 would be -1.
+    # The kernel compares in the type of the offsets: in 32 bits, 2^63 - 1 would be -1.
     begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
     return {
         f"{side}_offsets": _pointer(offsets),
@@ -201,13 +201,15 @@ def _n_hubs(adjacency: Adjacency) -> int:
 def _layout(
     n_vertices: int, n_hubs: int, vertex_bytes: int, edge_bytes: int, n_sources: int, whole: bool
 ) -> tuple[tuple[int, ...], int, int]:
-    """Where the parts of the working memory begin, the bytes of it, and the edges of a frontier for which the
-    queues suffice: any, if they are `whole`.
+    """Lay out the working memory; return the parts' first bytes, the total, and the queues' capacity.
+
+    The capacity is the most edges of a frontier for which the queues suffice: any number, if they are
+    `whole`.
     """
     bitmap = 4 * -(-n_vertices // 32)
-    # What a pull step hands back to push, twice over, and what one block leaves.
+    # Entries that a pull step hands back to push, with a factor of two, and those left by a single block.
     capacity = int(2 * n_vertices / BETA) + TUNED["SOLO_EDGES"] + n_sources
-    whole = whole or n_vertices <= capacity  # a vertex is queued once
+    whole = whole or n_vertices <= capacity  # a vertex is queued only once
     narrow = (n_vertices if whole else capacity) * ctypes.sizeof(NARROW_ITEM[vertex_bytes, edge_bytes])
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
@@ -227,10 +229,11 @@ def _pointer(array: Array | None) -> int | None:
 
 
 def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
-    """Words of the frontier, from the first on, that hold the hubs: vertices of `least_degree` edges or more.
+    """Return the number of frontier words, from the first on, that hold the hubs.
 
-    They stand first where the vertices are sorted by degree; hubs behind the first vertex with fewer edges
-    are left out.  Looked up once for each adjacency: the host waits for it.
+    Hubs are vertices of `least_degree` edges or more.  They come first if the vertices are sorted by degree;
+    hubs after the first vertex with fewer edges are left out.  The number is computed once for each
+    adjacency, since the host waits for it.
     """
     known = sides[0].hub_words
     if least_degree not in known:

@@ -1,6 +1,7 @@
 """The arguments of the fused search's kernel, field by field as `Arguments` in `kernels/fused_state.cuh`.
 
-In one struct: CuPy converts each argument of a launch by itself, and three dozen take longer than a level.
+They are in one struct, because CuPy converts each argument of a launch separately, and three dozen
+conversions take longer than a level.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _struct(vertex: Any) -> type[ctypes.Structure]:
 
 
 def _narrow_item(vertex: Any, edge: Any) -> type[ctypes.Structure]:
-    """`NarrowItem` of `kernels/fused_state.cuh`, whose places in memory are of whole 16 bytes."""
+    """Return `NarrowItem` of `kernels/fused_state.cuh`, whose size is a multiple of 16 bytes."""
     fields = [("begin", edge), ("vertex", vertex), ("degree", ctypes.c_uint32)]
     own = ctypes.sizeof(type("Item", (ctypes.Structure,), {"_fields_": fields}))
     padding = ("padding", ctypes.c_uint8 * (-own % 16))
@@ -58,6 +59,6 @@ def _narrow_item(vertex: Any, edge: Any) -> type[ctypes.Structure]:
 
 
 _INTEGERS = {4: ctypes.c_int32, 8: ctypes.c_int64}
-# By the bytes of a vertex and of an offset.
+# Keyed by the bytes of a vertex and of an offset.
 NARROW_ITEM = {(v, e): _narrow_item(_INTEGERS[v], _INTEGERS[e]) for v in (4, 8) for e in (4, 8)}
-ARGUMENTS = {4: _struct(ctypes.c_int32), 8: _struct(ctypes.c_int64)}  # by the bytes of a vertex
+ARGUMENTS = {4: _struct(ctypes.c_int32), 8: _struct(ctypes.c_int64)}  # keyed by bytes of a vertex

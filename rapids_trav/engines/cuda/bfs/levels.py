@@ -1,6 +1,6 @@
-"""The common parts of all searches that are driven from the host, level by level.
+"""The common parts of all searches that the host drives level by level.
 
-A level is a launch or two and one small read: the row of counters that the kernels filled.
+A level is one or two launches and one small read: the row of counters that the kernels filled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DISTANCE_BYTES = 4
 
 
 class Counts(NamedTuple):
-    """A level's counters, in the order of `enum Counter` in `kernels/level.cuh`."""
+    """The counters of a level, in the order of `enum Counter` in `kernels/level.cuh`."""
 
     found: int
     frontier: int
@@ -51,13 +51,13 @@ class Counters:
         return self._rows[self._row]
 
     def read(self) -> Counts:
-        """Return the current row after waiting for the kernels."""
+        """Wait for the kernels and return the current row."""
         self._rows[self._row].get(out=self._host)
         return Counts(*self._host.tolist())
 
 
 class SearchProgress:
-    """Distances and predecessors of a search under way, where it must stop, and its trace."""
+    """Distances and predecessors of a running search, its stopping rule, and its trace."""
 
     def __init__(self, view: View, sources: Array, options: BfsOptions) -> None:
         vertex_type = view.out.column_indices.dtype
@@ -69,7 +69,7 @@ class SearchProgress:
         self._options = options
 
     def levels(self) -> Iterator[int]:
-        """1, 2, ... up to the depth limit, or until no target is left to find."""
+        """Yield 1, 2, ... up to the depth limit, or until no target is left to find."""
         self.recorder.start()
         return levels(self._options, self.distance)
 
@@ -88,7 +88,7 @@ def levels(options: BfsOptions, distance: Array) -> Iterator[int]:
 
 
 class CudaRecorder:
-    """The trace: one row a level, timed by the host from the end of the level before."""
+    """Recorder of a trace: one row per level, timed by the host from the end of the level before."""
 
     def __init__(self, out: Adjacency, active: bool) -> None:
         self.rows: list[LevelTrace] = []
@@ -99,7 +99,7 @@ class CudaRecorder:
         self._last = perf_counter()
 
     def start(self) -> None:
-        """Leave the time up to now out of the next row."""
+        """Restart the clock, so that the time up to now is not in the next row."""
         self._last = perf_counter()
 
     def push(self, level: int, frontier: int, edges: int, scanned: int = 0) -> None:

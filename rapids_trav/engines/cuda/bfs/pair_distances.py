@@ -1,4 +1,4 @@
-"""Distances of single pairs, by searches from the first vertices, 64 at a time."""
+"""Distances of single pairs, by searches from the first vertex of each, 64 at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE = 64
 def pair_distances(
     search_each: Callable[[View, Array, BfsOptions], Search], view: View, starts: Array, ends: Array
 ) -> PairDistances:
-    """Return the distance from each of `starts` to that of `ends` beside it."""
+    """Return the distance from each of `starts` to the vertex at the same position in `ends`."""
     distance = cupy.full(len(starts), -1, np.int32)
     sources, source = cupy.unique(starts, return_inverse=True)
     for first in range(0, len(sources), AT_ONCE):

@@ -11,7 +11,7 @@ from rapids_trav.engines.searches import PathShares, View
 
 
 def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
-    """Add up the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+    """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
     out, n = view.out, view.n_vertices
     kernels = loader.load_for("path_shares.cu", out)
     of_vertices, reached = cupy.zeros(n), cupy.zeros(n, np.int64)
@@ -25,7 +25,7 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
         paths.fill(0)
         n_found.fill(1)
         order[0], distance[source], paths[source] = source, 0, 1
-        firsts = [0, 1]  # of each level's vertices in `order`
+        firsts = [0, 1]  # first position of each level in `order`
         while firsts[-1] > firsts[-2]:
             first, size = firsts[-2], firsts[-1] - firsts[-2]
             kernels.launch(

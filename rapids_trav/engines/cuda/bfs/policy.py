@@ -1,10 +1,10 @@
-"""When a direction-optimising search turns from push to pull and back: plain arithmetic, no GPU.
+"""Policies for turning from push to pull and back: plain arithmetic, no GPU.
 
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012, and the GAP
 Benchmark Suite, arXiv:1508.03619, whose reference code counts a little differently.
 
-A policy is asked once a level, with what the level before reached: `frontier` vertices, which have `scout`
-out-edges together.  It answers "push" or "pull", and takes its own answer as what then happens.
+A policy is asked once per level, with the outcome of the level before: `frontier` vertices with `scout`
+out-edges in total.  It answers "push" or "pull", and assumes that its answer is carried out.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rapids_trav.errors import TravError
 
 
 class Policy(Protocol):
-    """Chooses the direction of each level."""
+    """A rule that chooses the direction of each level."""
 
     def choose(self, frontier: int, scout: int) -> str:
-        """Choose the direction for a frontier of that many vertices with that many out-edges."""
+        """Return the direction for a frontier of that many vertices with that many out-edges."""
 
 
 class Forced:
-    """Always the same direction."""
+    """A policy that always gives the same direction."""
 
     def __init__(self, direction: str) -> None:
         self._direction = direction
@@ -32,7 +32,7 @@ class Forced:
 
 
 class Beamer:
-    """Pull from 1/alpha of the unexplored edges in the frontier on, until it falls below n/beta vertices."""
+    """Pull once the frontier has 1/alpha of the unexplored edges, until it has fewer than n/beta vertices."""
 
     alpha = 14
     beta = 24
@@ -52,10 +52,10 @@ class Beamer:
 
 
 class Gap:
-    """As Beamer, with integer division, and two habits of GAP's code.
+    """Beamer's rule with integer division and two peculiarities of GAP's code.
 
-    Only pushed levels take their edges off `edges_to_check`, so the estimate stays high after a pull; and
-    pulling goes on while the frontier grows, however small it is.
+    Only pushed levels subtract their edges from `edges_to_check`, so the estimate stays high after a pull;
+    and pulling continues while the frontier grows, however small it is.
     """
 
     alpha = 15

@@ -1,4 +1,4 @@
-"""The plain searches, one launch a level (variants push, pull, edge, frontier, private).
+"""The plain searches, with one launch per level (variants push, pull, edge, frontier, private).
 
 W. Hwu, D. Kirk, I. El Hajj, "Programming Massively Parallel Processors", 4th edition, chapter 15.
 
@@ -22,7 +22,7 @@ QUEUE_COUNTERS = ("kept", "overflowed", "reserved")  # in the order of `QueueCou
 
 
 def push(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Thread for each vertex, over out-edges; no atomics."""
+    """Search with a thread for each vertex, over out-edges; no atomic operations."""
     adjacency = view.out
     kernels = loader.load_for("bfs_push.cu", adjacency)
     progress, counters = SearchProgress(view, sources, options), Counters()
@@ -46,7 +46,7 @@ def push(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def pull(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Thread for each unreached vertex, over in-edges up to the first parent."""
+    """Search with a thread for each unreached vertex, over in-edges up to the first parent."""
     adjacency = view.into
     kernels = loader.load_for("bfs_pull.cu", adjacency)
     progress, counters = SearchProgress(view, sources, options), Counters()
@@ -72,7 +72,7 @@ def pull(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def edge(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Thread for each edge, all of them on every level."""
+    """Search with a thread for each edge; every level examines all edges."""
     edges = view.coo
     n_edges = len(edges.src)
     kernels = loader.load("bfs_edge.cu", vertex_bits=8 * edges.src.dtype.itemsize)
@@ -98,14 +98,14 @@ def edge(view: View, sources: Array, options: BfsOptions) -> Search:
 
 
 def frontier(view: View, sources: Array, options: BfsOptions) -> Search:
-    """Thread for each vertex of a queue, each new vertex appended by the thread that claimed it."""
+    """Search with a thread for each vertex of a queue; the thread that claims a new vertex appends it."""
     return _queue(view, sources, options, "bfs_frontier")
 
 
 def private(view: View, sources: Array, options: BfsOptions, capacity: int) -> Search:
-    """As `frontier`, with `capacity` vertices of each block's queue in shared memory.
+    """Search as `frontier` does, with `capacity` vertices of each block's queue in shared memory.
 
-    With a trace, what the blocks' queues did is counted (see `Search.counters`).
+    With a trace, the uses of the blocks' queues are counted (see `Search.counters`).
     """
     counts = cupy.zeros(len(QUEUE_COUNTERS), np.uint64) if options.trace else None
     tunables = {"PRIVATE_CAPACITY": capacity, "COUNTS": int(options.trace)}
@@ -118,7 +118,7 @@ def private(view: View, sources: Array, options: BfsOptions, capacity: int) -> S
 def _queue(
     view: View, sources: Array, options: BfsOptions, kernel: str, *more: Array | None, **tunables: int
 ) -> Search:
-    """Level by level with a kernel over the queue, which takes `more` behind its counters."""
+    """Search level by level with a kernel over the queue, which takes `more` after its counters."""
     adjacency = view.out
     kernels = loader.load_for("bfs_frontier.cu", adjacency, cooperative=False, **tunables)
     progress, counters = SearchProgress(view, sources, options), Counters()

@@ -1,1 +1,1 @@
-"""Compressed rows from edges on a GPU."""
+"""Building of compressed rows from edges on a GPU."""

@@ -1,4 +1,4 @@
-"""Host memory that the GPU reaches, and the rows of an adjacency there as its kernels read them."""
+"""Host memory that the GPU can access, and adjacencies stored there in the form that kernels read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def place_edges(
     placed: Array,
     placed_weights: Array | None,
 ) -> None:
-    """As `places.place_plainly`, on the GPU and with nothing beside the arrays."""
+    """Place edges as `places.place_plainly` does, on the GPU and without temporary arrays."""
     import cupy
 
     from rapids_trav.engines.cuda.runtime import loader
@@ -42,7 +42,7 @@ def place_edges(
 
 
 def over_host(array: Array) -> Array | None:
-    """Return the GPU's view of an array from `empty_pinned`, or of a slice of one; else None."""
+    """Return the GPU's view of an array from `empty_pinned`, or of a slice of one; None for other arrays."""
     import cupy
 
     if array.nbytes == 0:
@@ -62,10 +62,10 @@ def lies_outside(array: Array) -> bool:
 
 
 def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
-    """Return an adjacency of host arrays as kernels read it.
+    """Return an adjacency of host arrays in the form that kernels read.
 
-    Offsets and first neighbours are on the device, columns stay where they are; of the edges from
-    `first_resident` on the device has a copy as well.
+    Offsets and first neighbours are on the device; columns stay where they are.  The device also has a copy
+    of the edges from `first_resident` on.
     """
     import cupy
 
@@ -95,7 +95,7 @@ def on_device(adjacency: Adjacency) -> Adjacency:
 
 
 def _offsets(adjacency: Adjacency) -> Array:
-    """Return the row offsets on the device, in the type that kernels take."""
+    """Return the row offsets on the device, in the dtype that kernels take."""
     import cupy
 
     from rapids_trav.engines.cuda.build import in_memory

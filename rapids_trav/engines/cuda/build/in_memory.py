@@ -1,12 +1,12 @@
-"""Compressed rows from edges: pack, sort, unpack.
+"""Building of compressed rows from edges in GPU memory: pack, sort, unpack.
 
 1. Pack each edge into a 64-bit key, row in the high half and column in the low, straight into one array for
    all chunks.  2. Sort the keys in place (a radix sort).  3. Row r starts at the first key that is not below
    r * 2^32; the columns are the low halves.
 
-Peak memory, with M entries (twice the edges if symmetric): 16 M bytes during the sort, that is the keys and
-the sort's other buffer, and the chunk in hand.  Where M is large, the rows are built in a few ranges, one
-after another, so that the sort takes a part of that: 10 M bytes with the edges and the columns.  With 2^31
+Peak memory, with M entries (twice the edges if symmetric): 16 M bytes during the sort, for the keys and the
+sort's other buffer, and the current chunk.  If M is large, the rows are built in a few ranges, one after
+another, so that the sort takes only a part of that: 10 M bytes with the edges and the columns.  With 2^31
 vertices or more a key does not fit into 64 bits; rows and columns are then sorted through an index, at about
 48 M bytes.
 
@@ -31,12 +31,12 @@ Chunks = Callable[[], Iterable[tuple[Array, ...]]]
 Parts = list[tuple[Array, ...]]
 
 _WIDE = 2**31
-NARROW_OFFSETS = 2**31 - 2**16  # kernels look a few thousand entries past the end of a row
+NARROW_OFFSETS = 2**31 - 2**16  # kernels index a few thousand entries past the end of a row
 _KEY_SHIFT = 32
-RANGES = 8  # of the rows of a large adjacency
-LARGE = 1 << 26  # entries from which it is: smaller ones fit, and are sorted in one go
-_ROW_BLOCKS = 4096  # that ranges are put together of
-HUB_DEGREE = 128  # most entries of a row that is not a hub's
+RANGES = 8  # ranges of rows of a large adjacency
+LARGE = 1 << 26  # entries of a large adjacency: smaller ones fit, and are sorted at once
+_ROW_BLOCKS = 4096  # blocks of rows from which ranges are composed
+HUB_DEGREE = 128  # most entries of a row that is not a hub
 
 
 def build_adjacency(
@@ -47,8 +47,9 @@ def build_adjacency(
     transpose: bool = False,
     large: int = LARGE,
 ) -> Adjacency:
-    """Adjacency of the edges u -> v in `chunks()`, with weights if these are triples, as the engine
-    interface has it.
+    """Build an adjacency of the edges u -> v in `chunks()`, with weights if these are triples.
+
+    See `interface.Builder.build_adjacency`.
     """
 
     # All chunks are held while they are packed, which takes less than the sort that follows.
@@ -77,7 +78,7 @@ def _narrow_adjacency(parts: Parts, n_vertices: int, n_entries: int, symmetric: 
 
 
 def _adjacency_by_ranges(parts: Parts, n_vertices: int, n_entries: int, symmetric: bool) -> Adjacency:
-    """The same, of one range of rows after another; empties `parts`."""
+    """Build the adjacency one range of rows after another; empties `parts`."""
     kernels = loader.load("build.cu")
     parts[:] = [tuple(cupy.ascontiguousarray(end, np.int32) for end in part[:2]) for part in parts]
     both = np.int32(symmetric)
@@ -97,13 +98,13 @@ def _adjacency_by_ranges(parts: Parts, n_vertices: int, n_entries: int, symmetri
         _row_starts(keys, row_offsets, first, after, filled)
         kernels.launch("unpack_columns", size, keys, size, column_indices[filled : filled + size])
         filled += size
-        del keys  # before the next ones are made
+        del keys  # before the next keys are allocated
     row_offsets[n_vertices] = filled
     return with_first_neighbors(row_offsets, column_indices)
 
 
 def _row_ranges(parts: Parts, n_vertices: int, both: np.int32) -> list[tuple[int, int, int]]:
-    """First rows of about `RANGES` ranges, the rows after their last, and their entries, near to equal."""
+    """Return about `RANGES` ranges with nearly equal entries: first row, row after the last, and entries."""
     shift = max((n_vertices - 1).bit_length() - (_ROW_BLOCKS - 1).bit_length(), 0)
     n_blocks = ((n_vertices - 1) >> shift) + 1
     count = cupy.zeros(n_blocks, np.uint64)
@@ -162,7 +163,7 @@ def _unpacked(keys: Array, n_vertices: int) -> Adjacency:
     """Return the rows of sorted keys."""
     row_offsets = cupy.empty(n_vertices + 1, _edge_type(len(keys)))
     _row_starts(keys, row_offsets, 0, n_vertices + 1)
-    n_kept = int(row_offsets[-1])  # the mirrored self-loops are behind
+    n_kept = int(row_offsets[-1])  # the mirrored self-loops come after these
     column_indices = cupy.empty(n_kept, np.int32)
     loader.load("build.cu").launch("unpack_columns", n_kept, keys, n_kept, column_indices)
     del keys
@@ -194,7 +195,7 @@ def wide_adjacency(parts: Parts, n_vertices: int, symmetric: bool) -> Adjacency:
 
 
 def with_first_neighbors(row_offsets: Array, column_indices: Array) -> Adjacency:
-    """Return the adjacency of these rows, with what searches need: first neighbours apart, and others."""
+    """Return the adjacency of these rows with the extra data of searches: first neighbours, hubs, degrees."""
     n_rows = len(row_offsets) - 1
     rows = Adjacency(row_offsets, column_indices)
     first = cupy.empty(n_rows, column_indices.dtype)
@@ -214,7 +215,7 @@ def _edge_type(n_entries: int) -> np.dtype:
 def _row_starts(
     keys: Array, row_offsets: Array, first: int, after: int, before: int = 0, shift: int = _KEY_SHIFT
 ) -> None:
-    """Where the rows from `first` on begin, to `row_offsets`; `before` entries stand before these keys."""
+    """Write where the rows from `first` on begin to `row_offsets`; `before` entries precede these keys."""
     kernels = loader.load("build.cu", edge_bits=8 * row_offsets.dtype.itemsize)
     kernels.launch(
         "row_starts", after - first, keys, len(keys), first, after, before, np.int32(shift), row_offsets
@@ -222,9 +223,10 @@ def _row_starts(
 
 
 def count_ids(ids: Array, count: Array) -> None:
-    """Add to `count`, int64, how often each id stands in `ids`.
+    """Add to `count`, int64, the number of times each id occurs in `ids`.
 
-    CuPy's bincount takes gigabytes for a million bins: CUB's histogram, beneath it, has one for each block.
+    CuPy's bincount takes gigabytes for a million bins, because CUB's histogram, which it calls, has one
+    histogram for each block.
     """
     kernels = loader.load("build.cu", vertex_bits=8 * ids.dtype.itemsize)
     kernels.launch("count_ids", len(ids), cupy.ascontiguousarray(ids), len(ids), count)

@@ -1,4 +1,4 @@
-"""Where the entries of a block go in compressed rows whose lengths are known, and writing them there.
+"""Places of a block's entries in compressed rows whose lengths are known, and the writing to them.
 
 `xp` is CuPy or NumPy.  `free` has the next free place of each row, counted over all rows.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 
-WINDOW = 1 << 30  # entries of the result that are written to at once: CuPy indexes with 32 bits
+WINDOW = 1 << 30  # entries of the result written at once: CuPy indexes with 32 bits
 
 
 def place_plainly(
@@ -29,18 +29,18 @@ def place_plainly(
     placed_weights: Array | None,
     xp: ModuleType = np,
 ) -> None:
-    """Put the entries of the rows `first` to `after - 1` at the next free places; `kernels/external.cu`.
+    """Put the entries of rows `first` to `after - 1` at the next free places, as `kernels/external.cu` does.
 
     Parameters
     ----------
     rows, columns, weights
         A block of edges.
     both : bool
-        Their mirror images too.
+        Whether to place the mirror images of the edges too.
     begin : int
         The place at which the arrays `placed` and `placed_weights` begin.
     free : int64 array, (n,)
-        The next place of each row; moved on.
+        The next place of each row; advanced.
     """
     if both:
         rows, columns, weights = both_ways(rows, columns, weights, xp)
@@ -77,7 +77,7 @@ def places(rows: Array, free: Array, xp: ModuleType) -> tuple[Array, Array]:
 
 
 def write(target: Array, place: Array, values: Array, reach: Callable, xp: ModuleType) -> None:
-    """``target[place] = values``, by the device itself if it reaches the target; places ascend."""
+    """Set ``target[place] = values``, on the device if it can access the target; places ascend."""
     edges = np.arange(0, len(target) + WINDOW, WINDOW)
     cuts = xp.searchsorted(place, xp.asarray(edges)).tolist()
     for window, (begin, end) in zip(edges.tolist(), pairwise(cuts), strict=False):

@@ -1,17 +1,18 @@
-"""Compressed rows that are larger than the GPU, built on it and kept in host memory.
+"""Building of compressed rows that are larger than the GPU, on the GPU, with the result in host memory.
 
-1. Count the edges of every row, chunk by chunk; their running sum is where each row begins.
-2. Fill the rows, in ranges that the GPU holds, 4 bytes an entry: for each range read all edges, and put those
-   of its rows at the next free places.
+1. Count the edges of every row, chunk by chunk; the running sum is where each row begins.
+2. Fill the rows, in ranges that the GPU holds, 4 bytes an entry: for each range read all edges, and put the
+   entries of its rows at the next free places.
 3. Page by page, sort each row of the range, and copy the page to the host.
 
-So the bus is crossed once, in long copies, at the price of reading the edges once for each range: entries
-written one by one cross it at a twentieth of its speed.  If more than `MOST_RANGES` would be needed, that is
-cheaper all the same: step 2 then reads the edges once, sorts each block by row so that the entries of a row
-are neighbours, and writes them to their places in host memory, from where step 3 takes its pages.
+The result thus crosses the bus once, in long copies, at the price of reading the edges once for each range;
+entries written one by one cross it at a twentieth of its speed.  If more than `MOST_RANGES` would be needed,
+writing entries one by one is still cheaper.  Step 2 then reads the edges once, sorts each block by row so
+that the entries of a row are neighbours, and writes them to their places in host memory, from which step 3
+takes its pages.
 
 The host holds nothing but the result: sorted runs of keys, as an external sort has them, would take twice
-its size beside it.  The GPU holds 16 bytes a vertex and, within the budget, a range and a block or a page.
+its size in addition.  The GPU holds 16 bytes a vertex and, within the budget, a range and a block or a page.
 
 `xp` is CuPy, or NumPy where there is no GPU: the steps are the same.
 """
@@ -35,23 +36,23 @@ from rapids_trav.memory.model.build import ENTRY_BYTES, ROW_BYTES
 
 LARGEST_BLOCK = 1 << 28  # entries; longer blocks are no faster
 MOST_RANGES = 8
-WORK_SHARE = 8  # of what the budget leaves, one part is for a block or a page beside the range
+WORK_SHARE = 8  # 1/WORK_SHARE of the free budget is for a block or a page beside the range
 _KEY_SHIFT = 32
 
 
 @dataclass(frozen=True)
 class Device:
-    """The parts of the engine that a build needs.
+    """The functions of the engine that a build needs.
 
     Attributes
     ----------
     xp : module
     count_ids : callable(ids, count)
-        Adds to the counts how often each id is there.
+        Adds to the counts the number of times each id occurs.
     place : callable
-        As `places.place_plainly`.
+        Same signature and result as `places.place_plainly`.
     reach : callable(array)
-        The array of `xp` over the same memory as a host array, or None if there can be none.
+        Returns the array of `xp` over the memory of a host array, or None if there can be none.
     """
 
     xp: ModuleType
@@ -69,7 +70,7 @@ def build_adjacency(
     symmetric: bool = False,
     transpose: bool = False,
 ) -> Adjacency:
-    """Adjacency, in host arrays, of the edges u -> v (and weights) in `chunks()`, as the engine has it.
+    """Build an adjacency, in host arrays, of the edges u -> v (and weights) in `chunks()`.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def build_adjacency(
 
 
 class _Edges:
-    """The edges as rows, columns and weights; the memory of a block is held while it is in use."""
+    """The edges as rows, columns and weights; the memory of a block is charged while it is in use."""
 
     def __init__(self, chunks: Chunks, symmetric: bool, transpose: bool, budget: Budget) -> None:
         self._chunks, self._transpose, self._budget = chunks, transpose, budget
@@ -132,14 +133,17 @@ class _Edges:
 
 
 def _ranges(built: Adjacency, outside: HostArrays) -> list[int] | None:
-    """First rows of the ranges that the device holds one by one, and the number of rows; None: too many."""
+    """Return the first rows of the ranges that the device holds in turn, and the row count, or None.
+
+    None means that there are too many ranges, or that a single row does not fit.
+    """
     free, offsets = outside.budget.free, built.row_offsets
     room = free - max(free // WORK_SHARE, 2 * ENTRY_BYTES)
     entry_bytes = sum(part.dtype.itemsize for part in _entries(built))
     if room <= 0 or entry_bytes * built.n_edges > MOST_RANGES * room:
         return None
     firsts = outside.cut(offsets, room, entry_bytes, 0)
-    too_long = bool((np.diff(offsets[firsts]) * entry_bytes > room).any())  # a row by itself
+    too_long = bool((np.diff(offsets[firsts]) * entry_bytes > room).any())  # a single row
     return None if too_long or len(firsts) > MOST_RANGES + 1 else firsts.tolist()
 
 
@@ -157,7 +161,7 @@ def _fill_range(
     outside: HostArrays,
     device: Device,
 ) -> None:
-    """Steps 2 and 3 for the rows `first` to `after - 1`."""
+    """Run steps 2 and 3 for the rows `first` to `after - 1`."""
     budget, xp, offsets = outside.budget, device.xp, built.row_offsets
     begin, end = int(offsets[first]), int(offsets[after])
     n_bytes = sum(part.dtype.itemsize for part in _entries(built)) * (end - begin)
@@ -178,7 +182,7 @@ def _fill_range(
 
 
 def _fill_on_host(built: Adjacency, edges: _Edges, free: Array, ends: Array, device: Device) -> None:
-    """Step 2 for all rows at once, straight to the host."""
+    """Run step 2 for all rows at once, writing directly to the host."""
     xp = device.xp
     for rows, columns, weights in edges.blocks():
         if edges.symmetric:
@@ -202,14 +206,14 @@ def _sort_rows(
     budget: Budget,
     xp: ModuleType,
 ) -> None:
-    """Sort each of the rows `first` to `after - 1`, whose entries these are in any order, into the result."""
+    """Sort each of the rows `first` to `after - 1`, given as unsorted entries, into the result."""
     begin, end = int(built.row_offsets[first]), int(built.row_offsets[after])
     out_columns = built.column_indices[begin:end]
     out_weights = None if built.weights is None else built.weights[begin:end]
     n_bytes = ENTRY_BYTES * (end - begin) + ROW_BYTES * (after - first)
     if begin == end:
         return
-    if n_bytes > budget.free:  # a single row that is longer than the device may hold
+    if n_bytes > budget.free:  # a single row that exceeds the device's budget
         columns, weights = to_host(columns), None if weights is None else to_host(weights)
         order = np.argsort(columns, kind="stable")
         out_columns[:] = columns[order]

@@ -1,1 +1,1 @@
-"""Vertex programs whose pages the CPU and the GPU share."""
+"""Vertex programs with pages that are shared between the CPU and the GPU."""

@@ -1,6 +1,6 @@
-"""The CPU's side of a run that it shares with the GPU: the same vertices in host memory, and its pages.
+"""The CPU's side of a run that is shared with the GPU: all vertices in host memory, and the CPU's pages.
 
-The arrays are pinned, so that what either side has written can be copied to the other on a stream.
+The arrays are pinned, so that results of either side can be copied to the other on a stream.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _WRITTEN = ("values", "new_values", "messages", "new_messages", "active")
 
 
 class HostSide:
-    """A run of the CPU engine over the pages where they lie; to be closed.
+    """A run of the CPU engine over pages where they are stored; must be closed.
 
     Attributes
     ----------
     work : ProgramWork
-        Its values and messages are the ones that an iteration reads, the new ones those that it writes.
+        An iteration reads its values and messages, and writes its new values and new messages.
     """
 
     def __init__(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> None:
-        self._team = Team(max(Team().size - 1, 1)).__enter__()  # a core is left to launch the GPU's pages
+        self._team = Team(max(Team().size - 1, 1)).__enter__()  # one core is left to launch the GPU's pages
         view = replace(view, pages=None)
         on_host = RunState(
             cupy.asnumpy(state.values), cupy.asnumpy(state.active), state.iteration, state.total
@@ -41,23 +41,23 @@ class HostSide:
         self.work = ProgramWork(view, program, on_host, options, self._team)
         self._pieces = ResidentEdges(view)
         made = {name: getattr(self.work, name) for name in _WRITTEN}
-        pinned = {id(array): _pinned(array) for array in made.values()}  # several names may be of one
+        pinned = {id(array): _pinned(array) for array in made.values()}  # names may share an array
         for name, array in made.items():
             setattr(self.work, name, pinned[id(array)])
-        run.gather(self.work, self._pieces.page(0, 0), n_parts=2)  # compiles, and is not to be timed
+        run.gather(self.work, self._pieces.page(0, 0), n_parts=2)  # compiles before anything is timed
 
     def close(self) -> None:
         self._team.__exit__()
 
     def begin(self) -> None:
-        """Begin an iteration that is shared."""
+        """Begin an iteration that both sides share."""
         self.work.used_total = self.work.next_total
 
     def gather(self, first: int, after: int) -> tuple[Array, int]:
-        """Gather and apply the rows from `first` on; what the CPU engine counts, and the edges.
+        """Gather and apply the rows `first` to `after - 1`; return the CPU engine's counts and the edges.
 
-        A part for each thread, no more: to begin one takes the interpreter lock, for which the thread that
-        launches the GPU's pages would wait.
+        There is at most one part for each thread: starting a part takes the interpreter lock, for which the
+        thread that launches the GPU's pages would wait.
         """
         piece = self._pieces.page(first, after)
         n_edges = int(piece.starts[-1] - piece.starts[0])
@@ -71,7 +71,7 @@ class HostSide:
         return progress.trace[-1].edges
 
     def written(self, first: int, after: int) -> list[tuple[str, np.ndarray]]:
-        """Return what an iteration writes of these vertices: values, messages and flags."""
+        """Return what an iteration writes for these vertices: values, messages and flags."""
         work = self.work
         return [
             ("values", work.new_values[first:after]),
@@ -80,7 +80,7 @@ class HostSide:
         ]
 
     def stands(self) -> list[tuple[str, np.ndarray]]:
-        """Return the arrays that stand after an iteration."""
+        """Return the arrays that are current after an iteration."""
         work = self.work
         return [("values", work.values), ("messages", work.messages), ("flags", work.active)]
 

@@ -1,11 +1,12 @@
-"""Choice of the side that processes a page, when the CPU and the GPU share an iteration.
+"""The choice of the side that processes a page, when the CPU and the GPU share an iteration.
 
-L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G14, G15).  Where f of the edges lead out of
-active vertices, the CPU takes 2 f p T_pull to notify and gather, or T_pull to gather over all; the GPU takes
-T_gpu.  If the CPU's time is no more, it works alone; else both do, and a side that is idle takes a page.
+L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G14, G15).  Let a share f of the edges lead out of
+active vertices.  The CPU takes 2 f p T_pull to notify and gather, or T_pull to gather over all; the GPU takes
+T_gpu.  If the CPU's time is no more than the GPU's, it works alone; otherwise both work, and a side that is
+idle takes a page.
 
-T_pull and T_gpu are what each side has taken for an edge so far, times the edges.  Once they are known, the
-CPU takes no page with which it would keep the GPU waiting at the end.
+T_pull and T_gpu are the times that each side has taken per edge so far, times the edges.  Once they are
+known, the CPU takes no page with which it would keep the GPU waiting at the end.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ CPU, GPU = "cpu", "gpu"
 
 
 class Dispatcher:
-    """Hands each page of an iteration out once; both sides' threads may call it.
+    """Distributor of an iteration's pages, each of which it gives out once; both sides' threads may call it.
 
     Parameters
     ----------
     page_edges : sequence of int
     penalty : int
-        p: what a scattered read costs beside a sequential one where the CPU finds the pages; 1 in memory.
+        p: cost of a scattered read relative to a sequential one where the CPU finds the pages; 1 in memory.
     clock : callable
-        Seconds.
+        Returns seconds.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Dispatcher:
         self._done = dict.fromkeys((CPU, GPU), 0)
 
     def seconds(self, side: str, n_edges: int | None = None) -> float | None:
-        """Return the side's time for so many edges, by default all; None before it has processed a page."""
+        """Return the side's time for `n_edges`, by default all; None before it has processed a page."""
         if not self._done[side]:
             return None
         return (sum(self._edges) if n_edges is None else n_edges) * self._seconds[side] / self._done[side]
@@ -61,13 +62,13 @@ class Dispatcher:
         return alpha is not None and alpha <= 1
 
     def begin(self) -> None:
-        """Begin an iteration that both share."""
+        """Begin an iteration that both sides share."""
         with self._lock:
             self._next, self._left = 0, sum(self._edges)
             self._since = dict.fromkeys((CPU, GPU), self._clock())
 
     def take(self, side: str) -> int | None:
-        """Return the next page for an idle side; None if there is none for it."""
+        """Return the next page for an idle side, or None if there is none for it."""
         with self._lock:
             if self._next == len(self._edges) or (side == CPU and self._too_late()):
                 return None

@@ -1,12 +1,12 @@
-"""The CPU and the GPU share the pages of a graph that is larger than the GPU.
+"""Vertex programs on the CPU and the GPU, which share the pages of a graph that is larger than the GPU.
 
 L. Ma et al., "Garaph", USENIX ATC 2017, section 5 (SYSTEMS G12 to G17).
 
-1. The dispatcher decides for each iteration whether the CPU works alone, where little is active, or both do;
-   then a side that is idle takes the next page, until there is none.
-2. Both sides have all values and messages.  When one has processed a page, what it has written is copied to
-   the other: in a synchronous run to where new messages are, which all take their places at the end of the
-   iteration; in an asynchronous one over the old.
+1. The dispatcher decides for each iteration whether the CPU works alone, because little is active, or both
+   do.  Then a side that is idle takes the next page, until none is left.
+2. Both sides have all values and messages.  When one has processed a page, its results are copied to the
+   other.  In a synchronous run the messages go to the arrays of new messages, which become current at the end
+   of the iteration; in an asynchronous run they overwrite the old ones.
 3. After iterations of the CPU alone, the GPU is brought up to date when it next has work.
 """
 
@@ -37,17 +37,17 @@ from rapids_trav.programs.run_state import RunState
 
 
 class HybridExecutor:
-    """An `engines.interface.Executor` on both; used as a context manager.
+    """An `engines.interface.Executor` on the CPU and the GPU, used as a context manager.
 
     Parameters
     ----------
     on_sent : callable(page, span), optional
-        Called with the events around the copies to the CPU of what the GPU has made of a page.
+        Called for each page of the GPU with the events around the copies of its results to the CPU.
 
     Attributes
     ----------
     pages : PagePipeline
-        The GPU's.
+        The pages of the GPU.
     dispatcher : Dispatcher
     """
 
@@ -72,16 +72,16 @@ class HybridExecutor:
             held.callback(self._exchange.synchronize)
             penalty = 1 if self.pages.feed.reachable else STORAGE_PENALTY
             self.dispatcher = Dispatcher(np.diff(self.pages.plan.first_edges).tolist(), penalty)
-            # Pages of the GPU that are under way, and the events at their ends.
+            # Pages of the GPU that are in progress, and the events at their ends.
             self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()
-            self._behind = False  # whether the GPU lacks what the CPU has done alone
+            self._behind = False  # whether the GPU lacks results of iterations of the CPU alone
             self._closing = held.pop_all()
 
     def __enter__(self) -> HybridExecutor:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Waits for what is under way, and gives everything back."""
+        """Wait for the work in progress, and release all resources."""
         self._closing.close()
 
     @property
@@ -93,7 +93,7 @@ class HybridExecutor:
         return self.pages.penalty
 
     def step(self, mode: str) -> str:
-        """Run one iteration, on the CPU alone or on both; return the mode in which it was run."""
+        """Run one iteration, on the CPU alone or on both; return the mode that it used."""
         scout, n_edges = self.state.tally.scout, self.state.n_edges
         if not self.dispatcher.alone(scout / max(n_edges, 1)):
             self.pull()
@@ -110,16 +110,16 @@ class HybridExecutor:
                 target = self._of_device(name, self.state.messages)
                 to_device(target, source, cupy.cuda.get_current_stream())
             write_total(self.state.before, self.state.tally.total)
-            cupy.cuda.get_current_stream().synchronize()  # the CPU writes there in the next iteration
+            cupy.cuda.get_current_stream().synchronize()  # the CPU writes to the sources next
             self._behind = False
 
     def restart(self, start: RunState) -> None:
-        """Go on from other values and active vertices, on both sides."""
+        """Continue from other values and active vertices, on both sides."""
         self.state.restart(start)
         self._side.work.restart(RunState(cupy.asnumpy(start.values), cupy.asnumpy(start.active)))
 
     def pull(self) -> None:
-        """Every vertex gathers and is applied, on either side."""
+        """Gather and apply every vertex, each on one of the sides."""
         self.settle()
         state, pages = self.state, self.pages
         row = state.tallies.fresh()
@@ -155,7 +155,7 @@ class HybridExecutor:
         self._behind = True
 
     def _merge(self, stats: Array, n_edges: int) -> None:
-        """Adds what the CPU has counted to what the GPU has, on both sides."""
+        """Add the counts of the CPU to those of the GPU, on both sides."""
         ours = self.state.tally
         self.state.tally = tally = ours._replace(
             active=ours.active + int(stats[CHANGED]),
@@ -173,7 +173,7 @@ class HybridExecutor:
     # The CPU's pages
 
     def _host_pages(self, device: int) -> tuple[Array, int]:
-        """On a thread of its own: pages until none is left; what they counted, and their edges."""
+        """Process pages until none is left, on a thread of its own; return their counts and edges."""
         side = self._side
         stats, n_edges = np.zeros(N_STATS), 0
         with cupy.cuda.Device(device):
@@ -191,7 +191,7 @@ class HybridExecutor:
     # The GPU's pages
 
     def _pages_of_gpu(self) -> Iterator[Task]:
-        """Pages as slots become free."""
+        """Yield pages for the GPU as slots become free."""
         while True:
             self._wait_for(len(self.pages.slots) - 1)
             page = self.dispatcher.take(GPU)
@@ -200,14 +200,14 @@ class HybridExecutor:
             yield Task(page, self.pages.or_kept(page, "copy"))
 
     def _wait_for(self, n_left: int) -> None:
-        """Until no more than so many of the pages that were launched are under way."""
+        """Wait until at most `n_left` of the launched pages are in progress."""
         while len(self._launched) > n_left:
             page, event = self._launched.popleft()
             event.synchronize()
             self.dispatcher.done(GPU, page)
 
     def _send(self, page: int, slot: Slot) -> None:
-        """Sends what the GPU has made of a page to the CPU, on the page's stream."""
+        """Copy the GPU's results for a page to the CPU, on the page's stream."""
         if self._on_sent is None:
             self._copy_to_host(page, slot)
             return

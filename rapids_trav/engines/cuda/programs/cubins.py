@@ -1,8 +1,8 @@
 """Linked programs on disk, so that a second process need not compile them.
 
-A file is named after all that went into it: the program's digest (`program_digest`), the text of the kernels,
-the architecture and the versions of the compilers.  The folder is `RAPIDS_TRAV_CACHE_DIR`, else
-`rapids_trav` in the user's folder for caches; if it cannot be written, nothing is kept.
+A file is named after all its inputs: the program's digest (`program_digest`), the text of the kernels, the
+architecture and the versions of the compilers.  The directory is `RAPIDS_TRAV_CACHE_DIR`, else `rapids_trav`
+in the user's cache directory; if it cannot be written, nothing is cached.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _DIGEST_BYTES = 32
 
 
 def folder() -> Path:
-    """Return the folder of linked programs."""
+    """Return the directory of linked programs."""
     chosen = os.environ.get("RAPIDS_TRAV_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(chosen) if chosen else Path(base) / "rapids_trav"
 
 
 def kept(parts: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-    """Return what `make` gives for `parts`, from disk if it has been made before."""
+    """Return the result of `make` for `parts`, from disk if it has been made before."""
     name = hashlib.sha256("\0".join((*parts, *map(_version, COMPILERS))).encode()).hexdigest()
     path = folder() / f"{name[:40]}.cubin"
     with contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ def _write(path: Path, code: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(code).digest() + code)
-        Path(unfinished).replace(path)  # readers see all of it or nothing
+        Path(unfinished).replace(path)  # readers see the whole file or none
     except OSError:
         Path(unfinished).unlink(missing_ok=True)
         raise

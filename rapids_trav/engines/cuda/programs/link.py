@@ -1,14 +1,14 @@
-"""A vertex program's Python functions, compiled into our kernels.
+"""Compilation of a vertex program's Python functions into the engine's kernels.
 
-1. Numba types each function that the program has and compiles it to LTO-IR, as a C function of the name that
-   `kernels/gas.cuh` declares.
+1. Numba types each function that the program has and compiles it to LTO-IR, as a C function with the name
+   that `kernels/gas.cuh` declares.
 2. NVRTC compiles the kernels to LTO-IR as well, with the program's types and reducer in the preamble.
-3. nvJitLink makes machine code of all of it together: the calls are inlined.
+3. nvJitLink makes machine code of all parts together: the calls are inlined.
 
-None of it needs a GPU, only loading does.  It takes up to a second for each file of kernels, and a second
-more for the first function of a process, so what was linked is kept on disk (`cubins.py`); a process keeps
-what it has loaded.  Products and sums are not contracted (`-fma=0`): every engine gives the same
-floating-point minima and maxima.
+None of these steps needs a GPU; only loading does.  Linking takes up to a second for each file of kernels,
+and a second more for the first function of a process, so its results are kept on disk (`cubins.py`); a
+process keeps what it has loaded.  Products and sums are not contracted (`-fma=0`), so that every engine gives
+the same floating-point minima and maxima.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from rapids_trav.programs.digest import ProgramKey
 FILES = ("gas_rows.cu", "gas_shards.cu", "gas_state.cu", "gas_push.cu")
 _ALL = {f"{name.upper()}_ARGUMENTS": len(arguments) for name, arguments in ARGUMENTS.items()}
 TYPES = ("int32", "int64", "float32", "float64")
-_RESULTS = {"active": "int32", "total": "float64"}  # of the functions; the others give a value
+_RESULTS = {"active": "int32", "total": "float64"}  # result types of functions; the others return a value
 
 
 def _counts(file: str) -> tuple[dict[str, int], ...]:
-    """Settings of a file without counters, and with them if it has any."""
+    """Return the settings of a file without counters, and those with counters if it has any."""
     return ({}, {"COUNTS": 1}) if "COUNTS" in PROGRAM_TUNABLES[file] else ({},)
 
 
@@ -63,7 +63,7 @@ def defines_of_program(
 
 
 def function_to_ir(program: Program, name: str, weight: str | None, architecture: int) -> bytes:
-    """LTO-IR of one of the program's functions, called `trav_` and its name."""
+    """Return the LTO-IR of one of the program's functions, with `trav_` before its name."""
     from numba import cuda, types
     from numba.core.errors import NumbaError
 
@@ -84,7 +84,7 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
     try:
         code, given = cuda.compile(function, tuple(taken), **how)
         wrong = wrong_result(program, name, given)
-        if given != result and wrong is None:  # compiled to be converted
+        if given != result and wrong is None:  # compile again, with a conversion
             code, _ = cuda.compile(function, result(*taken), **how)
     except (NumbaError, NotImplementedError, TypeError, ValueError) as error:
         raise TravError(
@@ -104,7 +104,7 @@ def _reason(error: Exception) -> str:
 
 
 def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:
-    """LTO-IR of kernels."""
+    """Return the LTO-IR of kernels."""
     from cuda.bindings import nvrtc
 
     def checked(result: tuple) -> Any:
@@ -129,7 +129,7 @@ def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:
 
 
 def link(parts: list[tuple[str, bytes]], architecture: int, ptx: bool = False) -> bytes:
-    """Machine code, or PTX, of named pieces of LTO-IR."""
+    """Return machine code, or PTX, linked from named pieces of LTO-IR."""
     from cuda.bindings import nvjitlink
 
     options = [f"-arch=sm_{architecture}", "-lto", "-fma=0", *(["-ptx"] if ptx else [])]
@@ -163,7 +163,7 @@ def compile_program(
     ptx: bool = False,
     **tunables: int,
 ) -> bytes:
-    """Machine code of the kernels of `file` with the program's functions in them; needs no GPU.
+    """Return the machine code of the kernels of `file` with the program's functions; needs no GPU.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def compile_program(
     architecture : int
         Compute capability, such as 90.
     **tunables
-        Of the file, where they are not the defaults.
+        Tunables of the file that differ from the defaults.
     """
     text = source(file, defines_of_program(program, file, weight, vertex_bits, edge_bits, **tunables))
     parts = [(file, kernels_to_ir(text, file, architecture))]
@@ -201,7 +201,7 @@ def _load(
     vertex_bits: int,
     edge_bits: int,
     architecture: int,
-    device: int,  # a module is loaded into one
+    device: int,  # a module is loaded on one device
     **tunables: int,
 ) -> Kernels:
     from cupy.cuda.function import Module
@@ -220,7 +220,7 @@ def _compiled(
     architecture: int,
     **tunables: int,
 ) -> bytes:
-    """As `compile_program`, from disk if possible."""
+    """Return the machine code of `compile_program`, from disk if possible."""
 
     def compiled() -> bytes:
         return compile_program(

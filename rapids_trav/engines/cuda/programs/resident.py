@@ -1,4 +1,4 @@
-"""A vertex program under way over edges in the GPU's memory: three ways to advance it."""
+"""Execution of a vertex program over edges in the GPU's memory, in one of three modes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
-TALLY_ROWS = 512  # of counters, made at once
+TALLY_ROWS = 512  # rows of counters that are allocated at once
 _WORD = 32
 
 
@@ -26,7 +26,7 @@ class ResidentExecutor:
     Attributes
     ----------
     shards : ShardGather or None
-        With gather="replicas", what pulls in the place of rows.
+        With gather="replicas", gathers in pull mode in place of the row lists.
     """
 
     penalty: int | None = None
@@ -41,30 +41,30 @@ class ResidentExecutor:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Counts of what mechanisms did, where a trace was asked for; see `Run.counters`."""
+        """Counts of mechanisms, if a trace was asked for; see `Run.counters`."""
         return {} if self.shards is None else self.shards.counters
 
     @property
     def may_push(self) -> bool:
-        """Whether values can be handed out: as the program says, and weights stand beside the out-edges."""
+        """Whether values can be sent out: the program allows it, and weights of out-edges are known."""
         program = self.state.program
         known = self.state.view.weights is None or self.state.out_weights is not None
         return program.may_push and program.active is None and program.tolerance is None and known
 
     def step(self, mode: str) -> str:
-        """Run one iteration; return the mode in which it was run."""
+        """Run one iteration; return the mode that it used."""
         {"pull": self.pull, "notify": self.notify, "push": self.push}[mode]()
         return mode
 
     def restart(self, start: RunState) -> None:
-        """Go on from other values and active vertices."""
+        """Continue from other values and active vertices."""
         self.state.restart(start)
 
     def settle(self) -> None:
         """Do nothing: the state is that of the last iteration."""
 
     def pull(self) -> None:
-        """Every vertex gathers and is applied."""
+        """Gather and apply every vertex."""
         state = self.state
         row = state.tallies.fresh()
         if self.shards is None:
@@ -79,7 +79,7 @@ class ResidentExecutor:
         state = self.state
         marks = state.notify()
         sizes, row = state.tallies.fresh(), state.tallies.fresh()
-        # A program with `apply` is never pushed: its active vertices are in the flags.
+        # A program with `apply` never pushes, so its active vertices are in the flags.
         also = state.flags if state.program.apply is not None else None
         lists = self.lists.marked(marks, also, sizes)
         state.flags.fill(False)
@@ -92,7 +92,7 @@ class ResidentExecutor:
         state.finish(row)
 
     def push(self) -> None:
-        """Active vertices hand their messages out, and those whose value changes are active next."""
+        """Send the messages of active vertices; vertices whose value changes are active next."""
         state = self.state
         state.enqueue()
         if self._claimed is None:
@@ -115,7 +115,7 @@ class ResidentExecutor:
 
     @cached_property
     def lists(self) -> RowLists:
-        """The rows by length."""
+        """The rows, sorted by length."""
         state = self.state
         offsets = state.view.into.row_offsets
         return RowLists(state.rows_kernels, offsets, state.vertex, state.dtype, 0, state.n)

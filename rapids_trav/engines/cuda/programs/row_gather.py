@@ -1,12 +1,13 @@
-"""Launches `gather_rows` of `kernels/gas_rows.cu`.
+"""Launches of `gather_rows` of `kernels/gas_rows.cu`.
 
-Where all rows gather, a block for each place on the card keeps the messages of the first vertices in shared
-memory; where some do, or messages change meanwhile, there are as many blocks as rows ask for, and no copies.
+If all rows gather, there are as many blocks as can be resident on the GPU, and each keeps the messages of the
+first vertices in shared memory.  If only some rows gather, or messages change meanwhile, there are as many
+blocks as the rows need, and no copies of messages.
 
-Rows are sorted by length into bins, and a bin is reduced by as many threads to a row as suit it.  Rows of
-hubs are cut into pieces, so that one row never keeps the card waiting for a block.  The lists of all rows are
-made once; those of the notified rows again in every iteration that has some, without telling the host how
-many there are.
+Rows are sorted by length into bins; a bin's rows are each reduced by a number of threads that suits their
+length.  Rows of hubs are cut into pieces, so that a single row never keeps the GPU waiting for one block.
+The lists of all rows are made once; those of the notified rows are made in every iteration that has some,
+without telling the host how many there are.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
 GATHER_BLOCK = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_BLOCK"]
 RESIDENT = PROGRAM_TUNABLES["gas_rows.cu"]["GATHER_RESIDENT"]
-MOST_BYTES = 96 << 10  # of messages in a block: the rest of the memory is the first level of cache
+MOST_BYTES = 96 << 10  # bytes of messages in a block; the rest of the memory is first-level cache
 
 
 class RowGather:
-    """`gather_rows` for a run over `n` vertices with values of one type.
+    """Launcher of `gather_rows` for a run over `n` vertices with values of one dtype.
 
     Parameters
     ----------
     kernels : Kernels
-        Those of `gas_rows.cu`.
+        The kernels of `gas_rows.cu`.
     """
 
     def __init__(self, kernels: Kernels, dtype: np.dtype, n: int) -> None:
@@ -43,7 +44,7 @@ class RowGather:
         self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
 
     def launch(self, n_threads: int, near: bool, edges: tuple, messages: object, *arguments: object) -> None:
-        """Gather `messages` over `edges` at rows worth `n_threads` each; with copies if `near`."""
+        """Gather `messages` over `edges` at rows with work for `n_threads`; with copies if `near`."""
         if n_threads == 0:
             return
         most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
@@ -57,10 +58,10 @@ class RowGather:
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
 
 
-N_BINS = 5  # by a thread, by eight, by a warp, by a block, in pieces
+N_BINS = 5  # rows for one thread, for eight, for a warp, for a block, and rows in pieces
 
 
-THREADS = (1, 8, 32, GATHER_BLOCK)  # to a row of each bin but the last
+THREADS = (1, 8, 32, GATHER_BLOCK)  # threads for a row of each bin but the last
 
 
 PIECES = N_BINS - 1
@@ -94,11 +95,11 @@ class RowLists:
     Parameters
     ----------
     kernels : Kernels
-        Those of `gas_rows.cu`.
+        The kernels of `gas_rows.cu`.
     row_offsets : array
-        Of which entry `v` is that of vertex `v`.
+        Entry `v` is the offset of vertex `v`.
     dtype : numpy.dtype
-        Of the values that pieces hand on.
+        Dtype of the values that pieces pass on.
     """
 
     def __init__(
@@ -120,14 +121,14 @@ class RowLists:
 
     @property
     def n_threads(self) -> int:
-        """Threads that have work if every row gathers."""
+        """Number of threads that have work if every row gathers."""
         by_row = sum(count * threads for count, threads in zip(self.counts, THREADS, strict=False))
         return by_row + GATHER_BLOCK * self.hubs.n_pieces
 
     def marked(self, marks: Array, active: Array | None, sizes: Array) -> Lists:
-        """Lists of the rows that are marked, or active if that is given; `sizes` are 0 before.
+        """Return lists of the rows that are marked, or active if that is given; `sizes` are 0 before.
 
-        Clears the marks, but for hubs.
+        The marks are cleared, except those of hubs.
         """
         if self._marked is None:
             self._marked = cupy.empty_like(self.all.rows)
@@ -157,7 +158,7 @@ class RowLists:
 
 
 def cut(row_offsets: Array, hubs: Array, dtype: np.dtype) -> Hubs:
-    """Cut the hubs' rows to pieces."""
+    """Cut the hubs' rows into pieces."""
     first_pieces, piece_hubs = cupy.zeros(len(hubs) + 1, np.int32), cupy.empty(0, np.int32)
     if len(hubs):
         hubs = cupy.sort(hubs)
@@ -170,6 +171,6 @@ def cut(row_offsets: Array, hubs: Array, dtype: np.dtype) -> Hubs:
 
 
 def expansion_blocks(n_light: int, n_heavy: int) -> tuple[tuple[int] | None, tuple[int, int] | None]:
-    """Grids for the two parts of a queue; None for nothing to do."""
+    """Return the grids for the two parts of a queue; None for an empty part."""
     light = (min(-(-n_light // BLOCK), loader.most_blocks()),) if n_light else None
     return light, loader.column_blocks(n_heavy) if n_heavy else None

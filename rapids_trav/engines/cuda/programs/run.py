@@ -4,13 +4,14 @@ L. Ma et al., "Garaph: Efficient GPU-accelerated Graph Processing on a Single Ma
 Replication", USENIX ATC 2017.
 
 1. The program's functions are compiled into the kernels (`link.py`).
-2. In each iteration all vertices gather (pull), or those that an active one leads to (notify), or the active
-   ones hand out what they have (push); the share of the edges that lead out of active vertices decides.
+2. In each iteration all vertices gather (pull), or those that an active one leads to gather (notify), or the
+   active ones send out their values (push).  The share of the edges that lead out of active vertices decides.
 3. One small read tells the host how many vertices are active, and how much the values changed.
 
-Minima, maxima and integers are exact and the same in every step as on the CPU.  A float sum is reduced in an
-order of its own for each vertex, the same in every run, but for gather="replicas" (`shard_gather.py`), whose
-atomics have none; `total` and the residual are summed in no fixed one.
+Minima, maxima and integers are exact, and every step gives the same results as the CPU.  A float sum is
+reduced in a fixed order for each vertex, the same in every run, except with gather="replicas"
+(`shard_gather.py`), whose atomic additions have no fixed order; `total` and the residual are summed in no
+fixed order either.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
 
-# A pushed edge costs as much as so many gathered ones: it is an atomic in no order.
+# A pushed edge costs as much as this many gathered ones: it is an atomic operation, in no order.
 PUSH_COST = 8
 
 
@@ -32,7 +33,7 @@ def choose_mode(
 ) -> str:
     """Choose the mode of the next iteration; `scout` of the edges lead out of active vertices.
 
-    `penalty` is what reading scattered edges costs; None where they are in memory.
+    `penalty` is the cost of reading scattered edges; None if they are in memory.
     """
     if asked == "pull" or not program.may_notify:
         return "pull"
@@ -46,7 +47,7 @@ def choose_mode(
 
 
 def iterate(executor: Executor, program: Program, start: RunState, options: RunOptions) -> Run:
-    """Iterate the program on any executor, begun from `start`, until it ends."""
+    """Iterate the program on any executor, starting from `start`, until it ends."""
     iteration, residual = start.iteration, start.residual
     state = executor.state
     converged = program.has_converged(residual)

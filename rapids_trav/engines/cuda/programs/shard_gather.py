@@ -1,6 +1,6 @@
-"""Gathering by shards: `kernels/gas_shards.cu` holds them in shared memory, in several copies of each vertex.
+"""Gathering by shards: `kernels/gas_shards.cu` keeps them in shared memory, with copies of each vertex.
 
-What a shard is and how often it is copied, `shards.py` says.
+`shards.py` defines shards and the number of copies.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in g
 
 
 class ShardGather:
-    """The shards of the in-edges on the device: 2 bytes for each edge.
+    """The shards of the in-edges on the device, which take 2 bytes for each edge.
 
     Parameters
     ----------
     kernels : Kernels
-        Those of `gas_shards.cu`.
+        The kernels of `gas_shards.cu`.
     dtype : numpy.dtype
-        Of the values.
+        Dtype of the values.
     replication : {"auto", "formula"} or int
         See `shards.cut_shards`.
     counted : bool
-        Whether the kernels are those that count (COUNTS).
+        Whether the kernels are the ones that count (COUNTS).
 
     Attributes
     ----------
     shards : Shards
     cycles : int64 array or None
-        If set, one for each piece: the clock cycles that it takes.
+        If set, has one entry for each piece, which gets the clock cycles that the piece takes.
     """
 
     def __init__(
@@ -71,19 +71,19 @@ class ShardGather:
 
     @property
     def nbytes(self) -> int:
-        """Device memory that is held."""
+        """Bytes of device memory that are held."""
         arrays = (*self._table[:4], self._results, self._tickets, self._local_ids)
         return sum(array.nbytes for array in arrays)
 
     @property
     def counters(self) -> dict[str, int]:
-        """Counts of the uses of the copies up to now, if they are counted; see `Run.counters`."""
+        """Counts of the uses of the copies so far, if they are counted; see `Run.counters`."""
         if self._counts is None:
             return {}
         return dict(zip(REPLICA_COUNTERS, self._counts.tolist(), strict=True))
 
     def gather(self, weights: Array | None, messages: Array, *vertices: Array) -> None:
-        """Every vertex gathers `messages` and is applied; `vertices` are the kernel's, from `values` on."""
+        """Gather `messages` at every vertex and apply; `vertices` are kernel arguments from `values` on."""
         into = self._into
         self._kernels.launch_grid(
             "gather_shards", self._grid, into.row_offsets, into.column_indices, weights, messages,

@@ -1,15 +1,15 @@
-"""Shards: runs of vertices whose in-edges one block gathers in shared memory, and how often it holds them.
+"""Shards: runs of vertices whose in-edges a block gathers in shared memory, and their replication.
 
 L. Ma et al., "Garaph", USENIX ATC 2017, sections 3 and 4 (SYSTEMS G1 to G3, G8 to G10).
 
-1. A shard is a run of consecutive vertices with all edges into them; an edge names its vertex by 16 bits,
-   counted from the shard's first.
-2. The block keeps R copies of each vertex, and thread t adds to copy t mod R: the lanes of a warp that meet
-   at one vertex meet at different addresses.  More copies cost time to merge, and room.
-3. So R grows with the shard's edges to a vertex, e / v, up to the 32 lanes of a warp.
+1. A shard is a run of consecutive vertices with all edges into them.  An edge identifies its vertex by 16
+   bits, counted from the shard's first vertex.
+2. The block keeps R copies of each vertex, and thread t adds to copy t mod R, so that lanes of a warp that
+   add to the same vertex use different addresses.  More copies cost time to merge, and memory.
+3. Therefore R grows with the shard's edges per vertex, e / v, up to the 32 lanes of a warp.
 
-Unlike Garaph's, a shard is also bounded by its edges, that no block works much longer than the others.  Only
-a vertex that exceeds the bound by itself, a shard of its own, is cut into pieces for several blocks.
+Unlike Garaph's, a shard is also bounded by its edges, so that no block works much longer than the others.
+Only a vertex that exceeds the bound by itself, as a shard of its own, is cut into pieces for several blocks.
 
 Nothing here needs a GPU.
 """
@@ -25,12 +25,12 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError
 
-LOCAL_VERTICES = 1 << 16  # that 16 bits tell apart
+LOCAL_VERTICES = 1 << 16  # vertices that 16 bits can distinguish
 MOST_REPLICAS = 32  # lanes of a warp
 FACTORS = (1, 2, 4, 8, 16, 32)
-# What replication="auto" stands for.
+# The meaning of replication="auto".
 MEASURED_BEST = "formula"
-# A piece has as many edges that every block gets some pieces, within bounds.
+# A piece has so few edges that every block gets several pieces, within bounds.
 PIECES_PER_BLOCK = 8
 FEWEST_EDGES, MOST_EDGES = 1 << 12, 1 << 16
 
@@ -46,9 +46,9 @@ class Shards:
     factors : int32 array, (k,)
         Copies of each vertex.
     first_pieces : int64 array, (k + 1,)
-        Piece `first_pieces[s]` is the shard's first; all but a vertex with a very long row have one.
+        Piece `first_pieces[s]` is the shard's first.  A vertex with a very long row has several, others one.
     piece_edges : int
-        Edges of a piece, at most.
+        Most edges of a piece.
     """
 
     firsts: np.ndarray
@@ -62,7 +62,7 @@ class Shards:
 
     @property
     def most_copies(self) -> int:
-        """Of vertices that a block holds at once."""
+        """Most copies of vertices that a block holds at once."""
         return int((np.diff(self.firsts) * self.factors).max(initial=0))
 
     @property
@@ -72,12 +72,12 @@ class Shards:
 
 
 def capacity(n_bytes: int, value_bytes: int) -> int:
-    """Copies of vertices that a block of `n_bytes` holds (G2), as many as 16 bits can name (G3)."""
+    """Return how many copies a block of `n_bytes` holds (G2), at most as many as 16 bits can name (G3)."""
     return min(n_bytes // value_bytes, LOCAL_VERTICES)
 
 
 def replication_factor(n_edges: int, n_vertices: int) -> int:
-    """Copies of each vertex of a shard (G9): ``2 ** min(ceil(log2(e / v) - 0.5), 5)``, and at least 1."""
+    """Return the copies per vertex of a shard (G9): ``2 ** min(ceil(log2(e / v) - 0.5), 5)``, at least 1."""
     if n_edges <= 0 or n_vertices <= 0:
         return 1
     exponent = math.ceil(math.log2(n_edges / n_vertices) - 0.5)
@@ -87,9 +87,10 @@ def replication_factor(n_edges: int, n_vertices: int) -> int:
 def gather_cost(
     factor: int, n_edges: int, n_vertices: int, local_time: float = 1.0, atomic_time: float = 1.0
 ) -> float:
-    """Time that a shard takes by Garaph's model (G10).
+    """Return the time that a shard takes by Garaph's model (G10).
 
-    Clearing the copies, reading the edges, waiting for each other at a vertex, and merging the copies.
+    It is the sum of clearing the copies, reading the edges, waiting for each other at a vertex, and merging
+    the copies.
     """
     clearing = factor * n_vertices * local_time
     reading = n_edges * local_time
@@ -104,7 +105,7 @@ def best_factor(n_edges: int, n_vertices: int, local_time: float = 1.0, atomic_t
 
 
 def edges_to_a_piece(n_edges: int, n_blocks: int) -> int:
-    """Bound on a piece's edges when `n_blocks` run at once."""
+    """Return the bound on a piece's edges when `n_blocks` run at once."""
     return max(FEWEST_EDGES, min(MOST_EDGES, -(-n_edges // (PIECES_PER_BLOCK * n_blocks))))
 
 
@@ -114,13 +115,13 @@ def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int
     Parameters
     ----------
     row_offsets : integer array on the host, (n + 1,)
-        Of the in-edges.
+        Offsets of the in-edges.
     room : int
         Copies of vertices that a block holds, by `capacity`.
     piece_edges : int
-        Edges of a shard of several vertices, at most.
+        Most edges of a shard of several vertices.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
-        The factor, or "formula" for that of each shard.
+        The factor; "formula": by the formula for each shard.
     """
     if replication == "auto":
         replication = MEASURED_BEST

@@ -1,8 +1,8 @@
-"""The state of a vertex program on the device, with the kernels that advance it; executors hold one.
+"""The state of a vertex program on the device, and the kernels that advance it; an executor holds one.
 
-Messages are computed once for each vertex, when its value changes, so that an edge reads one number beside
-its neighbour.  A vertex alone reads its own value: values are replaced in place, and in a synchronous run
-only the messages are written beside the old ones.
+The message of a vertex is computed once, when its value changes, so that an edge reads a single number in
+addition to its neighbour.  Only the vertex itself reads its value.  Values are therefore replaced in place,
+and in a synchronous run only the messages have a second array for the new ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rapids_trav.programs.run_state import RunState
 
 HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
 
-Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or their addresses
+Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or the addresses of them
 
 
 class ProgramState:
@@ -35,24 +35,24 @@ class ProgramState:
     Parameters
     ----------
     view : GatherView
-        Its offsets and degrees are on the device; the executor says where its edges are.
+        Its offsets and degrees are on the device; the executor knows where its edges are.
     tally_rows : int
         Rows of counters that are allocated at once.
 
     Attributes
     ----------
     values, messages, new_messages : arrays, (n,)
-        `new_messages` are written beside `messages`; in an asynchronous run they are the same array.
+        An iteration writes `new_messages`; in an asynchronous run they are the same array as `messages`.
     flags : bool array, (n,)
-        The active vertices, unless there is a queue of them.
+        The active vertices, unless a queue holds them.
     degrees : array or None
-        As the view has them.
+        The degrees of the view.
     queue : vertex array, (n,)
         The active vertices, light ones from the front and heavy ones from the back.
     queue_sizes : array or None
-        The row of counters whose LIGHT and HEAVY are the queue's; None: see the flags.
+        The row of counters whose LIGHT and HEAVY are the queue's lengths; None: the flags are valid.
     before : array
-        The row of counters of the last iteration; `tally` is what it holds.
+        The row of counters of the last iteration; `tally` has its numbers.
     """
 
     before: Array
@@ -78,7 +78,7 @@ class ProgramState:
         self.queue_sizes: cupy.ndarray = None
 
     def set_out(self) -> None:
-        """Offer the messages of the first iteration: the values and flags are those to start from."""
+        """Compute the messages of the first iteration from the values and flags to start from."""
         self.queue_sizes = None
         self.before = self.tallies.fresh()
         self.kernels("gas_state.cu").launch(
@@ -88,20 +88,20 @@ class ProgramState:
         self.tally = self.tallies.read(self.before)
 
     def restart(self, start: RunState) -> None:
-        """Go on from other values and active vertices."""
+        """Continue from other values and active vertices."""
         self.values[...] = start.values
         self.flags[...] = start.active
         self.set_out()
 
     def finish(self, row: Array, queue_sizes: Array | None = None) -> None:
-        """End an iteration that counted in `row`; with `queue_sizes` the queue has the active vertices."""
+        """End an iteration that counted in `row`; with `queue_sizes` the queue holds the active vertices."""
         self.before = row
         self.queue_sizes = queue_sizes
         tally = self.tallies.read(row)
         self.tally = tally if queue_sizes is None else tally._replace(active=tally.light + tally.heavy)
 
     def swap_messages(self) -> None:
-        """Let the new messages take the place of the old."""
+        """Swap the new messages with the old ones."""
         self.messages, self.new_messages = self.new_messages, self.messages
 
     @property
@@ -123,7 +123,7 @@ class ProgramState:
 
     @cached_property
     def marks(self) -> cupy.ndarray:
-        """A byte for each vertex, 0 between iterations: whether an active one leads to it."""
+        """A byte for each vertex, 0 between iterations: whether an active vertex leads to it."""
         return cupy.zeros(self.n, np.uint8)
 
     def gather(
@@ -138,7 +138,7 @@ class ProgramState:
         )  # fmt: skip
 
     def vertices(self, row: Array) -> tuple[Array, ...]:
-        """Return what a kernel that applies is told of the vertices, and the last row and its own."""
+        """Return the vertex arguments of a kernel that applies, with the last counter row and its own."""
         return (
             self.values, self.new_messages, self.flags, self.degrees, self.view.out.row_offsets,
             self._parameters, self.before, row,
@@ -162,7 +162,7 @@ class ProgramState:
                 )  # fmt: skip
 
     def enqueue(self) -> None:
-        """Make a queue of the active vertices, unless there is one."""
+        """Put the active vertices into a queue, unless they are in one."""
         if self.queue_sizes is not None:
             self._queue_bounds = self.tally.light, self.tally.heavy
             return
@@ -173,17 +173,17 @@ class ProgramState:
             "flags_to_queue", self.n, self.view.out.row_offsets, self.n, self.flags, self.queue,
             self.queue_sizes,
         )  # fmt: skip
-        # How many are of which kind the host is not told, only how many there can be.
+        # The host does not learn how many vertices are light and heavy, only how many there can be.
         self._queue_bounds = self.n_active, min(self.n_active, self.tally.scout // HEAVY_DEGREE)
 
     @property
     def vertex(self) -> np.dtype:
-        """The type of a vertex."""
+        """The dtype of a vertex."""
         return self.view.into.column_indices.dtype
 
     @property
     def out_weights(self) -> Array | None:
-        """The weights beside the out-edges, if there are any."""
+        """The weights of the out-edges, if there are any."""
         view = self.view
         if view.weights is None:
             return None

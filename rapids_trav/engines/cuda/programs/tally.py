@@ -1,4 +1,4 @@
-"""The report of an iteration of a vertex program: a row of counters on the device, read once by the host."""
+"""The counts of an iteration of a vertex program: a row of counters on the device, read once by the host."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORDS = 9
 
 
 class Tallies:
-    """Rows of zeros, cleared `n_rows` at a time; each lives as long as somebody holds it."""
+    """Supply of zeroed rows, allocated `n_rows` at a time; each lives as long as it is referenced."""
 
     def __init__(self, n_rows: int) -> None:
         self._host = cupyx.empty_pinned(WORDS, np.uint64)
@@ -44,7 +44,7 @@ class Tallies:
         return self._rows[self._used - 1]
 
     def read(self, row: cupy.ndarray) -> Tally:
-        """Return a row's numbers after waiting for the kernels."""
+        """Wait for the kernels and return a row's numbers."""
         row.get(out=self._host)
         words, sums = self._host, self._host.view(np.float64)
         return Tally(
@@ -54,5 +54,5 @@ class Tallies:
 
 
 def write_total(row: Array, total: float) -> None:
-    """Sets a row's sum of the program's total."""
+    """Set a row's sum of the program's `total`."""
     row[_TOTAL : _TOTAL + 1].view(np.float64).fill(total)

@@ -1,1 +1,1 @@
-"""Columns, predecessors and paths from finished searches."""
+"""Columns, predecessors and paths, made from finished searches."""

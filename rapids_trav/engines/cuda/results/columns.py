@@ -1,6 +1,6 @@
-"""The columns of a whole answer, and the look-up of one source, in one launch each, where ids are integers.
+"""The columns of a whole answer, and the look-up of one source, in one launch each, for integer ids.
 
-Array expressions take half a dozen launches for each, and most searches are over sooner.
+Array expressions would take half a dozen launches for each, and most searches take less time than that.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, vertex_dtype
 
-_MASK_WORDS = 16  # Arrow wants masks in multiples of 64 bytes
+_MASK_WORDS = 16  # Arrow requires masks in multiples of 64 bytes
 
 
 def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
-    """`vertex`, `distance` and, if there is one, `predecessor`, in ascending order of the caller's ids.
+    """Return `vertex`, `distance` and, if known, `predecessor`, in ascending order of the caller's ids.
 
-    The host does not wait for them: the frame is put together while they are written.  How many values are
-    null the search tells, for which `null_count` waits.
+    The host does not wait for the columns: the frame is created while they are written.  The search tells how
+    many values are null; `null_count` waits for that.
     """
     distance, predecessor = found.distance, found.predecessor
     n, dtype = len(distance), table.dtype
@@ -47,7 +47,7 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
         vertex, out, bits, led, led_bits,
     )  # fmt: skip
     if cupy.cuda.get_current_stream().ptr:
-        counted.record()  # cuDF works on the default stream, and would not wait for this one
+        counted.record()  # cuDF uses the default stream, which would not wait for this one
 
     def n_null() -> int:
         counted.synchronize()
@@ -55,13 +55,13 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
 
     answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n_null)}
     if led is not None:
-        # A source has none; there is none of those if no vertex was reached.
+        # Unreached vertices and sources have no predecessor.  No source is among the unreached ones.
         answer["predecessor"] = BitMasked(led, led_bits, lambda: min(n_null() + n_sources, n))
     return answer
 
 
 def locate(label: int, table: IntegerTable, n: int) -> Array:
-    """Return the internal id of one vertex, (1,), on the device; -1 if it is unknown."""
+    """Return the internal id of one vertex, (1,), on the device; -1 if the vertex is unknown."""
     found = cupy.empty(1, vertex_dtype(n))
     label = table.dtype.type(label)
     _kernels(table, n).launch("locate", 1, label, table.rank, table.ids, _first(table), n, found)

@@ -1,4 +1,4 @@
-"""Trees and paths from finished searches."""
+"""Predecessors and paths, made from finished searches."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.runtime import loader
 
-_MOST_SEARCHES = 65535  # of gridDim.y
+_MOST_SEARCHES = 65535  # limit of gridDim.y
 
 
 def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None = None) -> Array:
     """Return the smallest u with an edge u -> v and distance[u] == distance[v] - 1.
 
-    `distance` is (n,) or (k, n); `order`, (n,), is what vertices are compared by if it is given.
+    `distance` is (n,) or (k, n); `order`, (n,), has the keys by which vertices are compared, if it is given.
     """
     distance = cupy.ascontiguousarray(distance, np.int32)
     predecessor = cupy.empty(distance.shape, into.column_indices.dtype)
@@ -36,9 +36,9 @@ def smallest_predecessors(into: Adjacency, distance: Array, order: Array | None 
 
 
 def walk(predecessor: Array, targets: Array) -> tuple[Array, Array]:
-    """Root-to-target vertex lists, concatenated: lengths int64 (t,), vertices (sum of lengths,).
+    """Return root-to-target paths, concatenated: lengths int64 (t,), vertices (sum of lengths,).
 
-    A negative target has an empty path; an unreached vertex, which has no predecessor, is its own.
+    A negative target has an empty path.  An unreached vertex has no predecessor, so its path is itself alone.
     """
     kernels = loader.load("tree.cu", vertex_bits=8 * predecessor.dtype.itemsize)
     predecessor = cupy.ascontiguousarray(predecessor)

@@ -13,10 +13,10 @@ _EDGES_A_THREAD = 32  # SPAN of the kernel over the threads of a warp
 
 
 def tight_predecessors(into: Adjacency, weights: Array, distance: Array, unreached: Scalar) -> Array:
-    """For each vertex `v` the smallest `u` that is nearer and explains `distance[v]`, over an edge u -> v.
+    """Return for each `v` the smallest nearer `u` with an edge u -> v that explains `distance[v]` by weight.
 
-    Distances are int64 if the weights are integers, float64 if not; `unreached` is that of what was not
-    reached.  -1 there, and where no nearer vertex does.
+    Distances are int64 if the weights are integers, else float64; `unreached` is the distance that stands for
+    "not reached".  The result is -1 for unreached vertices, and where no nearer vertex explains the distance.
     """
     predecessor = cupy.full(into.n_vertices, -1, into.column_indices.dtype)
     exact = np.dtype(np.int64 if weights.dtype.kind == "i" else np.float64)

@@ -1,8 +1,8 @@
-"""From `kernels/*.cu` to functions that can be launched.
+"""Loading of kernels: from `kernels/*.cu` to functions that can be launched.
 
-The sources stand in `rapids_trav/kernels` in a wheel and in `kernels` beside the package in a checkout.
-Includes are put in by hand: CuPy caches compiled modules on disk by the text that it is given, so it would
-not notice a changed header.  Types and tunables stand before the text as `#define` lines.
+The sources are in `rapids_trav/kernels` in a wheel and in `kernels` beside the package in a checkout.
+Includes are inlined here: CuPy caches compiled modules on disk by the text that it is given, so it would
+not notice a changed header.  Types and tunables precede the text as `#define` lines.
 
 Nothing here imports CuPy until a kernel is loaded, so the sources can be compiled and tested without a GPU.
 """
@@ -27,7 +27,7 @@ _BLOCKS_PER_MULTIPROCESSOR = 64
 _INCLUDE = re.compile(r'^#include "([\w.]+)"\n', re.MULTILINE)
 _ONCE = re.compile(r"^#pragma once\n", re.MULTILINE)
 
-# Tunables of each file, which the host code knows too; the fused kernel's are in fused.py.
+# Tunables of each file that the host code also uses; the fused kernel's are in fused.py.
 TUNABLES: dict[str, dict[str, int]] = {
     "bfs_push.cu": {},
     "bfs_pull.cu": {},
@@ -44,7 +44,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "shortest_tree.cu": {"WEIGHT": 3},
     "tree.cu": {},
 }
-# The same of the files that a vertex program is linked with (link.py).
+# Tunables of the files that a vertex program is linked with (link.py).
 PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
     "gas_rows.cu": {"BLOCK_SIZE": BLOCK, "GATHER_BLOCK": 512, "GATHER_RESIDENT": 2, "PIECE_EDGES": 16384},
     "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "COUNTS": 0},
@@ -79,14 +79,14 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
 
 
 def kernel_directory() -> Path:
-    """Return the folder of the CUDA sources."""
+    """Return the directory of the CUDA sources."""
     package = Path(__file__).resolve().parents[3]
     installed = package / "kernels"
     return installed if installed.is_dir() else package.parent / "kernels"
 
 
 def source(file: str, defines: Defines = ()) -> str:
-    """Return the text of `file` after its defines, with each include in place once."""
+    """Return the text of `file` after its defines, with each include inlined once."""
     preamble = "".join(f"#define {name} {value}\n" for name, value in defines)
     return preamble + _inlined(file, seen=set())
 
@@ -102,7 +102,7 @@ def _inlined(file: str, seen: set[str]) -> str:
 class Kernels:
     """The kernels of one file for one choice of types and tunables.
 
-    Launches are on CuPy's current stream.  A Python int stands for an `i64` parameter and None for a null
+    Launches are on CuPy's current stream.  A Python int is passed as an `i64` parameter and None as a null
     pointer; levels are `i32` and are passed as `numpy.int32`.
     """
 
@@ -111,13 +111,13 @@ class Kernels:
         self._functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
-        """Return an entry point, as `run` calls it."""
+        """Return an entry point, in the form that `run` calls."""
         if name not in self._functions:
             self._functions[name] = self._module.get_function(name)
         return self._functions[name]
 
     def launch(self, name: str, n_threads: int, *arguments: object) -> None:
-        """Runs a grid-stride kernel over `n_threads` items; nothing at all for none."""
+        """Launch a grid-stride kernel over `n_threads` items; do nothing if there are none."""
         if n_threads > 0:
             blocks = min(-(-n_threads // BLOCK), most_blocks())
             self.launch_grid(name, (blocks,), *arguments)
@@ -125,13 +125,13 @@ class Kernels:
     def launch_grid(
         self, name: str, grid: tuple[int, ...], *arguments: object, block: int = BLOCK, shared_bytes: int = 0
     ) -> None:
-        """Runs a kernel with a grid of its own."""
+        """Launch a kernel with the given grid."""
         self.run(name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes)
 
     def run(
         self, name: str, grid: tuple[int, ...], block: int, parameters: tuple, shared_bytes: int = 0
     ) -> None:
-        """Launches a kernel with parameters as CuPy takes them; every launch passes here and is counted."""
+        """Launch a kernel with parameters in CuPy's form; every launch goes through here and is counted."""
         launched(name)
         self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes)
 
@@ -158,7 +158,7 @@ def load_for(file: str, adjacency: Adjacency, cooperative: bool = False, **tunab
 
 
 def most_blocks() -> int:
-    """Blocks that keep the current device busy, with enough of them to even out irregular work."""
+    """Return a number of blocks that keeps the current device busy and evens out irregular work."""
     import cupy
 
     return multiprocessors(cupy.cuda.runtime.getDevice()) * _BLOCKS_PER_MULTIPROCESSOR
@@ -176,7 +176,7 @@ def multiprocessors(device: int) -> int:
 
 @functools.cache
 def attribute(device: int, name: str) -> int:
-    """Return an attribute of a device, as the runtime gives it, by the name of a `cudaDevAttr`."""
+    """Return an attribute of a device from the runtime, by the name of a `cudaDevAttr`."""
     from cupy.cuda import runtime
 
     return runtime.deviceGetAttribute(getattr(runtime, f"cudaDevAttr{name}"), device)

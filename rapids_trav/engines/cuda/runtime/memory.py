@@ -1,4 +1,4 @@
-"""Device memory: the allocator that cuDF uses, and errors that say what was needed."""
+"""Device memory: the allocator that cuDF uses, and errors that say how much was needed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
 
-ALIGNMENT = 256  # bytes, as a device allocation has
+ALIGNMENT = 256  # bytes, the alignment of a device allocation
 
 
 def rapids_allocator() -> AbstractContextManager:
-    """CuPy allocates from RMM inside, if RMM is installed, whether or not cuDF has told it to."""
+    """Make CuPy allocate from RMM inside the block, if RMM is installed, whether or not cuDF did so."""
     try:
         from rmm.allocators.cupy import rmm_cupy_allocator
     except ImportError:
@@ -25,10 +25,10 @@ def rapids_allocator() -> AbstractContextManager:
 
 
 def free_bytes() -> int:
-    """Return the bytes of the device available: those free, and those that a pool keeps.
+    """Return the bytes of the device that are available: the free ones, and those that a pool keeps.
 
-    How much of a pool of RMM is in use it does not tell, so all of it counts: what does not fit then fails,
-    and is built again outside the device.
+    RMM does not tell how much of a pool is in use, so the whole pool counts.  If an allocation then fails,
+    the graph is built again outside the device.
     """
     free, total = cupy.cuda.runtime.memGetInfo()
     free += cupy.get_default_memory_pool().free_bytes()
@@ -54,9 +54,9 @@ def aligned(sizes: Iterable[int]) -> tuple[list[int], int]:
 
 
 def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
-    """Arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
+    """Return arrays of these lengths and dtypes in one allocation, which lives as long as any of them.
 
-    An allocation costs the host some ten microseconds, which is what a small search takes.
+    An allocation costs the host some ten microseconds, which is as long as a small search.
     """
     begins, total = aligned(length * np.dtype(dtype).itemsize for length, dtype in shapes)
     memory = cupy.empty(total, np.uint8).data
@@ -68,7 +68,7 @@ def together(*shapes: tuple[int, npt.DTypeLike]) -> list[cupy.ndarray]:
 
 @contextmanager
 def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
-    """Turns an allocator's error into one that names the bytes and the remedy."""
+    """Replace an allocator's error by one that names the bytes and the remedy."""
     try:
         yield
     except TravMemoryError:

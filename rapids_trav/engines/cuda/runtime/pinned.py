@@ -1,6 +1,6 @@
-"""Host memory that stays in place, so that the GPU reaches it.
+"""Pinned host memory, which the GPU can access.
 
-The runtime's own allocation touches every page on one thread, at less than 2 GB a second.  Much memory is
+The runtime's own allocation touches every page on one thread, at less than 2 GB a second.  Large arrays are
 therefore taken from the system in large pages, touched on all cores, and then pinned.
 """
 
@@ -24,17 +24,17 @@ _SMALL_PAGE = 4096
 def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
     """Allocate n entries of pinned host memory that the GPU can access.
 
-    It goes back to the system when it is no longer used: CuPy's pool would keep it.
+    The memory goes back to the system when it is no longer used, whereas CuPy's pool would keep it.
 
     Parameters
     ----------
     much : int
-        Bytes from which on it is taken from the system page by page.
+        Bytes from which on memory is taken from the system page by page.
 
     Raises
     ------
     MemoryError
-        If the system does not give or does not pin so much.
+        If the system does not allocate or does not pin so much.
     """
     import cupy
 
@@ -50,7 +50,7 @@ def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
 
 
 class _Registered:
-    """Pages of their own, pinned as long as an array over them is used."""
+    """Pages from the system, pinned as long as an array over them is used."""
 
     def __init__(self, n: int, dtype: np.dtype) -> None:
         from cupy.cuda import runtime

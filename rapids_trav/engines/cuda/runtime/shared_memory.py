@@ -1,4 +1,4 @@
-"""How much shared memory a block of a kernel can be given when it is launched."""
+"""The shared memory that a block of a kernel can get when it is launched."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from rapids_trav.engines.cuda.runtime.loader import Kernels
 
 
 def shared_bytes(kernels: Kernels, name: str, n_blocks: int) -> int:
-    """Return the bytes a block may ask for, besides those declared, if so many blocks share a multiprocessor.
+    """Return the bytes a block may use, besides those declared, if `n_blocks` share a multiprocessor.
 
-    Opts in to more than the 48 KB that every kernel may have.
+    The kernel is opted in to more than the 48 KB that every kernel may have.
     """
     import cupy
 
@@ -29,16 +29,16 @@ def shared_bytes(kernels: Kernels, name: str, n_blocks: int) -> int:
 
 
 def block_bytes(n_blocks: int, most: int, multiprocessor: int | None = None, reserved: int = 0) -> int:
-    """Shared memory of a block, if `n_blocks` are resident on a multiprocessor.
+    """Return the shared memory of a block, if `n_blocks` are resident on a multiprocessor.
 
     Parameters
     ----------
     most : int
-        What one block may have at most, by opting in; 227 KB on an H100.
+        Most that one block may have, by opting in; 227 KB on an H100.
     multiprocessor : int, optional
-        What a multiprocessor has, 228 KB there; `most` if left out.
+        Shared memory of a multiprocessor, 228 KB on an H100; `most` if left out.
     reserved : int
-        What the system takes of it for each block, 1 KB there.
+        The part of it that the system takes for each block, 1 KB on an H100.
     """
     whole = most if multiprocessor is None else multiprocessor
     return min(most, whole // n_blocks - reserved)

@@ -1,4 +1,4 @@
-"""The device memory of a streamed run: what stays there, and the buffers that pages are copied to."""
+"""The device memory of a streamed run: the resident arrays, and the buffers that pages are copied to."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rapids_trav.engines.run_shape import uses_degrees
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.programs.definition import Program
 
-UPLOAD_ROWS = 1 << 20  # offsets that are converted at once
-KEPT_TOGETHER = 1 << 30  # bytes of pages in one allocation; more of them fail where free memory is in pieces
-FEWEST_ROWS = 1 << 10  # for which FIXED_BYTES of the plan has room
+UPLOAD_ROWS = 1 << 20  # offsets that are converted at a time
+KEPT_TOGETHER = 1 << 30  # bytes of pages in one allocation; larger ones fail if free memory is fragmented
+FEWEST_ROWS = 1 << 10  # rows for which FIXED_BYTES of the plan has room
 VERTICES, PAGES = "the vertices of a program", "pages under way"
 
 
 @dataclass
 class Slot:
-    """A buffer for a page, and the stream that computes on it; `free` is when its last page has been used."""
+    """A buffer for a page, and the stream that computes on it; `free` is recorded when its page is done."""
 
     memory: Array
     stream: cupy.cuda.Stream
@@ -36,7 +36,7 @@ class Buffers:
     ----------
     slots : list of Slot
     kept : dict
-        By page, the buffer of one that stays; fewer than planned if the memory that is free lies in pieces.
+        The buffer of each page that stays, by page; fewer than planned if the free memory is fragmented.
     """
 
     def __init__(self, plan: StreamPlan, now: cupy.cuda.Event) -> None:
@@ -69,7 +69,7 @@ def resident(view: GatherView, program: Program, edge: np.dtype) -> GatherView:
 
 
 def _offsets(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> Array:
-    """Row offsets, converted a block at a time in what will be the room of pages."""
+    """Return the row offsets, converted block by block within the memory that pages will use later."""
     source = adjacency.row_offsets
     offsets = cupy.empty(len(source), edge)
     block = max(min(UPLOAD_ROWS, free_bytes // source.itemsize), FEWEST_ROWS)
@@ -79,7 +79,7 @@ def _offsets(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> Array:
 
 
 def to_device(target: Array, source: np.ndarray, stream: cupy.cuda.Stream) -> None:
-    """Copies pinned host memory to the device when the stream comes to it."""
+    """Copy pinned host memory to the device, in the order of a stream."""
     runtime = cupy.cuda.runtime
     if source.nbytes:
         kind = runtime.memcpyHostToDevice

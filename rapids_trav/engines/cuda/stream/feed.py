@@ -1,7 +1,7 @@
-"""Pages where the GPU's copies find them: in pinned memory.
+"""Supply of pages in pinned memory, from which the GPU copies them.
 
-Edges that lie there already are copied from where they are.  Edges in files go through pinned buffers, which
-threads fill ahead of the copies.
+Edges that are in pinned memory already are copied from there.  Edges in files go through pinned buffers,
+which threads fill ahead of the copies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rapids_trav.engines.cuda.stream.plan import StreamPlan
 
 
 class Task(NamedTuple):
-    """A page, and where its edges are gathered from: "copy" first, "read" where they lie, or "kept" ones."""
+    """A page and how its edges are read: after a "copy", by a "read" in place, or from a "kept" copy."""
 
     page: int
     action: str
@@ -30,7 +30,7 @@ class Task(NamedTuple):
 class Ready(NamedTuple):
     """A task whose edges can be copied: columns, and weights if there are any.
 
-    `copied` is recorded once they are, so that their memory can be used again; None: it is theirs.
+    `copied` is recorded after the copy, so that their buffer can be used again; None if they have none.
     """
 
     task: Task
@@ -44,7 +44,7 @@ class Feed:
     Attributes
     ----------
     reachable : bool
-        Whether kernels read the edges where they lie.
+        Whether kernels can read the edges where they are stored.
     """
 
     def __init__(self, columns: Array, weights: Array | None, plan: StreamPlan) -> None:
@@ -61,7 +61,7 @@ class Feed:
 
     @property
     def addresses(self) -> tuple[np.uint64, np.uint64 | None]:
-        """Where kernels read the columns and the weights, if they do."""
+        """Addresses at which kernels read the columns and the weights, if they can."""
         columns, *weights = (np.uint64(array.ctypes.data) for array in self._arrays)
         return columns, weights[0] if weights else None
 

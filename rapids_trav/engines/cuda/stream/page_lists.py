@@ -1,7 +1,7 @@
 """The rows of each page, sorted into bins for `gather_rows`; see `row_gather.py`.
 
-How many rows of a page are in which bin is counted once.  The lists themselves are made when the page is
-gathered over, on its stream and in its buffer, and no host waits for them.
+The number of a page's rows in each bin is counted once.  The lists themselves are made when the page is
+gathered over, on its stream and in its buffer, and the host does not wait for them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _MOST_ROWS_OF_BLOCKS = 65535
 
 
 class PageLists:
-    """Lists of the pages of an adjacency.
+    """Lists of the rows of each page of an adjacency.
 
     Parameters
     ----------
     rows_kernels, pages_kernels : Kernels
-        Those of `gas_rows.cu` and `pages.cu`.
+        The kernels of `gas_rows.cu` and `pages.cu`.
     row_offsets : array
-        Of all rows, on the device.
+        Offsets of all rows, on the device.
     dtype : numpy.dtype
-        Of the values.
+        Dtype of the values.
     room : vertex array
-        As long as the longest page has rows.
+        Scratch memory with an entry for each row of the longest page.
     """
 
     def __init__(
@@ -71,24 +71,24 @@ class PageLists:
             self._hubs[page] = cut(row_offsets, room[n_rows - int(self.counts[page, PIECES]) : n_rows], dtype)
 
     def restart(self) -> None:
-        """Before an iteration."""
+        """Reset the lists before an iteration."""
         self._sizes.fill(0)
 
     def hubs(self, page: int) -> Hubs:
         return self._hubs.get(page, self._no_hubs)
 
     def n_threads(self, page: int) -> int:
-        """Threads that have work if every row of the page gathers."""
+        """Return the number of threads that have work if every row of the page gathers."""
         by_row = sum(int(n) * threads for n, threads in zip(self.counts[page], THREADS, strict=False))
         return by_row + GATHER_BLOCK * self.hubs(page).n_pieces
 
     def lists(self, page: int, room: Array, marks: Array | None) -> Lists:
-        """Lists, in `room`, of the rows of a page that are marked (None: of all); clears marks but hubs'."""
+        """List a page's marked rows (None: all) in `room`; clear the marks except those of hubs."""
         self._list(page, marks, room, self._begins[page])
         return Lists(room, self._begins[page], self._sizes[page])
 
     def marked(self, marks: Array) -> np.ndarray:
-        """Marked rows of each page, and their edges, (k, 2); waits for them."""
+        """Return the marked rows of each page, and their edges, (k, 2); wait for them."""
         self._marked.fill(0)
         k = self._plan.n_pages
         if k:

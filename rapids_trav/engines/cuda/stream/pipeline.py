@@ -1,11 +1,11 @@
-"""Pages on their way past the vertices of a program: copied, listed, gathered over and applied.
+"""Pipeline of a program's pages: each page is copied, listed, gathered over and applied.
 
 L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5, G16).
 
-1. Values, messages and row offsets are on the device; the columns and weights of a page are copied into the
+1. Values, messages and row offsets are on the device.  The columns and weights of a page are copied into the
    buffer of a slot, one page after another on one stream, so that the link is never idle or shared.
 2. Each slot has a stream of its own, on which the rows of its page are listed, gathered and applied while
-   the next pages are copied.  Events alone order them: the host reads one row of counters an iteration.
+   the next pages are copied.  Only events order them: the host reads one row of counters per iteration.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY
 from rapids_trav.programs.run_state import RunState
 
-TALLY_ROWS = 16  # of counters, made at once
+TALLY_ROWS = 16  # rows of counters that are allocated at once
 
 
 class PagePipeline:
-    """The state of a program on the device, and the pages of `view` that stream past it.
+    """The state of a program on the device, and the pages of `view` that are streamed to it.
 
     Parameters
     ----------
     held : ExitStack
-        Gives back what the pipeline takes, when it is closed.
+        Releases the resources of the pipeline when it is closed.
 
     Attributes
     ----------
     state : ProgramState
     view : GatherView
-        As it was given, with the edges on the host.
+        The view as it was given, with the edges on the host.
     plan : StreamPlan
     feed : Feed
     lists : PageLists
@@ -63,7 +63,7 @@ class PagePipeline:
         The transfers of an iteration.
     slots : list of Slot
     edge_bytes : int
-        Bytes of an edge: where it leads, and its weight.
+        Bytes of an edge: its destination and its weight.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class PagePipeline:
         self._open(options, held)
 
     def _open(self, options: RunOptions, held: ExitStack) -> None:
-        """Buffers, streams and lists; `held` closes them."""
+        """Create buffers, streams and lists; `held` closes them."""
         plan, weights, columns = self.plan, self.view.weights, self.view.into.column_indices
         self.edge_bytes = columns.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         self.log = TransferTrace(options)
@@ -94,7 +94,7 @@ class PagePipeline:
         held.callback(self._buffers.synchronize)
         self.slots = self._buffers.slots
         self._copying = cupy.cuda.Stream(non_blocking=True)
-        self._there: set[int] = set()  # pages that are kept and have come
+        self._there: set[int] = set()  # kept pages that have been copied
         self._turn = 0
         state = self.state
         longest = int(np.diff(plan.firsts).max(initial=0)) * state.vertex.itemsize
@@ -109,11 +109,11 @@ class PagePipeline:
 
     @property
     def penalty(self) -> int:
-        """What reading scattered edges costs."""
+        """Cost of reading scattered edges."""
         return READ_COST if self.feed.reachable else STORAGE_PENALTY
 
     def or_kept(self, page: int, action: str) -> str:
-        """Return the action for a page: "kept", in the place of another, if it is there already."""
+        """Return `action`, or "kept" instead if the page is on the device already."""
         return "kept" if page in self._there and action != "skip" else action
 
     def begin(self) -> None:
@@ -124,7 +124,7 @@ class PagePipeline:
             stream.wait_event(begin)
 
     def join(self) -> None:
-        """Let the current stream wait for what was launched."""
+        """Let the current stream wait for all launched pages."""
         stream = cupy.cuda.get_current_stream()
         for slot in self.slots:
             stream.wait_event(slot.free)
@@ -142,9 +142,9 @@ class PagePipeline:
         Parameters
         ----------
         read_bytes : int
-            What is moved for a page that is read where it lies.
+            Bytes that are moved for a page that is read in place.
         after : callable(page, slot), optional
-            Launches what follows the page on its slot's stream.
+            Launches further work on the page's slot, on the slot's stream.
         """
         page, action = ready.task
         slot = self.slots[self._turn % len(self.slots)]
@@ -173,7 +173,7 @@ class PagePipeline:
         return slot
 
     def _copy(self, ready: Ready, slot: Slot, home: Array) -> Span:
-        """Copies a page's edges to its home once the slot is free; the events before and after."""
+        """Copy a page's edges to `home` once the slot is free; return the events before and after."""
         if home is slot.memory:
             self._copying.wait_event(slot.free)
         begin = self.log.mark(self._copying)
@@ -191,7 +191,7 @@ class PagePipeline:
         return slot.memory[begin : begin + (after - first) * vertex.itemsize].view(vertex)
 
     def _addresses(self, page: int, home: Array) -> Edges:
-        """Return the addresses of the first edge's column and weight, if the page's are in `home`."""
+        """Return the addresses of edge 0's column and weight, such that the page's edges are in `home`."""
         first, weights = self.plan.edges(page)[0], self.view.weights
         columns = shifted(home, 0, self.view.into.column_indices.dtype, first)
         if weights is None:

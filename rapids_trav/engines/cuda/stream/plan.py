@@ -1,8 +1,8 @@
-"""How the memory of a streamed run is divided, and what is done with each page; no GPU is needed for it.
+"""Division of the memory of a streamed run, and the action for each page; no GPU is needed.
 
-L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): what every vertex has is resident.  Each stream has
-a buffer for a page.  Pages need not be larger than keeps the link busy; what the budget has left then holds
-the first pages for good.
+L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): arrays with an entry for each vertex are resident.
+Each stream has a buffer for a page.  Pages need be no larger than what keeps the link busy; the rest of the
+budget then holds the first pages for the whole run.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rapids_trav.memory.model.program import TABLE_BYTES, streamed_bytes
 from rapids_trav.programs.definition import Program
 
 ALIGNMENT = 256
-MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; a smaller share of the time is lost at the ends of an iteration
-READ_COST = 4  # of an edge that is read where it lies, in edges that are copied
+MOST_PAGE_BYTES = 1 << 28  # 5 ms of a link; smaller pages lose less time at the ends of an iteration
+READ_COST = 4  # cost of an edge that is read in place, in copied edges
 
 
 @dataclass(frozen=True)
 class PageLayout:
-    """Where the parts of a page begin in its buffer, after the columns."""
+    """Positions in a page's buffer, in bytes, of the parts that follow the columns."""
 
     weights: int
     rows: int
@@ -33,7 +33,7 @@ class PageLayout:
 
     @classmethod
     def of(cls, n_edges: int, n_rows: int, column: int, weight: int, vertex: int) -> PageLayout:
-        """Of a page of so many edges and rows; then the bytes of a column, a weight and a listed row."""
+        """Return the layout for so many edges and rows, and bytes of a column, a weight and a listed row."""
         weights = aligned(n_edges * column)
         rows = weights + aligned(n_edges * weight)
         return cls(weights, rows, rows + aligned(n_rows * vertex))
@@ -51,14 +51,14 @@ class StreamPlan:
     Attributes
     ----------
     firsts, first_edges : int64 arrays, (k + 1,)
-        Where each page begins, and where its edges do.
+        First row of each page, and its first edge.
     layouts : list of PageLayout
     n_slots : int
-        Pages under way at once.
+        Pages in progress at once.
     resident_bytes : int
-        Of the vertices and the tables.
+        Bytes of the vertices and the tables.
     n_kept : int
-        The first pages that stay, in buffers of their own.
+        Number of pages, from the first on, that stay in buffers of their own.
     """
 
     firsts: np.ndarray
@@ -78,11 +78,11 @@ class StreamPlan:
 
     @property
     def buffer_bytes(self) -> int:
-        """Of all buffers."""
+        """Bytes of all buffers."""
         return self.n_slots * self.slot_bytes + sum(layout.rows for layout in self.layouts[: self.n_kept])
 
     def kept_together(self, n_bytes: int) -> Iterator[range]:
-        """Runs of the pages that stay, of so many bytes or a page longer."""
+        """Yield runs of the pages that stay, each of `n_bytes` or up to a page more."""
         first = taken = 0
         for page in range(self.n_kept):
             taken += self.layouts[page].rows
@@ -91,7 +91,7 @@ class StreamPlan:
                 first, taken = page + 1, 0
 
     def rows(self, page: int) -> tuple[int, int]:
-        """First row of a page, and the first after it."""
+        """Return the first row of a page, and the first row after it."""
         return int(self.firsts[page]), int(self.firsts[page + 1])
 
     def edges(self, page: int) -> tuple[int, int]:
@@ -101,14 +101,14 @@ class StreamPlan:
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
-    """Plan with what the budget has left beside what is made between iterations.
+    """Return a plan within what the budget leaves beside the memory that is used between iterations.
 
     Offsets have `offset` bytes on the device.
 
     Raises
     ------
     TravMemoryError
-        If the vertices and one page do not fit; the limit that it names is enough.
+        If the vertices and one page do not fit; the limit that it names is sufficient.
     """
     between = options.between_bytes * view.n_vertices
     try:
@@ -131,7 +131,7 @@ def plan_stream(
 def least_bytes(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> int:
-    """Return about the least free memory for which there is a plan, with what is between iterations."""
+    """Return about the least free memory for which there is a plan, with that used between iterations."""
     assert view.pages is not None
     between = options.between_bytes * view.n_vertices
     free = view.pages.budget.free
@@ -147,7 +147,7 @@ def least_bytes(
 
 
 def least_that(fits: Callable[[int], bool], scale: int) -> int:
-    """About the least number for which `fits` is true, as it is for all larger ones; not for 0."""
+    """Return about the least number that fits, if all larger numbers fit and 0 does not."""
     low, high = 0, 1024
     while not fits(high):
         low, high = high, 2 * high
@@ -160,7 +160,7 @@ def least_that(fits: Callable[[int], bool], scale: int) -> int:
 def _plan(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int, more: int
 ) -> StreamPlan:
-    """Plan with what the budget has left and `more` bytes."""
+    """Return a plan for what the budget leaves and `more` bytes."""
     assert view.pages is not None
     pages, into = view.pages, view.into
     column = vertex = into.column_indices.dtype.itemsize
@@ -177,7 +177,7 @@ def _plan(
         needed = base + TABLE_BYTES * len(firsts)
         if needed <= resident or pages.cut is None:
             break
-        resident = needed + (needed - base) // 8  # room for the pages that its loss makes more
+        resident = needed + (needed - base) // 8  # room for the pages that this loss adds
     first_edges = np.asarray(into.row_offsets[firsts], np.int64)
     sizes = zip(np.diff(first_edges).tolist(), np.diff(firsts).tolist(), strict=True)
     layouts = [PageLayout.of(n_edges, n_rows, column, weight, vertex) for n_edges, n_rows in sizes]
@@ -189,14 +189,14 @@ def _plan(
 
 
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:
-    """Return what is done with a page of which some rows gather: "skip", "read" where it lies, or "copy".
+    """Return the action for a page in which some rows gather: "skip", "read" in place, or "copy".
 
     Parameters
     ----------
     n_rows, n_edges : int
-        What gathers of it.
+        Rows of the page that gather, and their edges.
     reachable : bool
-        Whether the GPU reads the memory that the page lies in.
+        Whether the GPU can access the memory that stores the page.
     """
     if n_rows == 0:
         return "skip"
@@ -204,7 +204,7 @@ def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> 
 
 
 def hidden_share(copies: Iterable[tuple[float, float]], computing: Iterable[tuple[float, float]]) -> float:
-    """Share of the time of the copies in which something was computed; both are begins and ends."""
+    """Return the share of the copies' time that overlaps computing; both are begins and ends."""
     busy: list[list[float]] = []
     for begin, end in sorted(computing):
         if busy and begin <= busy[-1][1]:

@@ -1,13 +1,13 @@
-"""A vertex program over edges that are larger than the GPU: pages stream past vertices that stay.
+"""A vertex program over edges that are larger than the GPU: vertices are resident, pages are streamed.
 
 L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G13, G17).
 
-1. A synchronous run reads the messages of the iteration before and writes new ones, which take their place
-   when all pages are done; an asynchronous one writes in place, page by page.
-2. In notify mode the host reads how many rows of each page are notified: pages without any are left out, and
-   where they are few their edges are read where they lie.
+1. A synchronous run reads the messages of the iteration before and writes new ones, which replace them when
+   all pages are done; an asynchronous run writes in place, page by page.
+2. In notify mode the host reads how many rows of each page are notified.  Pages without any are skipped;
+   where they are few, their edges are read in place.
 
-How pages are copied and computed, `pipeline.py` says.
+`pipeline.py` describes how pages are copied and computed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class StreamedExecutor:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Waits for what is under way, and gives everything back."""
+        """Wait for the work in progress, and release all resources."""
         self._closing.close()
 
     @property
@@ -59,19 +59,19 @@ class StreamedExecutor:
         return self._pages.penalty
 
     def step(self, mode: str) -> str:
-        """Run one iteration; return the mode in which it was run."""
+        """Run one iteration; return the mode that it used."""
         {"pull": self.pull, "notify": self.notify}[mode]()
         return mode
 
     def restart(self, start: RunState) -> None:
-        """Go on from other values and active vertices."""
+        """Continue from other values and active vertices."""
         self.state.restart(start)
 
     def settle(self) -> None:
         """Do nothing: the state is that of the last iteration."""
 
     def pull(self) -> None:
-        """Every vertex gathers and is applied; all pages are streamed, but those that are kept."""
+        """Gather and apply every vertex; all pages are streamed, except those that are kept."""
         pages = self._pages
         row = self.state.tallies.fresh()
         self._run((Task(page, pages.or_kept(page, "copy")) for page in range(pages.plan.n_pages)), None, row)
@@ -99,9 +99,9 @@ class StreamedExecutor:
     def _run(
         self, tasks: Iterable[Task], marks: Array | None, row: Array, read_bytes: Sequence[int] | None = None
     ) -> None:
-        """Launches the tasks; the current stream waits for them, and new messages take their places.
+        """Launch the tasks, let the current stream wait for them, and swap the messages.
 
-        `read_bytes` are those of the rows that are notified, by page.
+        `read_bytes` has, for each page, the bytes of its notified rows.
         """
         pages = self._pages
         pages.begin()
@@ -117,7 +117,7 @@ class StreamedExecutor:
         self.moved = self._pages.log.moved()
 
     def _notified(self) -> Array:
-        """Marks of the vertices that an active one leads to; the host finds them where the GPU cannot."""
+        """Return the marks of vertices that an active one leads to; the host makes them if the GPU cannot."""
         state, marks = self.state, self.state.marks
         if isinstance(state.view.out.column_indices, cupy.ndarray):
             return state.notify()

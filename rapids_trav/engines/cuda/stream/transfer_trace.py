@@ -1,4 +1,4 @@
-"""The transfers of an iteration: counted, told to the caller as pages finish, timed by events if traced."""
+"""The transfers of an iteration: counted, reported as pages finish, and timed by events if traced."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import cupy
 from rapids_trav.engines.cuda.stream.plan import hidden_share
 from rapids_trav.engines.runs import Moved, PageSpan, RunOptions
 
-Span = tuple[cupy.cuda.Event, cupy.cuda.Event]  # the events at its begin and its end
+Span = tuple[cupy.cuda.Event, cupy.cuda.Event]  # the events at its start and its end
 
 
 class UnderWay(NamedTuple):
@@ -23,7 +23,7 @@ class UnderWay(NamedTuple):
 
 
 class TransferTrace:
-    """The pages of an iteration."""
+    """Recorder of the pages of an iteration."""
 
     def __init__(self, options: RunOptions) -> None:
         self._timed = options.trace
@@ -34,7 +34,7 @@ class TransferTrace:
         self._pages = self._n_bytes = 0
 
     def mark(self, stream: cupy.cuda.Stream) -> cupy.cuda.Event:
-        """Record an event on that stream."""
+        """Record an event on a stream."""
         event = cupy.cuda.Event(disable_timing=not self._timed)
         event.record(stream)
         return event
@@ -48,7 +48,7 @@ class TransferTrace:
         return self._start
 
     def add(self, number: int, n_bytes: int, copy: Span | None, computing: Span) -> None:
-        """Record the launch of a page for which so many bytes are moved."""
+        """Record the launch of a page for which `n_bytes` are moved."""
         page = UnderWay(number, n_bytes, copy, computing)
         if n_bytes:
             self._pages += 1
@@ -67,12 +67,12 @@ class TransferTrace:
                 self._on_page(1, page.n_bytes)
 
     def tell_rest(self) -> None:
-        """Tell the caller of the pages that are left, as they finish."""
+        """Report the remaining pages to the caller, as they finish."""
         if self._on_page is not None:
             self._tell(wait=True)
 
     def moved(self) -> Moved:
-        """Return the sums; everything launched must have finished."""
+        """Return the sums of the iteration; everything launched must have finished."""
         if not self._spans:
             return Moved(self._pages, self._n_bytes, 0.0)
         spans = tuple(self._timed_span(page) for page in self._spans)
@@ -85,6 +85,6 @@ class TransferTrace:
         return PageSpan(page.page, copy, self.times(page.computing))
 
     def times(self, span: Span) -> tuple[float, float]:
-        """Return the begin and end of a span, in milliseconds from the start of the iteration."""
+        """Return the start and end of a span, in milliseconds from the start of the iteration."""
         begin, end = (cupy.cuda.get_elapsed_time(self._start, event) for event in span)
         return begin, end

@@ -1,1 +1,1 @@
-"""Vertex programs of min and max over blocks of rows, of which some stay in memory (LargeGraph)."""
+"""Vertex programs of min and max over blocks of rows, some of which stay in memory (LargeGraph)."""

@@ -1,9 +1,9 @@
-"""How edges outside memory are cut into blocks, and how many of them fit into the memory that is left.
+"""Blocks of edges outside memory, and the number of them that fit into the memory that is left.
 
-A block is a run of edges of the out-adjacency, of as many in each, so all have the same bytes and any of them
-fits any place; as many are a power of 2, so that a shift tells the block of an edge.  A row that reaches over
-a cut has a part in each block.  Vertex `v` in block `b` is item `v + b`: a number that no other vertex has in
-any block, since the rows of a block begin where those of the last end.
+A block is a run of consecutive edges of the out-adjacency.  All blocks have the same number of edges, so they
+have the same bytes and each fits any place.  That number is a power of 2, so that a shift gives the block of
+an edge.  A row that crosses a cut has a part in each block.  Vertex `v` in block `b` is item `v + b`.  This
+number is unique, since the rows of a block begin where those of the block before end.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.memory.model.program import LEAST_PAGE
 
-FEWEST, MOST_BLOCKS = 64, 256  # at least FEWEST are wanted, unless they are smaller than a page
-# Else blocks are halved, as long as there are not too many: with 5 % of the edges in memory, a road-like
-# lattice moves 0.6 of the bytes that it does with 4, and a grid a quarter more; R-MAT 18 is alike.
+FEWEST, MOST_BLOCKS = 64, 256  # blocks; at least FEWEST unless they would be smaller than a page
+# With fewer places than this, blocks are halved, as long as there are not too many.  With 5 % of the edges in
+# memory, 8 places rather than 4 move 0.6 of the bytes on a road-like lattice, 1.25 on a grid, as many on
+# R-MAT 18.
 ENOUGH_PLACES = 8
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Blocks of 1 << `shift` edges, and the places for them.
+    """Blocks of 1 << `shift` edges, and the number of places for them.
 
     Attributes
     ----------
     firsts, ends : int64 array, (k,)
         Block `b` has edges of the rows `firsts[b]` to `ends[b] - 1`.
     n_edges : int64 array, (k,)
+        Edges of each block.
     shift, n_places : int
     """
 
@@ -46,18 +48,18 @@ class Cut:
 
     @property
     def room(self) -> int:
-        """Edges that fit all places."""
+        """Number of edges that fit into all places together."""
         return self.n_places << self.shift
 
 
 def edge_bytes(view: GatherView) -> int:
-    """Return the bytes of an edge in a block: where it leads, and its weight."""
+    """Return the bytes of an edge in a block: its destination and its weight."""
     weight = 0 if view.out_weights is None else view.out_weights.dtype.itemsize
     return view.out.column_indices.dtype.itemsize + weight
 
 
 def cut_for(view: GatherView, free_bytes: int) -> Cut:
-    """Return the blocks for so much memory; one place in any case."""
+    """Return the blocks and places for `free_bytes` of memory; there is always at least one place."""
     n_edges, edge = view.out.n_edges, edge_bytes(view)
     shift, least = max((n_edges // FEWEST).bit_length() - 1, 0), _least_shift(n_edges, edge)
     while shift > least and free_bytes // (edge << shift) < ENOUGH_PLACES:
@@ -77,11 +79,11 @@ def cut(row_offsets: Array, shift: int, n_places: int) -> Cut:
 
 
 def least_place_bytes(view: GatherView) -> int:
-    """Return the bytes of one place for the smallest blocks."""
+    """Return the bytes of one place for blocks of the smallest size."""
     edge = edge_bytes(view)
     return edge << _least_shift(view.out.n_edges, edge)
 
 
 def _least_shift(n_edges: int, edge: int) -> int:
-    """Of the smallest blocks: a page, or more if there were too many of them."""
+    """Return the shift of the smallest blocks: a page, or more if there would be too many blocks."""
     return (max(-(-n_edges // MOST_BLOCKS), -(-LEAST_PAGE // edge)) - 1).bit_length()

@@ -1,19 +1,20 @@
 """A program of min or max over edges outside memory, in blocks of which some stay (LargeGraph).
 
 Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
-GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021.  Its paths are single edges on every
-undirected graph, so rows are what a block holds; the schedule is its own (SYSTEMS L4 to L10).
+GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021.  LargeGraph's paths are single edges on
+every undirected graph, so blocks hold rows here; the schedule is LargeGraph's (SYSTEMS L4 to L10).
 
-Values, flags and lists of all vertices are in memory, and places for some blocks (`residency`).
+Values, flags and lists of all vertices are in memory, with places for some blocks (`residency`).
 
-1. A launch works on all blocks that are there, until they are quiet, and rents rows of others (`kernels`).
-2. Meanwhile a helper thread loads the block whose waiting value comes first (L6), of those of which more
-   waits than is read where it lies (`loader`).
-3. What waits for a block enters the lists when it has come.  It ends when nothing waits, nothing is listed
-   and so nothing is on its way (L9).
+1. A launch works on all resident blocks until they are quiet, and "rents" rows of other blocks, that is,
+   reads them where they are stored (`kernels`).
+2. Meanwhile a helper thread loads a block, among those where too much waits to be rented: the one whose
+   waiting value comes first in order (L6; `loader`).
+3. The items that wait for a block enter the lists when it has arrived.  The run ends when nothing waits and
+   nothing is listed; then nothing is being loaded either (L9).
 
-Values only improve, and any order comes to the same end, so no block needs copies of them (L11).  What counts
-as an iteration is as many launches as do about the work of a sweep: push along as many edges as there are, or
+Values only improve, and any order leads to the same result, so no block needs copies of them (L11).  An
+iteration is as many launches as do about the work of a sweep: they push along as many edges as there are, or
 load as many bytes.
 """
 
@@ -48,13 +49,13 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 PUSHED = 1 << 22  # edges of a launch, during which the process cannot be interrupted
-# While a block is on its way, which may hold what comes first; with 1 << 13 or 1 << 15 a grid and a road-like
-# lattice push up to 5 times as many edges, and R-MAT as many.
+# Edges of a launch while a block is being loaded, which may hold the value that comes first in order.  With
+# 1 << 13 or 1 << 15 a grid and a road-like lattice push up to 5 times as many edges, and R-MAT as many.
 SHORT = 1 << 14
 
 
 class Blocks:
-    """A run under way; see `executor.Executor`."""
+    """A running program over blocks; see `executor.Executor`."""
 
     def __init__(
         self,
@@ -89,18 +90,18 @@ class Blocks:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Return what was loaded, read in place and iterated, from the beginning."""
+        """Return the counts of loads, reads in place and rounds since the start."""
         return self._total._asdict()
 
     def restart(self, state: RunState) -> None:
-        """Go on from other values and active vertices; the blocks that are there stay."""
+        """Continue from other values and active vertices; resident blocks stay."""
         self.values[:] = state.values
         self._active[:] = state.active
         self._flags[:] = IDLE
         self._mark()
 
     def _mark(self) -> None:
-        """Let all active vertices wait; those of blocks that are there enter the lists."""
+        """Let all active vertices wait; those of resident blocks enter the lists."""
         cut = self._cut
         self.n_active = int(np.count_nonzero(self._active))
         self._counts = np.zeros((cut.n_blocks, N_COUNTS), np.int64)
@@ -120,11 +121,11 @@ class Blocks:
         return self._active
 
     def close(self) -> None:
-        """End the loading."""
+        """Stop the loader."""
         self._loader.close()
 
     def step(self, progress: RunProgress) -> None:
-        """Run launches that do the work of a sweep, or all that is left."""
+        """Run launches that do the work of one sweep, or all the work that is left."""
         active, most = self.n_active, max(self._view.out.n_edges, 1)
         before, moved = self._total, Moving(self._residency)
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
@@ -133,7 +134,7 @@ class Blocks:
             self._rent()
             if self._n_near + self._n_far:
                 self._launch(moved)
-            else:  # what waits is either rented or loaded, and nothing that is there keeps its place
+            else:  # waiting blocks are rented or loaded, and no resident block keeps its place
                 assert self._loader.busy
                 self._land(moved, wait=True)
         counts = moved.counts(self._edge_bytes)
@@ -147,7 +148,7 @@ class Blocks:
         return bool(self._n_near or self._n_far or self._counts[:, WAITING].any())
 
     def _land(self, moved: Moving, wait: bool) -> None:
-        """Take the block that has come, and enter what waits for it."""
+        """Accept the block that has arrived, and enter the items that wait for it."""
         landed = self._loader.landed(wait)
         if landed is None:
             return
@@ -159,7 +160,7 @@ class Blocks:
         self._enter(landed.block)
 
     def _begin_load(self) -> None:
-        """Load the block whose waiting value comes first, if there is a place for it."""
+        """Start to load the block whose waiting value comes first in order, if there is a place for it."""
         if self._loader.busy:
             return
         wanted = np.flatnonzero(self._absent() & ~self._affordable())
@@ -175,23 +176,23 @@ class Blocks:
         self._loader.begin(block, place)
 
     def _rent(self) -> None:
-        """Enter what waits for blocks of which little does: what kernels found is rented by them."""
+        """Enter waiting items that are cheap to rent, so that kernels read their rows in place."""
         for block in np.flatnonzero(self._absent() & self._affordable()):
             self._counts[block, SPENT] += PRICE * self._counts[block, WAITING_EDGES]
             self._enter(int(block))
 
     def _absent(self) -> Array:
-        """Which blocks have no place, and something that waits for them."""
+        """Return for each block whether it is absent and has waiting items."""
         return (self._residency.place == ABSENT) & (self._counts[:, WAITING] > 0)
 
     def _affordable(self) -> Array:
-        """Of which blocks reading what waits where it lies costs less than what is left to loading them."""
+        """Return for each block whether reading its waiting rows in place stays below the cost of a load."""
         counts = self._counts
         return counts[:, SPENT] + PRICE * counts[:, WAITING_EDGES] < self._cut.n_edges
 
     def _enter(self, block: int) -> None:
         counts, cut = self._counts, self._cut
-        # What comes may be before what was worked on: the order by value goes back to it.
+        # The new items may precede those already processed, so the threshold moves back to them.
         self._threshold = self._first(self._threshold, self._least[block])
         self._n_far = listed(self._view.out.row_offsets, cut.shift, self._flags, self._far, self._n_far)
         self._n_far = enter(block, cut.firsts[block], cut.ends[block], self._flags, self._far, self._n_far)
@@ -200,7 +201,7 @@ class Blocks:
         self._least[block] = self._identity
 
     def _launch(self, moved: Moving) -> None:
-        """Iterate what is there and what is rented until it is quiet, or much has been pushed."""
+        """Iterate over resident and rented rows until they are quiet, or many edges were pushed along."""
         out, cut = self._view.out, self._cut
         (
             swapped, self._n_near, self._n_far, threshold, self._step, self._since, rounds, pushed, rented
@@ -222,7 +223,7 @@ class Blocks:
         moved.rented += rented
 
     def _copy(self, block: int, place: int) -> int:
-        """Copy a block to a place; its bytes."""
+        """Copy a block to a place; return its bytes."""
         shift, n_edges = self._cut.shift, int(self._cut.n_edges[block])
         inside = slice(place << shift, (place << shift) + n_edges)
         edges = slice(block << shift, (block << shift) + n_edges)
@@ -233,7 +234,7 @@ class Blocks:
 
 
 class Moving:
-    """What an iteration has done up to now."""
+    """Counts of the current iteration so far."""
 
     def __init__(self, residency: Residency) -> None:
         self._residency = residency
@@ -241,7 +242,7 @@ class Moving:
         self.loads = self.loaded = self.launches = self.rounds = self.pushed = self.rented = 0
 
     def counts(self, edge: int) -> BlockCounts:
-        """Return it, where an edge has so many bytes."""
+        """Return the counts, for edges of `edge` bytes."""
         reloads = self._residency.reloads - self._reloads
         evictions = self._residency.evictions - self._evictions
         return BlockCounts(

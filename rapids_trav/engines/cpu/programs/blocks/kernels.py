@@ -1,18 +1,18 @@
 """The loops of a program over blocks, with its functions compiled into them.
 
-Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L8): what is loaded is processed until none of
-its vertices is active.  All blocks that are there are worked on together, in order of value, as `near_far`
-does with a whole graph.
+Y. Zhang et al., "LargeGraph", ACM TACO 18(4), 2021 (SYSTEMS L8): loaded blocks are processed until none of
+their vertices is active.  All resident blocks are processed together, in order of value, as `near_far` does
+with a whole graph.
 
-1. An item is the part of a row in one block (see `cut`), and `flags` tells where it is: idle; waiting in a
-   block that has no place, by which it is counted; or in one of the lists, near and far, of a launch.
-2. An active item hands its vertex's value out along its edges.  Those whose value improves enter the lists
-   where their block has a place.
-3. Elsewhere they are read where they lie, in the same launch, as long as what that has cost the block is less
-   than to load it ("rent, then buy"); after that they wait.
+1. An item is the part of a row in one block (see `cut`).  `flags` gives its state: idle; waiting, in a block
+   that has no place and counts its waiting items; or in one of the lists, near and far, of a launch.
+2. An active item sends its vertex's value along its edges.  Vertices whose value improves enter the lists
+   if their block has a place.
+3. Otherwise their rows are read where they are stored, in the same launch, as long as that has cost the block
+   less than a load would ("rent, then buy"); after that they wait.
 
-An item is taken before the value is read, so an improvement is either read or enters the item once more.  One
-thread iterates, while another loads.
+An item is taken off its list before the value is read, so an improvement is either read or enters the item
+once more.  One thread iterates, while another loads.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 
 IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
-# Columns of what is counted for each block: items that wait, and their edges; items in lists; items that
-# became active since the host looked; and what reading its rows where they lie has cost, in edges of a load.
+# Columns of the counts for each block: waiting items, and their edges; items in lists; items that became
+# active since the host last looked; and the cost so far of reading its rows in place, in edges of a load.
 WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 0, 1, 2, 3, 4, 8
-# Edges of a load that one counts for which is read where it lies.  With 5 % of the edges in memory, 2 moves
-# 0.6 to 0.8 of the bytes of 4 on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; with 8
+# Cost of an edge that is read in place, in edges of a load.  With 5 % of the edges in memory, 2 moves 0.6 to
+# 0.8 of the bytes that 4 does on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; with 8
 # all but the grid move more.
 PRICE = 2
 
@@ -48,7 +48,7 @@ class BlockKernels(NamedTuple):
 
 
 def block_kernels(program: Program) -> BlockKernels:
-    """Return the kernels of a program, compiled at their first call for each type of graph."""
+    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
     return _kernels(ProgramKey(program))
 
 
@@ -83,7 +83,7 @@ def _kernels(source: ProgramKey) -> BlockKernels:
         v, value, row_offsets, shift, place, n_edges, flags, counts, least, threshold,
         spare, n_next, far, n_far,
     ):  # fmt: skip
-        """Enter the items of a vertex whose value has improved; the lengths of `spare` and `far`."""
+        """Enter the items of a vertex whose value has improved; return the lengths of `spare` and `far`."""
         begin = row_offsets[v]
         end = row_offsets[v + 1]
         if begin == end:
@@ -128,11 +128,11 @@ def _kernels(source: ProgramKey) -> BlockKernels:
         row_offsets, columns, weights, held_columns, held_weights, shift, place, n_edges, degrees, values,
         near, n_near, spare, far, n_far, flags, counts, least, threshold, step, since, most_edges,
     ):  # fmt: skip
-        """Work off both lists, until they are empty or enough has been pushed.
+        """Process both lists, until they are empty or enough edges have been pushed along.
 
-        Gives whether `near` and `spare` have changed places, the lengths of near and far, the threshold, its
-        step, the edges pushed along `since` it moved, rounds, edges pushed along, and those of them that were
-        read where they lie.
+        Return whether `near` and `spare` are swapped, the lengths of near and far, the threshold, its step,
+        the edges pushed along since the threshold moved (`since`), rounds, edges pushed along, and the part
+        of these that was read in place.
         """
         pushed = 0
         rented = 0
@@ -207,7 +207,7 @@ def _kernels(source: ProgramKey) -> BlockKernels:
 
 @kernel
 def listed(row_offsets, shift, flags, far, n_far):
-    """Drop the entries of far that are stale; how many are left."""
+    """Drop the stale entries of far; return how many are left."""
     kept_far = 0
     for i in range(n_far):
         v = np.int64(far[i])
@@ -221,7 +221,7 @@ def listed(row_offsets, shift, flags, far, n_far):
 
 @kernel
 def enter(block, first, end, flags, far, n_far):
-    """Enter the items that wait for a block into far; its length."""
+    """Append the items that wait for a block to far; return its length."""
     for v in range(first, end):
         if flags[v + block] == WAITS:
             flags[v + block] = FAR
@@ -232,7 +232,7 @@ def enter(block, first, end, flags, far, n_far):
 
 @kernel
 def collect(firsts, ends, flags, active):
-    """Mark the vertices that have an active item; how many they are."""
+    """Mark the vertices that have an active item; return how many there are."""
     active[:] = False
     n_active = 0
     for b in range(len(firsts)):

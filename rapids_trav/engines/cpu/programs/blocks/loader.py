@@ -1,4 +1,4 @@
-"""Blocks on their way from files into memory, while those that are there are iterated (SYSTEMS L9)."""
+"""Loading of blocks from files into memory, while resident blocks are iterated (SYSTEMS L9)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
-Copy = Callable[[int, int], int]  # copies a block to a place; its bytes
+Copy = Callable[[int, int], int]  # copies a block to a place, returns its bytes
 
 
 class Landed(NamedTuple):
-    """A block that has been copied."""
+    """A block that has been copied to its place."""
 
     block: int
     place: int
@@ -18,24 +18,24 @@ class Landed(NamedTuple):
 
 
 class Loading(Protocol):
-    """What brings blocks, one at a time."""
+    """Interface of a loader, which brings one block at a time."""
 
     @property
     def busy(self) -> bool:
-        """Return whether a block is on its way, or has come and was not taken."""
+        """Return whether a block is being loaded, or has arrived and was not taken."""
 
     def begin(self, block: int, place: int) -> None:
         """Start to copy a block to a place."""
 
     def landed(self, wait: bool = False) -> Landed | None:
-        """Take the block that has come; None if it has not, unless it is waited for."""
+        """Return the block that has arrived, or None; with `wait`, wait for the one being loaded."""
 
     def close(self) -> None:
-        """Wait for what is under way, and forget it."""
+        """Wait for a load that has begun, and forget it."""
 
 
 class Loader:
-    """Copies on one helper thread, or, where the system starts no more, on the thread that asks."""
+    """Loader that copies on one helper thread, or, if no thread can be started, on the calling thread."""
 
     def __init__(self, copy: Copy) -> None:
         self._copy = copy

@@ -1,9 +1,9 @@
-"""Which blocks have a place in memory, and which of them gives way to another.
+"""Places of blocks in memory, and the choice of the block that is replaced.
 
 Half of the places are hot: a block there is replaced only by one that was used more often (SYSTEMS L7), so
-one that is quiet for a while stays.  The other blocks rotate: the first that came and is quiet goes.  How
-often a block is used is the mean number of times that one of its rows became active, and counts half after
-`HALF_LIFE` loads of any block (L10): a clock of loads, so that equal runs choose alike.
+a block that is quiet for a while stays.  The other blocks rotate: the earliest one that is quiet is replaced.
+The frequency of a block is the mean number of times that one of its rows became active; its weight halves
+every `HALF_LIFE` loads of any block (L10).  The clock counts loads, so that equal runs make equal choices.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 
-ABSENT, COMING = -1, -2  # places of blocks that have none, and of the one that is being loaded
-# Loads; with 8 or 128 a grid and R-MAT 16 and 18 load as much within 2 %, a road-like lattice within 20 %.
+ABSENT, COMING = -1, -2  # instead of a place: no place, and being loaded
+# In loads; with 8 or 128 a grid and R-MAT 16 and 18 load as much within 2 %, a road-like lattice within 20 %.
 HALF_LIFE = 32
 
 
@@ -25,13 +25,13 @@ class Residency:
     Attributes
     ----------
     place : int64 array, (k,)
-        Of each block, or `ABSENT` or `COMING`.
+        Place of each block, or `ABSENT` or `COMING`.
     hot, rotating : list of int
-        Blocks that are there; of those that rotate the next to go is first.
+        Resident blocks; the first rotating block is the next to be replaced.
     frequency : float64 array, (k,)
         Decayed mean frequency of use.
     loads, reloads, evictions : int
-        Blocks that were asked for, those of them that had been there before, and hot ones that gave way.
+        Loads that began, loads of blocks that had been loaded before, and hot blocks that were replaced.
     """
 
     def __init__(self, n_blocks: int, n_places: int) -> None:
@@ -45,11 +45,11 @@ class Residency:
         self._known = np.zeros(n_blocks, bool)
 
     def use(self, amounts: Array) -> None:
-        """Count how often the rows of each block became active, on the mean of its rows."""
+        """Add to each block's frequency the mean number of times that its rows became active."""
         self.frequency += amounts
 
     def room(self, is_quiet: Callable[[int], bool]) -> int | None:
-        """Return a place that is free, or made so by a rotating block that is quiet; else None."""
+        """Return a free place, or the place of a rotating block that is quiet and is dropped, or None."""
         if self._free:
             return self._free.pop()
         for block in self.rotating:
@@ -61,7 +61,7 @@ class Residency:
         return None
 
     def begin(self, block: int) -> None:
-        """Note that a block is on its way."""
+        """Record that a block is being loaded."""
         self.place[block] = COMING
         self.loads += 1
         self.reloads += int(self._known[block])
@@ -69,7 +69,7 @@ class Residency:
         self.frequency *= 0.5 ** (1 / HALF_LIFE)
 
     def land(self, block: int, place: int) -> None:
-        """Note that it has come, and whether it is hot."""
+        """Record that a block has arrived, and decide whether it is hot."""
         self.place[block] = place
         if len(self.hot) < self._most_hot:
             self.hot.append(block)

@@ -1,4 +1,4 @@
-"""When a run goes over blocks, and the memory that it then takes."""
+"""The choice of a run over blocks, and the memory that it takes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PLACES = "places for blocks of edges"
 
 
 def takes_blocks(view: GatherView, program: Program, state: RunState, options: RunOptions) -> bool:
-    """Return whether a run goes over blocks: as asked, or where it measures faster than sweeps.
+    """Return whether a run goes over blocks: as asked, or where blocks measure faster than sweeps.
 
     Measured on a grid, a road-like lattice, R-MAT 16 to 18, a star and a shuffled path, in the page cache.  A
     push in order of value along mapped rows takes 0.4 to 0.7 of the time of blocks, and sweeps take 0.3 to
-    0.8 where most vertices are active.  But the lists of a push need room beside those of a notification,
-    and sweeps by notification alone take 1 (R-MAT) to 1000 (path) times as long as blocks.
+    0.8 where most vertices are active.  But the lists of a push need memory in addition to those of a
+    notification, and sweeps by notification alone take 1 (R-MAT) to 1000 (path) times as long as blocks.
     """
     if view.pages is None or options.schedule != "auto":
         return view.pages is not None and options.schedule == "paths"
@@ -42,13 +42,13 @@ def takes_blocks(view: GatherView, program: Program, state: RunState, options: R
 
 
 def least_block_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
-    """Return with how much memory such a run does: one place."""
+    """Return the least memory for a run over blocks: with a single place."""
     return _state_bytes(view, program, options) + least_place_bytes(view)
 
 
 @contextmanager
 def opened(view: GatherView, program: Program, state: RunState, options: RunOptions) -> Iterator[Blocks]:
-    """Yield the run, with what it takes charged to the budget: all that is free, if the edges need it."""
+    """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it."""
     assert view.pages is not None
     budget, least = view.pages.budget, least_place_bytes(view)
     with budget.hold(_state_bytes(view, program, options), "the vertices' values", least):
