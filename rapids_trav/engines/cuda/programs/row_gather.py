@@ -56,14 +56,8 @@ class RowGather:
 
 
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]
-
-
 N_BINS = 5  # rows for one thread, for eight, for a warp, for a block, and rows in pieces
-
-
 THREADS = (1, 8, 32, GATHER_BLOCK)  # threads for a row of each bin but the last
-
-
 PIECES = N_BINS - 1
 
 
