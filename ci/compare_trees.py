@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = ("rmat20", "rmat22", "rmat24", "grid4096")
 POOL = 16 << 30  # bytes of device memory that each process reserves
 COPY_BYTES = 1 << 30
-MOST_COPIES = 1 << 12  # before a batch
+MOST_COPIES = 1 << 12  # copies queued before a batch
 ANSWER = "answer "  # prefix of a worker's answers, among other lines that libraries may print
 
 

@@ -36,8 +36,8 @@ from bench.provenance import digest
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "ci" / "gpu-report.json"
 SANITIZED = ("searches", "outside", "programs", "paged", "benchmark", "grid")  # parts of ci/sanitize.py
-SANITIZER_SECONDS = 420  # for a part; one that takes longer is considered hung
-WORKER_BYTES = 5 << 30  # of GPU memory for each process that runs tests
+SANITIZER_SECONDS = 420  # per part; a part that takes longer is considered hung
+WORKER_BYTES = 5 << 30  # GPU memory for each process that runs tests
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from rapids_trav.utilities.sizes import readable
 
 BLOCK = 1 << 22  # edges generated at once, to bound the memory of intermediate arrays
 ROWS = 1 << 26  # edges per frame, where there are several frames
-ROUNDS = 4  # of the permutation of labels
+ROUNDS = 4  # rounds of the permutation of labels
 A, B, C = 0.57, 0.19, 0.19
 MOST_SCALE = 32
 MOST = 2**63 - 1  # largest value of any other count

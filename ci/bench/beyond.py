@@ -47,7 +47,7 @@ TABLES = {
     "components": ("graph", "name", "seconds", "largest", "checked", "wrong", "note"),
     "rival": ("graph", "name", "seconds", "edge_list_bytes", "card_bytes", "note"),
 }  # fmt: skip
-LIMIT = 48 * 10**9  # of the card's memory
+LIMIT = 48 * 10**9  # bytes of GPU memory
 PARTS = 2  # parts of the adjacency; the limit of a smaller graph is one part
 CHECK_SECONDS = 90  # after this time no more searches are checked
 ROWS = 1 << 24  # rows read at once

@@ -25,7 +25,7 @@ from rapids_trav.frames.columns import move
 from rapids_trav.graph500 import ranks
 
 Row = dict[str, Any]
-Settings = Mapping[str, Any]  # of `SearchOptions`
+Settings = Mapping[str, Any]  # options of `SearchOptions`
 
 
 class Synchronous:

@@ -49,7 +49,7 @@ COLUMNS = (
 TABLES = {"replication": COLUMNS, "claims": ("graph", "dtype", "claim", "ratio")}
 ITERATIONS, RUNS, WARM = 20, 3, 1
 NEVER = 1e-30  # a tolerance that is never met
-TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # for sums of one iteration in another order
+TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # for sums in another order within one iteration
 
 
 def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:

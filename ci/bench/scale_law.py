@@ -219,7 +219,7 @@ def holds(scale: int, grid: tuple[int, int]) -> dict[str, float]:
     entries = ENTRIES * 2.0**scale / ranks
     wide = 8 if entries >= 2**31 else 4
     vertex = 8 if ranks * block > LOCAL_IDS else 4
-    frontier = 0.8 * rows * block  # of a column, in the largest level
+    frontier = 0.8 * rows * block  # vertices of a column's frontier in the largest level
     return {
         "edges": 4 * entries,
         "offsets": wide * rows * block,

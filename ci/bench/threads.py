@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 GRAPHS = ("facebook",)
 THREADS = (1, 2, 4, 8)
 ROUNDS = 5
-LEAST_SECONDS = 0.2  # that a round takes with one thread
+LEAST_SECONDS = 0.2  # seconds of a round with one thread
 MOST_QUESTIONS = 512
 COLUMNS = (
     "graph", "name", "threads", "questions", "questions_a_second", "least", "most", "over_one_thread",

@@ -45,7 +45,7 @@ VALUES: dict[str, Any] = {
     "path of bytes": _Path(b"x"), "path of a number": _Path(1), "mixed": ["a", 1],
     "NumPy's False": np.False_, "NumPy's 1": np.int8(1), "null": pd.NA, "no time": pd.NaT,
 }  # fmt: skip
-SIZES = ("2^31", "2^63")  # valid but large sizes of a graph, which are not tried here
+SIZES = ("2^31", "2^63")  # valid but large sizes for generated graphs
 
 GENERATORS = (generators.rmat, generators.rmat_frames, generators.grid, generators.path, generators.star)
 

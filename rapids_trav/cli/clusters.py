@@ -22,8 +22,8 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.io.formats import COMPRESSIONS, guess_format
 from rapids_trav.io.text import TextLayout, find_layout, id_columns_of, parse_rows
 
-BLOCK = "64MiB"  # of text for each partition
-SAMPLE = "256 KiB"  # of text, from which the types of the columns are found
+BLOCK = "64MiB"  # text for each partition
+SAMPLE = "256 KiB"  # text from which the types of the columns are found
 WAIT = 10.0  # seconds to wait for the scheduler
 
 

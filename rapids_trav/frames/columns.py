@@ -12,7 +12,7 @@ Array = Any
 Series = Any
 Frame = Any
 Values = Any  # a list, an array, a column or a frame, as the caller passes it
-Dtype = Any  # of NumPy, pandas, PyArrow or cuDF
+Dtype = Any  # a type of NumPy, pandas, PyArrow or cuDF
 
 
 class Masked(NamedTuple):

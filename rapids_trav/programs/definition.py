@@ -82,7 +82,7 @@ class Program:
     apply : callable(value, gathered, total, parameters) -> value, optional
         New value of a vertex.  By default the reducer of both (min, max), or the gathered value (sum).
         `parameters` are read one by one, from ``parameters[0]`` on.  A run that is given fewer than `apply`
-        reads is refused.  If an index is computed, as in a loop, the CPU detects only an index one past the
+        reads is refused.  If an index is computed, as in a loop, the CPU detects only an index past the
         end, and a GPU detects none.
     active : callable(value, new) -> bool, optional
         Whether a change matters to the neighbours.  By default ``new != value``.

@@ -1,4 +1,4 @@
-"""Reliable files: CRC-32 checksums, synced folder names, regular files only, and atomic folders.
+"""Reliable files: CRC-32 checksums, names synced to disk, regular files only, and atomic folders.
 
 Checksums detect altered bytes.  Folders are either complete or absent.
 """

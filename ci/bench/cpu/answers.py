@@ -14,7 +14,7 @@ RANKS_DIFFER = 10 * TOL * ALPHA / (1 - ALPHA)  # most, in all, between two that 
 
 
 def unreached(distances: Any) -> np.ndarray:
-    """Return distances as int64, with -1 where they are negative or larger than any of this package."""
+    """Return distances as int64, with -1 where they are negative or exceed this package's largest."""
     found = np.asarray(distances, np.float64)
     return np.where((found < 0) | (found > MOST_LEVELS), -1, found).astype(np.int64)
 
