@@ -1,25 +1,25 @@
-"""The CPU engine beside other libraries, all in one run, on the same graphs and from the same roots.
+"""The CPU engine compared with other libraries in one run, on the same graphs and from the same roots.
 
     python ci/bench_cpu.py --gap ../gapbs                      # everything: about 15 minutes on two cores
     python ci/bench_cpu.py --only bfs --graph rmat18 --graph roads.parquet
     python ci/bench_cpu.py --only sssp --only each --seconds 0.5
-    python ci/bench_cpu.py --only threads                      # questions a second of 1 to 8 threads
+    python ci/bench_cpu.py --only threads                      # queries a second with 1 to 8 threads
     python ci/bench_cpu.py --gap ../gapbs --json ci/cpu-benchmark.jsonl
 
 Parts: `bfs`, `sssp` (shortest paths by weight), `each` (several searches in one call), `views` (`where`,
 "in" and "both", the first time and later), `programs` (components and PageRank), `builds` (from frames of
-integers and of UUID strings) and, only if it is named, `threads`.
+integers and of UUID strings) and, only if named, `threads`.
 
 Rivals: SciPy, igraph and NetworKit where they are installed; with `--gap FOLDER` the GAP reference code,
-which is cloned and built there if need be; with `--lagraph FOLDER` LAGraph; with `--graph-tool PYTHON`
-graph-tool, in a process of that interpreter.  One that is not there is told and has no rows.
+which is cloned and built there if necessary; with `--lagraph FOLDER` LAGraph; with `--graph-tool PYTHON`
+graph-tool, in a process of that interpreter.  A missing rival is reported and has no rows.
 
-A graph in a library's own form is made beforehand and not timed, but in `builds`.  Each contestant answers
-once to warm up, and this answer is compared with ours; then all take turns from the same roots.  A wrong
-answer is told, does not count as the best other, and the run leaves with 1.  The last table has our median
-beside that of the best other, and marks the questions where ours is the slower.  `bench/cpu/` documents
-each part; with --json every row is kept, with the run, the date, the commit and digest of the sources, the
-processor and the versions.
+A graph in a library's own form is made beforehand and not timed, except in `builds`.  Each contestant answers
+once to warm up, and this answer is compared with that of this package; then all take turns from the same
+roots.  A wrong answer is reported, is not eligible as the best other, and makes the exit status 1.  The last
+table compares this package's median with that of the best other, and marks the queries where this package is
+slower.  `bench/cpu/` documents each part; with --json every row is kept, with the run, the date, the commit
+and digest of the sources, the processor and the versions.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ PARTS = ("bfs", "sssp", "each", "views", "programs", "builds")
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of whom; the sizes are smaller in tests."""
+    """Selection of parts, rivals and sizes; the sizes are smaller in tests."""
 
     only: Sequence[str] = PARTS
     graphs: Sequence[str] = ()
@@ -74,7 +74,7 @@ class Settings:
 
 
 def contests(asked: Settings, others: list[rivals.Rival]) -> Iterator[contest.Contest]:
-    """Yield the contests; a graph is there only as long as its contests are."""
+    """Yield the contests; a graph is kept only as long as its contests run."""
     seed = asked.seed
     if "bfs" in asked.only:
         for name in asked.graphs or searches.BFS_GRAPHS:
@@ -100,14 +100,14 @@ def contests(asked: Settings, others: list[rivals.Rival]) -> Iterator[contest.Co
 
 
 def attend(candidates: Sequence[rivals.Rival]) -> tuple[list[rivals.Rival], dict[str, str]]:
-    """Return the rivals that are there, and why the others are not, by name."""
+    """Return the rivals that are available, and the reasons why the others are not, by name."""
     reasons = {rival.name: rival.absent() for rival in candidates}
     present = [rival for rival in candidates if reasons[rival.name] is None]
     return present, {name: reason for name, reason in reasons.items() if reason}
 
 
 def run(asked: Settings, others: list[rivals.Rival], absent: dict[str, str], recorder: Recorder) -> None:
-    """Record a row for each contestant of each contest, and for each rival that is not there."""
+    """Record a row for each contestant of each contest, and for each rival that is not available."""
     for name, reason in absent.items():
         recorder.add({"benchmark": "cpu", "table": "absent", "name": name, "note": reason})
     for one in contests(asked, others):
@@ -116,8 +116,8 @@ def run(asked: Settings, others: list[rivals.Rival], absent: dict[str, str], rec
 
 
 def compare_threads(roots: int, console: Console) -> None:
-    """Questions a second by number of threads, on the Facebook graph."""
-    from bench import threads  # which needs Matplotlib
+    """Measure queries a second by number of threads, on the Facebook graph."""
+    from bench import threads  # imports Matplotlib
 
     edges = datasets.load("facebook")
     graph = edges.trav.graph()
@@ -179,7 +179,7 @@ def main(
 
 
 def finish(recorder: Recorder) -> int:
-    """Print the table, and what is missing or wrong; return 1 if a rival has answered wrongly."""
+    """Print the table and whatever is missing or wrong; return 1 if a rival has answered wrongly."""
     rows = recorder.rows
     if rows:
         click.echo("\n".join(report.markdown(rows)) + "\n")

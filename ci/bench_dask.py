@@ -1,7 +1,7 @@
-"""Benchmarks of graphs on the workers of a Dask cluster of this machine, beside cuGraph's.
+"""Benchmarks of graphs on the workers of a Dask cluster of this machine, compared with cuGraph.
 
     python ci/bench_dask.py --workers 2 --scale 22 --scale 24          on GPUs, one for each worker
-    python ci/bench_dask.py --cpu --workers 4 --scale 14               on processes without any
+    python ci/bench_dask.py --cpu --workers 4 --scale 14               on processes without GPUs
     python ci/bench_dask.py --part claims --part exchange --json ci/gpu-dask.jsonl
 
 Parts, in the order in which they run:
@@ -17,10 +17,10 @@ Parts, in the order in which they run:
     formula     lists, bitmaps and auto give one answer and send what ci/bench/scale_model.py counts, at
                 --formula-scale
 
-Graphs are R-MAT, edge factor 16, made on the workers.  Searches are timed between barriers of all workers
-and whole calls by the client's clock, after an untimed one; what was timed is validated once the clock has
-stopped.  Rows are appended to --json as they come; what is not installed, fails, or begins after --budget
-seconds has a row that says so.  Leaves with 1 if a search was wrong.
+Graphs are R-MAT, edge factor 16, generated on the workers.  Searches are timed between barriers of all
+workers, and whole calls by the client's clock, after an untimed one; timed answers are validated after the
+clock has stopped.  Rows are appended to --json as they are measured; a part that needs a missing package,
+fails, or would begin after --budget seconds has a row that says so.  Exits with 1 if a search was wrong.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ FIGURES = (
 def steps(
     lab: DaskLab, parts: Sequence[str], scales: Sequence[int], formula_scale: int
 ) -> Iterator[tuple[str, int, Callable[[], Iterator[Row]]]]:
-    """Yield name, scale and rows of each step; those of one graph follow each other."""
+    """Yield name, scale and rows of each step; steps of one graph are consecutive."""
     of_graph = [part for part in PARTS if part in parts and part not in ("calls", "scaling", "formula")]
     if "calls" in parts:
         for scale in scales:
@@ -109,7 +109,7 @@ def steps(
 def measure(
     lab: DaskLab, parts: Sequence[str], scales: Sequence[int], formula_scale: int, budget: float
 ) -> Iterator[Row]:
-    """Yield the rows of all parts; a part that fails or comes too late has one that says so."""
+    """Yield the rows of all parts; a part that fails or starts too late has one that says so."""
     start = time.monotonic()
     for name, scale, rows in steps(lab, parts, scales, formula_scale):
         facts = {"benchmark": "dask", "graph": f"rmat{scale}", "workers": len(lab.workers)}
@@ -127,7 +127,7 @@ def measure(
 
 
 def summary(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the figures that matter, of the largest number of workers of each graph."""
+    """Yield the main figures for the largest number of workers of each graph."""
     for label, table, name, column in FIGURES:
         found = [row for row in rows if row["table"] == table and row.get("name") == name]
         most = max((row["workers"] for row in found), default=0)

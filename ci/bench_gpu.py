@@ -1,30 +1,31 @@
-"""Benchmarks of the CUDA engine on one GPU, beside cuGraph in the same run.
+"""Benchmarks of the CUDA engine on one GPU, compared with cuGraph in the same run.
 
     python ci/bench_gpu.py                      every variant and pylibcugraph, whole calls, builds
     python ci/bench_gpu.py scales               R-MAT scale 18 to 26, in GTEPS
-    python ci/bench_gpu.py ablation             what degree sort, pruning, hub cache and direction are worth
+    python ci/bench_gpu.py ablation             effect of degree sort, pruning, hub cache and direction
     python ci/bench_gpu.py diameter             graphs of thousands of levels, microseconds a level
     python ci/bench_gpu.py real                 the shipped data sets
     python ci/bench_gpu.py whole-call           from an id to a frame, against cugraph.bfs
     python ci/bench_gpu.py build                time and peak memory, against cuGraph
     python ci/bench_gpu.py limit                bytes and bandwidth by level, against a copy
     python ci/bench_gpu.py each                 hundreds of searches together, against one after another
-    python ci/bench_gpu.py threads              questions a second of 1 to 8 threads on one graph
+    python ci/bench_gpu.py threads              queries a second with 1 to 8 threads on one graph
     python ci/bench_gpu.py replication          B6: gathering with copies of each vertex, and without
     python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
-    python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     what the README's tables show, in one run
+    python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the README's tables, in one run
 
-Every row tells its run, the date, the commit and digest of the sources, the card and the driver; rows of one
-run are what ci/write_tables.py makes the README's tables of.
+Every row states its run, the date, the commit and digest of the sources, the card and the driver;
+ci/write_tables.py makes the README's tables from the rows of one run.
 
 Both sides allocate from one RMM pool.  Roots are random vertices with an edge to another; each is searched
 once, after a warm-up, with its initialisation inside the timer; slow contenders get fewer roots, as their
-rows say.  Where rows have `checked` and `wrong`, what was timed was validated after the clock had stopped:
-ours by Graph500's five rules, pylibcugraph's by our distances.  "all" leaves "beyond" out unless --slow is
-given: it takes minutes, and 100 GB of host memory.  Leaves with 1 if a search was wrong.
+rows say.  Where rows have `checked` and `wrong`, the timed answers were validated after the clock had
+stopped: those of this package by Graph500's five rules, pylibcugraph's by this package's distances.  "all"
+omits "beyond" unless --slow is given: it takes minutes, and 100 GB of host memory.  Exits with 1 if a search
+was wrong.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ BENCHMARKS = {
     "variants": variants,
 }
 
-# What the README shows, on fewer graphs than the benchmarks have by default: about 8 minutes of an H100.
+# Benchmarks of the README, on fewer graphs than the defaults: about 8 minutes of an H100.
 README: dict[str, Sequence[str]] = {
     "variants": ("facebook", "rmat20", "rmat22", "rmat24", "grid4096"),
     "scales": ("rmat20", "rmat22", "rmat24"),
@@ -91,7 +92,7 @@ README_SLOW_SECONDS = 1.0
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line; `benchmarks` has the names to run and `graphs` those of each one's graphs."""
+    """Parse the command line; `benchmarks` has the names to run and `graphs` those of each one's graphs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -144,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(rows: Sequence[dict], picture: Path | None) -> int:
-    """Tables, picture, and 1 if a search was wrong."""
+    """Print the tables, draw the picture, and return 1 if a search was wrong."""
     tables.show(rows, {name: module.TABLES for name, module in BENCHMARKS.items()})
     if picture:
         plot.save(pictures.make(rows, {name: module.draw for name, module in BENCHMARKS.items()}), picture)

@@ -4,10 +4,10 @@
     python ci/bench_networkx.py --scale 18 --only pagerank --only connected_components
     python ci/bench_networkx.py --thresholds       # from which size on a conversion pays
 
-A row has the seconds of NetworkX on its own graph, and of the backend on a graph that was converted before
-(cached), on one that is converted in the call (first call), and straight from the frame, where NetworkX's
-time has its `from_pandas_edgelist` too.  With nx-rustworkx installed, its cached call stands beside
-them.  Cells in which the backend loses are printed once more below.  The first run on a machine compiles; it
+A row has the seconds of NetworkX on its own graph, and of the backend on a graph converted beforehand
+(cached), on one that is converted in the call (first call), and directly from the frame, where NetworkX's
+time includes its `from_pandas_edgelist`.  With nx-rustworkx installed, its cached call is shown beside
+them.  Cells in which the backend is slower are printed again below.  The first run on a machine compiles; it
 is not timed.
 """
 
@@ -32,7 +32,7 @@ from rapids_trav import generators
 
 @dataclass(frozen=True)
 class Case:
-    """A function and how it is called."""
+    """A function and its arguments."""
 
     name: str
     arguments: Callable[[object, object], tuple] = lambda source, target: ()
@@ -77,7 +77,7 @@ CASES = (
 
 
 def best(call: Callable[[], object], repeats: int) -> float:
-    """Return the least seconds of some calls, the freeing of their answers not counted."""
+    """Return the least seconds of some calls, without the time to free their answers."""
     seconds = []
     for _ in range(repeats):
         began = perf_counter()
@@ -132,7 +132,7 @@ def compare(frame: pd.DataFrame, cases: Iterable[Case], repeats: int) -> list[di
 
 
 def rival(case: Case, graph: nx.Graph, source: object, target: object, repeats: int) -> float:
-    """Return the seconds of nx-rustworkx on a graph that it has converted; NaN for what it does not have."""
+    """Return the seconds of nx-rustworkx on a graph it has converted; NaN for functions it does not have."""
     try:
         case.call(graph, source, target, "rustworkx")
     except (NotImplementedError, TypeError):
@@ -141,7 +141,7 @@ def rival(case: Case, graph: nx.Graph, source: object, target: object, repeats: 
 
 
 def table(rows: list[dict]) -> str:
-    """Return the rows as text: seconds, and how many times faster than NetworkX."""
+    """Format the rows as text: seconds, and speedup over NetworkX."""
     lines = [
         f"{'function':36}{'NetworkX':>10}{'cached':>18}{'first call':>18}{'from frame':>18}{'rustworkx':>12}"
     ]
@@ -156,7 +156,7 @@ def table(rows: list[dict]) -> str:
 
 
 def times(row: dict, name: str) -> float:
-    """Return how many times faster than NetworkX a cell is."""
+    """Return the speedup of a cell over NetworkX."""
     whole = row["NetworkX"] + (row.get("reading", 0.0) if name == "from frame" else 0.0)
     return whole / row[name]
 
@@ -218,7 +218,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--thresholds", action="store_true")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # NetworkX says at each call that a conversion was kept
+    warnings.simplefilter("ignore")  # NetworkX warns at each call that a conversion was cached
     if options.thresholds:
         thresholds(options.repeats)
         return 0

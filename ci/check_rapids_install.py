@@ -1,8 +1,8 @@
-"""Prove, without a GPU, that the accessor registers on the real classes of cuDF and dask-cudf.
+"""Check, without a GPU, that the accessor registers on the real classes of cuDF and dask-cudf.
 
     python ci/check_rapids_install.py
 
-Each order of imports is tried in a process of its own: `rapids_trav` first, and last.  Expects the
+Each order of imports is tried in a separate process: `rapids_trav` first, and last.  Requires the
 `compare-cu12` or `compare-cu13` extra.
 """
 

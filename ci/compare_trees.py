@@ -3,13 +3,13 @@
     python ci/compare_trees.py OTHER_TREE                  # scale 20, 22, 24 and the 4096 grid
     python ci/compare_trees.py OTHER_TREE --graphs rmat22 --roots 32 --rounds 12 --json rows.jsonl
 
-Each checkout has a process of its own, which builds a graph and keeps it.  The two take turns, a batch of the
-same roots each, so that a card that warms up or slows down does so for both.  Times are the device's: events
-around each search of a batch that is all queued before its first search begins, behind copies that keep the
-device busy meanwhile.
+Each checkout has its own process, which builds a graph and keeps it.  The two take turns, each with a batch
+of the same roots, so that a card that warms up or slows down affects both.  Times are those of the device,
+from events around each search.  All searches of a batch are queued before the first begins, behind copies
+that keep the device busy meanwhile.
 
 The ratio is that of the medians over all batches, this checkout over the other; its spread is that of the
-ratios of the batches' medians.  Leaves with 1 if a ratio is above 1 + --within.
+ratios of the batches' medians.  Exits with 1 if a ratio is above 1 + --within.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = ("rmat20", "rmat22", "rmat24", "grid4096")
-POOL = 16 << 30  # bytes of device memory that each process takes
+POOL = 16 << 30  # bytes of device memory that each process reserves
 COPY_BYTES = 1 << 30
-MOST_COPIES = 1 << 12  # before a batch
-ANSWER = "answer "  # begins a line that a worker answers with, among others that libraries may print
+MOST_COPIES = 1 << 12  # copies queued before a batch
+ANSWER = "answer "  # prefix of a worker's answers, among other lines that libraries may print
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -71,21 +71,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def compare(other: Path, graph: str, n_roots: int, rounds: int) -> dict[str, Any]:
-    """Times of both checkouts on one graph, batch by batch in turns."""
+    """Return the times of both checkouts on one graph, which take turns batch by batch."""
     with ExitStack() as stack:
         ours, theirs = (stack.enter_context(worker(tree)) for tree in (ROOT, other))
         for each in (ours, theirs):
             ask(each, {"graph": graph, "roots": 2 if graph.startswith("grid") else n_roots})
         batches: dict[int, list[list[float]]] = {0: [], 1: []}
         for number in range(rounds):
-            order = (0, 1) if number % 2 == 0 else (1, 0)  # neither always follows the other
+            order = (0, 1) if number % 2 == 0 else (1, 0)  # so that neither always follows the other
             for side in order:
                 batches[side].append(ask((ours, theirs)[side], {"batch": number})["ms"])
     return {"graph": graph, "other": other.name} | of_batches(batches[0], batches[1])
 
 
 def of_batches(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Medians over all searches, their ratio, and the range of the ratios of the batches."""
+    """Return the medians over all searches, their ratio, and the range of the ratios of the batches."""
     mine, others = (statistics.median(ms for batch in side for ms in batch) for side in (ours, theirs))
     ratios = [
         statistics.median(one) / statistics.median(other) for one, other in zip(ours, theirs, strict=True)
@@ -103,7 +103,7 @@ def of_batches(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]
 
 @contextmanager
 def worker(tree: Path) -> Iterator[subprocess.Popen]:
-    """A process that searches with the package of `tree`."""
+    """Start a process that searches with the package of `tree`."""
     folders = [str(tree), os.environ.get("PYTHONPATH")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
     command = [sys.executable, str(Path(__file__).resolve()), str(tree), "--worker"]
@@ -132,11 +132,11 @@ def ask(process: subprocess.Popen, question: dict[str, Any]) -> dict[str, Any]:
     raise RuntimeError("A worker has ended: its message is above.")
 
 
-# In a worker.  Only what both checkouts have may be used here.
+# The rest runs in a worker and may use only what both checkouts have.
 
 
 def work() -> None:
-    """Answer questions from the standard input until it ends."""
+    """Answer questions from standard input until it ends."""
     import rapids_trav
 
     bench = None
@@ -164,7 +164,7 @@ class Bench:
 
         try:
             from rapids_trav.engines.interface import BfsOptions
-        except ImportError:  # a tree from before its modules had folders
+        except ImportError:  # a tree older than the folders of its modules
             from rapids_trav.structures import BfsOptions
 
         rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
@@ -190,7 +190,7 @@ class Bench:
         return self._engine.bfs(self._view, source, self._options)
 
     def batch(self) -> list[float]:
-        """Milliseconds of a search from each root."""
+        """Return the milliseconds of a search from each root."""
         event, half = self._cupy.cuda.Event, COPY_BYTES // 2
         while True:
             self._cupy.cuda.Device().synchronize()
@@ -211,7 +211,7 @@ class Bench:
 
 
 def load(name: str) -> Any:
-    """The edge frame of `rmat<scale>` or `grid<side>`."""
+    """Return the edge frame of `rmat<scale>` or `grid<side>`."""
     from rapids_trav import generators
 
     if name.startswith("rmat"):

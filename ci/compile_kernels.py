@@ -1,14 +1,14 @@
-"""Compiles the kernels for every supported architecture with NVRTC; needs no GPU.
+"""Compile the kernels for every supported architecture with NVRTC; needs no GPU.
 
     python ci/compile_kernels.py                            # all files
     python ci/compile_kernels.py --arch 90 bfs_fused.cu     # all specialisations of some, for some
     python ci/compile_kernels.py --all                      # all of everything, in three times the time
 
-Every specialisation of every file is compiled for every architecture, but for bfs_fused.cu, which takes nine
-tenths of that time.  It is compiled in every specialisation for sm_90, where it is tuned, and in a sixth of
-them, of all types, for each of the others, which share them out.  That suffices: no source asks for the
-architecture, all have the same registers for a block and more shared memory than is asked for, and each
-architecture's compiler sees each line of the file several times.
+Every specialisation of every file is compiled for every architecture, except for bfs_fused.cu, which takes
+nine tenths of that time.  It is compiled in every specialisation for sm_90, for which it is tuned.  The other
+architectures share the specialisations: each compiles a sixth of them, of all types.  That suffices: no
+source depends on the architecture, all architectures have the same registers for a block and more shared
+memory than is requested, and each architecture's compiler sees each line of the file several times.
 
 Prints a table with a row for each file, types and architecture: registers of the kernel that uses most, bytes
 spilled (stored and loaded) by all of the file.  Exits with 1 if any gives an error or a warning.  NVRTC comes
@@ -53,7 +53,7 @@ _SPILLS = re.compile(r"(\d+) bytes spill (?:stores|loads)")
 
 @dataclass(frozen=True)
 class Compiled:
-    """What NVRTC said of one file for one architecture."""
+    """Result of NVRTC for one file and one architecture."""
 
     file: str
     defines: loader.Defines
@@ -70,11 +70,11 @@ class Compiled:
 
 
 def compile_one(file: str, defines: loader.Defines, architecture: int) -> Compiled:
-    """Compiles one file to machine code, as CuPy will."""
+    """Compile one file to machine code, as CuPy will."""
     text = loader.source(file, defines).encode()
     program = _checked(nvrtc.nvrtcCreateProgram(text, file.encode(), 0, [], []))
     options = [f"-arch=sm_{architecture}".encode(), b"-std=c++17", b"-ftz=true", b"--ptxas-options=-v"]
-    if file in link.FILES:  # a vertex program's functions are linked in later
+    if file in link.FILES:  # the functions of a vertex program are linked in later
         options.append(b"-rdc=true")
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
     log = b" " * _checked(nvrtc.nvrtcGetProgramLogSize(program))
@@ -90,7 +90,7 @@ def compile_one(file: str, defines: loader.Defines, architecture: int) -> Compil
 
 
 def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defines, int]]:
-    """Files, defines and architectures, the longest compilations first."""
+    """Return files, defines and architectures, the longest compilations first."""
     tuned = TUNED_FOR if TUNED_FOR in wanted else wanted[0]
     others = [architecture for architecture in wanted if architecture != tuned]
     found = []
@@ -98,7 +98,7 @@ def jobs(wanted: Sequence[int], everything: bool) -> list[tuple[str, loader.Defi
         for i, (_, defines) in enumerate(group):
             chosen = wanted
             if file in SHARED_OUT and others and not everything:
-                # Each round begins with another architecture, that none gets every second of the defines.
+                # Each round begins with another architecture, so that none gets every second of the defines.
                 chosen = (tuned, others[(i + i // len(others)) % len(others)])
             found += [(file, defines, architecture) for architecture in chosen]
     return sorted(found, key=lambda job: job[0] not in SHARED_OUT)

@@ -2,9 +2,9 @@
 
     python ci/count_any.py             # a row for each folder and the total
     python ci/count_any.py --files     # a row for each file
-    python ci/count_any.py --most 120  # leaves with 1 if there are more
+    python ci/count_any.py --most 120  # exits with 1 if there are more
 
-Counted is each `Any` in the code: in annotations, quoted ones too, in type aliases and in casts.
+Each `Any` in the code counts: in annotations, including quoted ones, in type aliases and in casts.
 Imports, comments and docstrings do not count.
 """
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def count(source: str) -> int:
-    """Return how often a module's code says `Any`."""
+    """Count the uses of `Any` in a module's code."""
     total = 0
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -40,13 +40,13 @@ def count(source: str) -> int:
 
 
 def _count_quoted(annotation: ast.expr) -> int:
-    """Count in the parts of an annotation that stand in quotes."""
+    """Count in the quoted parts of an annotation."""
     constants = (node.value for node in ast.walk(annotation) if isinstance(node, ast.Constant))
     return sum(len(re.findall(r"\bAny\b", text)) for text in constants if isinstance(text, str))
 
 
 def count_files(package: Path) -> dict[Path, int]:
-    """Return the count of each file that has one, by its path from beside the package."""
+    """Return the count of each file with any, by its path relative to the package's parent."""
     counts = {
         path.relative_to(package.parent): count(path.read_text()) for path in sorted(package.rglob("*.py"))
     }

@@ -1,12 +1,12 @@
-"""Run the GPU suite step by step and keep the record of it in ci/gpu-report.json.
+"""Run the GPU suite step by step and record the results in ci/gpu-report.json.
 
     python ci/gpu_report.py [STEP ...] [--report FILE]
     python ci/gpu_report.py --check [--report FILE]
 
 Steps are tests, memcheck, racecheck and benchmark; all of them if none is named.  The record of a step that
-is not run now is kept as long as it belongs to the same sources.  Leaves with 1 if a step failed.  --check
-needs no GPU and runs nothing: it leaves with 1, and a sentence, unless the record is of these very sources
-and all its steps passed.
+is not run now is kept as long as it belongs to the same sources.  Exits with 1 if a step failed.  --check
+needs no GPU and runs nothing: it exits with 1 and prints a sentence unless the record belongs to these exact
+sources and all its steps passed.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from bench.provenance import digest
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "ci" / "gpu-report.json"
 SANITIZED = ("searches", "outside", "programs", "paged", "benchmark", "grid")  # parts of ci/sanitize.py
-SANITIZER_SECONDS = 420  # for a part; longer means that it hangs
-WORKER_BYTES = 5 << 30  # of GPU memory for each process that runs tests
+SANITIZER_SECONDS = 420  # per part; a part that takes longer is considered hung
+WORKER_BYTES = 5 << 30  # GPU memory for each process that runs tests
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> dict[str, Any]:
-    """Run a command in the repository; what it was, how it ended and how long it took."""
+    """Run a command in the repository; return the command, its exit status and its duration."""
     print(f"$ {shlex.join(command)}", flush=True)
     start = time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, env=os.environ | (environment or {}), check=False)
@@ -54,7 +54,7 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> dict[s
 
 
 def run_tests(folder: Path) -> dict[str, Any]:
-    """All tests that need a GPU, and several where there are several; CI runs the others."""
+    """Run all tests that need a GPU, and several where there are several; CI runs the others."""
     marks = ["-m", "gpu or multigpu" if count_gpus() > 1 else "gpu and not multigpu"]
     junit = folder / "junit.xml"
     options = ["-q", "-o", "junit_family=xunit1", f"--junitxml={junit}", *marks]
@@ -65,11 +65,11 @@ def run_tests(folder: Path) -> dict[str, Any]:
 
 
 def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
-    """Options for pytest-xdist, if it is installed and `asked` does not choose a --dist, and variables.
+    """Return options for pytest-xdist, if installed and `asked` does not choose a --dist, and variables.
 
-    On a new machine most of the time goes to compilers, of kernels and of programs, and neighbouring tests
-    use the same ones: "worksteal" gives each worker a stretch of the suite, where "load" has all of them at
-    one place, compiling the same.
+    On a new machine most of the time goes to compiling kernels and programs, and neighbouring tests use the
+    same ones: "worksteal" gives each worker a contiguous part of the suite, whereas "load" has all workers in
+    one place, compiling the same code.
     """
     if find_spec("xdist") is None or "--dist" in asked:
         return [], {}
@@ -80,7 +80,7 @@ def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
 
 
 def read_junit(path: Path) -> dict[str, Any]:
-    """Counts, and the names of what failed."""
+    """Return counts, and the names of the failed tests."""
     if not path.exists():
         return {"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "failed": []}
     suites = list(ET.parse(path).getroot().iter("testsuite"))
@@ -98,11 +98,11 @@ def read_junit(path: Path) -> dict[str, Any]:
 
 
 def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
-    """A step that runs the parts of ci/sanitize.py under a tool of compute-sanitizer, side by side."""
+    """Return a step that runs the parts of ci/sanitize.py under a tool of compute-sanitizer, side by side."""
 
     def step(folder: Path) -> dict[str, Any]:
         program = shutil.which("compute-sanitizer")
-        # CuPy's own kernels are not ours to judge; racecheck warns of one of them.
+        # CuPy's own kernels are excluded; racecheck warns of one of them.
         ours = ["--kernel-name-exclude", "kernel_substring=cupy_"]
         options = ["--tool", tool, *ours, "--error-exitcode", "9", "--target-processes", "all"]
         command = ["compute-sanitizer", *options, "python", "ci/sanitize.py"]
@@ -117,7 +117,7 @@ def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
         )
         return {
             "command": shlex.join(command),
-            "returncode": max(map(abs, codes.values())),  # a crash is a negative one
+            "returncode": max(map(abs, codes.values())),  # a crash has a negative code
             "seconds": round(time.perf_counter() - start, 1),
             "parts": list(codes),
             "failed": [part for part, code in codes.items() if code != 0],
@@ -127,7 +127,7 @@ def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
 
 
 def run_together(commands: dict[str, list[str]], folder: Path, seconds: float) -> dict[str, int]:
-    """Run commands side by side and print what each has said; one that takes too long counts as 124."""
+    """Run commands side by side and print their output; one that takes too long counts as 124."""
     running: dict[str, subprocess.Popen[bytes]] = {}
     end = time.monotonic() + seconds
     codes = {}
@@ -145,7 +145,7 @@ def run_together(commands: dict[str, list[str]], folder: Path, seconds: float) -
             said = (folder / f"{name}.log").read_text(errors="replace")
             print(f"{name}: exit {codes[name]}\n{said}", flush=True)
     finally:
-        for process in running.values():  # with the programs that the sanitizer started
+        for process in running.values():  # including the programs that the sanitizer started
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -153,7 +153,7 @@ def run_together(commands: dict[str, list[str]], folder: Path, seconds: float) -
 
 
 def run_benchmark(folder: Path) -> dict[str, Any]:
-    """ci/bench_gpu.py, with the rows that it measured."""
+    """Run ci/bench_gpu.py; return its rows."""
     rows = folder / "rows.jsonl"
     options = shlex.split(os.environ.get("BENCH_OPTIONS", ""))
     step = run([sys.executable, "ci/bench_gpu.py", *options, "--json", str(rows)])
@@ -171,7 +171,7 @@ STEPS = {
 
 
 def gpu_memory() -> list[int]:
-    """Bytes of each GPU."""
+    """Return the bytes of each GPU."""
     from rapids_trav.utilities.machine import find_driver
 
     return [gpu.memory_bytes for gpu in find_driver().gpus]
@@ -182,7 +182,7 @@ def count_gpus() -> int:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Cards, driver and versions."""
+    """Return cards, driver and versions."""
     from rapids_trav.doctor import examine
 
     report = examine().as_dict()
@@ -201,7 +201,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def kept_steps(report: Path, sources: str) -> dict[str, Any]:
-    """Steps of an earlier run on the same sources."""
+    """Return steps of an earlier run on the same sources."""
     if not report.exists():
         return {}
     earlier = json.loads(report.read_text())
@@ -209,7 +209,7 @@ def kept_steps(report: Path, sources: str) -> dict[str, Any]:
 
 
 def check(report: Path) -> int:
-    """Say whether the record is of the sources as they are; 0 if it is and nothing failed."""
+    """Report whether the record belongs to the current sources; return 0 if it does and nothing failed."""
     again = "run ci/test_gpu.sh on a machine with a GPU"
     if not report.exists():
         print(f"{report} is missing: {again}.", file=sys.stderr)
@@ -251,7 +251,7 @@ def main() -> int:
             steps[name] = STEPS[name](Path(folder)) | {
                 "date": datetime.now(UTC).isoformat(timespec="seconds")
             }
-        # Written after each step: a run that is cut short keeps what it has shown.
+        # Written after each step, so that an interrupted run keeps its results.
         record = {"digest": sources, "machine": describe_machine(), "steps": steps}
         options.report.write_text(json.dumps(record, indent=1) + "\n")
     failed = [name for name, step in steps.items() if step["returncode"] != 0]

@@ -1,13 +1,13 @@
-"""Break the sources on purpose, one mechanism at a time, and tell which test notices.
+"""Break the sources on purpose, one mechanism at a time, and report which test notices.
 
     python ci/mutate.py                      # the mutations that need no GPU
     python ci/mutate.py --where gpu --jobs 4 # those of the kernels, on a machine with a GPU
     python ci/mutate.py push-claim answer-nulls --json mutations.jsonl
 
 ci/mutations/*.toml has a table for each mutation: `mechanism`, `file`, the text to `find` (which must occur
-once), what to `replace` it with, the `tests` that are expected to notice (arguments of pytest), and `where`
-they run ("cpu" by default, or "gpu").  Each mutation is made in a copy of the tree.  First the tests of all
-that are chosen run in a copy without any.
+once), its `replace`ment, the `tests` that are expected to notice (arguments of pytest), and `where`
+they run ("cpu" by default, or "gpu").  Each mutation is made in a copy of the tree.  First, the tests of all
+chosen mutations run in an unchanged copy.
 
 Exit status: 0 if all are caught, 1 if one survives, 2 if one cannot be made or tested.
 """
@@ -41,7 +41,7 @@ TIMED_OUT = "(timed out)"
 
 
 class MutationError(Exception):
-    """A mutation that cannot be made, or whose tests say nothing."""
+    """A mutation cannot be made, or its tests have no result."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Mutation:
     where: str = "cpu"
 
     def apply(self, tree: Path) -> None:
-        """Make it in a copy of the tree."""
+        """Make the mutation in a copy of the tree."""
         path = tree / self.file
         text = path.read_text() if path.exists() else ""
         if (count := text.count(self.find)) != 1:
@@ -68,7 +68,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutation: the test that caught it, or None."""
+    """Outcome of a mutation: the test that caught it, or None."""
 
     name: str
     mechanism: str
@@ -92,7 +92,7 @@ def load(folder: Path = FOLDER) -> list[Mutation]:
 
 
 def choose(mutations: Sequence[Mutation], names: Sequence[str], where: str) -> list[Mutation]:
-    """Those with these names, or else all that run there."""
+    """Return the mutations with these names or, without names, all that run at `where`."""
     known = {mutation.name: mutation for mutation in mutations}
     if unknown := [name for name in names if name not in known]:
         raise MutationError(f"No mutation is called {unknown[0]}.")
@@ -101,12 +101,12 @@ def choose(mutations: Sequence[Mutation], names: Sequence[str], where: str) -> l
     return [mutation for mutation in mutations if mutation.where == where]
 
 
-# Numba keeps compiled functions beside the sources and looks at the stamp of a function's own file alone:
-# code that was inlined from another file would stay as it was.
+# Numba stores compiled functions beside the sources and checks only the time stamp of a function's own file:
+# code inlined from another file would stay unchanged.
 
 
 def drop_compiled(tree: Path, path: Path) -> None:
-    """Delete what Numba has compiled of a file and of all that import it, directly or not."""
+    """Delete Numba's compiled code of a file and of all files that import it, directly or not."""
     if path.suffix != ".py":
         return
     stale = importers(tree / "rapids_trav", path.stem) if (tree / "rapids_trav").exists() else {path}
@@ -116,7 +116,7 @@ def drop_compiled(tree: Path, path: Path) -> None:
 
 
 def importers(package: Path, stem: str) -> set[Path]:
-    """Modules that import one of this name, or one that does; those of other modules of the name as well."""
+    """Return the modules that import one of this name, directly or not; any module of that name counts."""
     imports = {path: imported_names(path) for path in package.rglob("*.py")}
     found: set[Path] = set()
     names = {stem}
@@ -127,7 +127,7 @@ def importers(package: Path, stem: str) -> set[Path]:
 
 
 def imported_names(path: Path) -> set[str]:
-    """The last parts of the modules that a file imports, and the names that it imports from them."""
+    """Return the last parts of the modules that a file imports, and the names that it imports from them."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -139,7 +139,7 @@ def imported_names(path: Path) -> set[str]:
 
 
 def copy_tree(source: Path, target: Path, *, compiled: bool = False) -> Path:
-    """A copy of the sources and tests, with stamps; with what Numba has `compiled` if asked."""
+    """Copy the sources and tests with their time stamps, and with Numba's `compiled` code if requested."""
     ignore = LEFT_OUT
     if compiled:
         ignore = shutil.ignore_patterns(".*", "*.pyc")
@@ -148,7 +148,7 @@ def copy_tree(source: Path, target: Path, *, compiled: bool = False) -> Path:
 
 
 def run_tests(tree: Path, tests: Iterable[str], timeout: float, *options: str) -> tuple[int, str]:
-    """Exit status of pytest in a copy of the tree, and what it printed, or that it took too long."""
+    """Run pytest in a copy of the tree; return its exit status and its output, or that it took too long."""
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"PYTHONPATH": first_on_path(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *options]
@@ -166,12 +166,12 @@ def run_tests(tree: Path, tests: Iterable[str], timeout: float, *options: str) -
 
 
 def first_on_path(tree: Path) -> str:
-    """PYTHONPATH with a copy of the tree before what is on it."""
+    """Return a PYTHONPATH with a copy of the tree before the present entries."""
     return os.pathsep.join(filter(None, [str(tree), os.environ.get("PYTHONPATH")]))
 
 
 def caught_by(code: int, output: str) -> str | None:
-    """The test that failed; None if all passed."""
+    """Return the test that failed; None if all passed."""
     if output == TIMED_OUT:
         return TIMED_OUT
     if code < 0 or "Fatal Python error" in output:
@@ -202,7 +202,7 @@ def _on_one_process() -> list[str]:
 
 
 def check_clean(clean: Path, mutations: Sequence[Mutation], jobs: int, timeout: float) -> None:
-    """Run the tests of all mutations without any; what fails here would catch nothing."""
+    """Run the tests of all mutations without any mutation; a test that fails here would catch nothing."""
     tests = sorted({test for mutation in mutations for test in mutation.tests})
     shared = [] if find_spec("xdist") is None else ["-n", str(jobs), "--dist", "worksteal"]
     code, output = run_tests(clean, tests, timeout * 10, *shared)
@@ -220,7 +220,7 @@ def check_clean(clean: Path, mutations: Sequence[Mutation], jobs: int, timeout: 
 
 
 def show(outcome: Outcome) -> str:
-    """A row of the table."""
+    """Format a row of the table."""
     verdict = "SURVIVED" if outcome.caught_by is None else f"caught by {outcome.caught_by}"
     return f"{outcome.name:28} {outcome.seconds:6.1f} s  {verdict}"
 

@@ -1,9 +1,9 @@
-"""Run NetworkX's own tests through the backend `trav`, and count what was dispatched.
+"""Run NetworkX's own tests through the backend `trav`, and count the dispatched calls.
 
-    python ci/networkx_suite.py        # the parts that have to do with its functions
+    python ci/networkx_suite.py        # the parts that concern its functions
     python ci/networkx_suite.py --all  # all of NetworkX's tests, many of them slow
 
-Leaves with 1 if a test fails that `ci/networkx_xfails.toml` does not permit, if one that it names passes, or
+Exits with 1 if a test fails that `ci/networkx_xfails.toml` does not permit, if one that it names passes, or
 if a function of the backend was never run: a run in which nothing was dispatched would pass every test.
 """
 
@@ -33,11 +33,11 @@ PARTS = (
     "networkx.generators.tests.test_ego",
     "networkx.tests.test_convert_pandas",
 )
-COUNTS = "RAPIDS_TRAV_DISPATCHES"  # environment variable: where the plugin writes
+COUNTS = "RAPIDS_TRAV_DISPATCHES"  # environment variable: the file to which the plugin writes
 
 
 class Counting(logging.Handler):
-    """Counts the functions that the backend has run with code of its own."""
+    """Logging handler that counts the functions that the backend has run with its own code."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -49,7 +49,7 @@ class Counting(logging.Handler):
 
 
 class Plugin:
-    """Counts dispatches, and keeps the outcome of each test, for `main` in the process above."""
+    """Plugin that counts dispatches and keeps the outcome of each test, for `main` in the parent process."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
@@ -96,7 +96,7 @@ def run_suite(parts: tuple[str, ...]) -> dict:
 
 
 def complaints(found: dict, permitted: dict[str, str], listed: set[str]) -> list[str]:
-    """Return a sentence for each thing that is not as it should be."""
+    """Return a sentence for each problem found."""
     wrong = []
     failed = {name for name, outcome in found["outcomes"].items() if outcome == "failed"}
     for name in sorted(failed - permitted.keys()):

@@ -1,12 +1,12 @@
-"""Runs every kernel over small graphs, for compute-sanitizer.
+"""Run every kernel over small graphs, for compute-sanitizer.
 
     compute-sanitizer --tool memcheck --error-exitcode 1 python ci/sanitize.py
     compute-sanitizer --tool racecheck --error-exitcode 1 python ci/sanitize.py searches outside
 
-Needs CuPy, NumPy and SciPy, and for programs what compiles them (the cu12 or cu13 extra).  Each array is an
-allocation of its own, so that memcheck sees every step over an end.  Racecheck looks at shared memory: that
-threads meet in global memory, as those of an asynchronous program do, it does not mind.  Prints OK at the
-end; a wrong result is an AssertionError.
+Needs CuPy, NumPy and SciPy, and for programs their compilers (the cu12 or cu13 extra).  Each array is a
+separate allocation, so that memcheck detects every out-of-bounds access.  Racecheck examines shared memory
+only: it does not report threads that race in global memory, as those of an asynchronous program do.  Prints
+OK at the end; a wrong result raises an AssertionError.
 """
 
 from __future__ import annotations

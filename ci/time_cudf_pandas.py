@@ -1,6 +1,6 @@
-"""Time a build and searches on frames of cudf.pandas beside the same on frames of cuDF; needs a GPU.
+"""Time a build and searches on frames of cudf.pandas and on frames of cuDF; needs a GPU.
 
-Prints medians of R-MAT graphs and what cudf.pandas's profiler counted on the CPU.  Both kinds of frames are
+Prints medians for R-MAT graphs and the CPU calls counted by cudf.pandas's profiler.  Both kinds of frames are
 in one process and on one memory pool, and take turns.
 
     python ci/time_cudf_pandas.py --scale 20
@@ -14,7 +14,7 @@ from time import perf_counter
 
 
 def measure(action, synchronize) -> float:
-    """Milliseconds of an action, to its end on the GPU."""
+    """Return the milliseconds of an action, up to its end on the GPU."""
     synchronize()
     begin = perf_counter()
     action()
@@ -34,7 +34,7 @@ def main() -> None:
     rmm.mr.set_current_device_resource(rmm.mr.PoolMemoryResource(device, initial_pool_size=8 << 30))
     import cudf.pandas
 
-    cudf.pandas.install()  # leaves a memory resource that is set as it is
+    cudf.pandas.install()  # keeps a memory resource that is already set
     import cupy
 
     import rapids_trav  # noqa: F401

@@ -1,6 +1,6 @@
-"""Try bad input, hostile files and hostile folders, and print how each class of cases ended.
+"""Try bad input, hostile files and hostile folders, and print the outcomes by class of cases.
 
-    python ci/try_hostile.py             # leaves with 1 if a case failed
+    python ci/try_hostile.py             # exits with 1 if a case failed
     python ci/try_hostile.py --seed 7    # other random cases
 
 Every failure is shown with its traceback.

@@ -1,12 +1,11 @@
 """Write the tables and the picture of docs/scale.md from the rows of ci/scale-model.jsonl.
 
     python ci/write_scale.py            # rewrite them
-    python ci/write_scale.py --check    # leave with 1 if the tables differ from the rows
-
+    python ci/write_scale.py --check    # exit with 1 if the tables differ from the rows
     python ci/bench/scale_model.py --scale 22 --json ci/scale-model.jsonl       # more rows, minutes
     python ci/bench_dask.py --part claims --part scaling --json ci/gpu-dask.jsonl
 
-Rows of ci/gpu-dask.jsonl, where there is that file, stand beside what the page predicts for them.
+Rows of ci/gpu-dask.jsonl, if that file exists, are shown beside the page's predictions for them.
 """
 
 from __future__ import annotations

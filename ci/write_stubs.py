@@ -1,10 +1,10 @@
 """Write the type stubs of `Graph` and of the accessor, whose methods are derived from those of `Graph`.
 
 python ci/write_stubs.py            write rapids_trav/graph/__init__.pyi and rapids_trav/accessor/methods.pyi
-python ci/write_stubs.py --check    leave with 1 if they are not what would be written
+python ci/write_stubs.py --check    exit with 1 if the files differ from what would be written
 
-They say what type checkers cannot see in the sources: of which library answers are, by the kind of the edges,
-and that a question with ``trace=True`` gives `Traced`.
+The stubs state what type checkers cannot infer from the sources: the library of the answers, by the kind of
+the edges, and that a query with ``trace=True`` returns `Traced`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rapids_trav.accessor import TravAccessor
 from rapids_trav.graph import Graph
 
 PACKAGE = Path(__file__).parents[1] / "rapids_trav"
-# Whether the names in the signatures are all imported, ruff and mypy check.
+# ruff and mypy check that all names in the signatures are imported.
 GRAPH_HEAD = """\
 # Written by ci/write_stubs.py from the methods of Graph: do not edit.
 
@@ -142,7 +142,7 @@ def members(kind: type) -> list[str]:
 
 
 def graph_member(name: str) -> str:
-    """Return a method or an attribute of `Graph`."""
+    """Return the stub of a method or an attribute of `Graph`."""
     member = inspect.getattr_static(Graph, name)
     if isinstance(member, (property, cached_property)):
         read = member.fget if isinstance(member, property) else member.func
@@ -187,7 +187,7 @@ def signature_text(
     decorator: str,
     annotations: dict[str, str] | None = None,
 ) -> str:
-    """Return a signature, a line for each parameter."""
+    """Format a signature, with a line for each parameter."""
     lines, starred = [], False
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
@@ -204,7 +204,7 @@ def signature_text(
 
 
 def parameter_text(parameter: inspect.Parameter, annotation: str | None = None) -> str:
-    """Return a parameter as it stands in a stub: annotations are strings already."""
+    """Format a parameter as it stands in a stub; its annotations are strings already."""
     if annotation is not None:
         return f"{parameter.name}: {annotation}"
     text = parameter.name

@@ -1,10 +1,10 @@
 """Write the tables of the README and of docs/cpu.md from the rows of the benchmarks.
 
     python ci/write_tables.py            # rewrite them
-    python ci/write_tables.py --check    # leave with 1 if they differ from the rows
+    python ci/write_tables.py --check    # exit with 1 if they differ from the rows
 
 A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`, and is made from the rows of one
-run: rows of several runs or sources, or that tell none, are refused with 2.
+run.  Rows of several runs or sources, or without a run, are refused with exit status 2.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 
 
 def read(path: Path) -> Run:
-    """The rows in a file; none if there is no such file."""
+    """Return the rows in a file; none if there is no such file."""
     lines = path.read_text().splitlines() if path.exists() else []
     return Run(json.loads(line) for line in lines if line.strip())
 
 
 def written(text: str, folder: Path, tables: Mapping[str, Mapping[str, Table]] = TABLES) -> str:
-    """The text with its tables made from the rows in `folder`."""
+    """Return the text with its tables made from the rows in `folder`."""
     made = {name: (read(folder / file), table) for file, own in tables.items() for name, table in own.items()}
 
     def fill(match: re.Match) -> str:

@@ -48,7 +48,7 @@ __all__ = [
     "programs",
 ]
 
-# What takes long to import is imported when it is first asked for.
+# Modules that take long to import are imported at first access.
 _LAZY = {
     "Graph": "rapids_trav.graph",
     "Neighborhood": "rapids_trav.algorithms.khop",

@@ -1,7 +1,7 @@
-"""Report on what this machine can run: engines, GPUs, versions, and the command that brings what is missing.
+"""Report on this machine: engines, GPUs, versions, and commands that install what is missing.
 
-Nothing here imports a GPU package to look at it: versions come from the metadata of what is installed, GPUs
-from the driver itself.  Only the trial of the CUDA engine does, where a GPU and the packages were found.
+The report does not import GPU packages: versions come from the metadata of installed packages, and GPUs from
+the driver.  Only the trial of the CUDA engine imports them, if a GPU and the packages were found.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.utilities.machine import EXTRAS, GPU_PACKAGES, Driver, find_driver, find_version
 
 BASE_PACKAGES = ("numpy", "pandas", "pyarrow", "numba")
-MORE_PACKAGES = ("matplotlib", "scipy", "dask")  # for --plot, for Matrix Market files, for graphs on workers
+MORE_PACKAGES = ("matplotlib", "scipy", "dask")  # for --plot, Matrix Market files, graphs on workers
 MORE_GPU_PACKAGES = (
     "dask-cudf",
     "dask-cuda",
     "nvidia-nccl",
     "pylibcugraph",
     "cugraph",
-)  # for many GPUs, and for comparisons
+)  # for several GPUs, and for comparisons
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Whether an engine answered a small question."""
+    """Result of a small query on an engine."""
 
     engine: str
     works: bool
@@ -38,7 +38,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Examination:
-    """All that `rapids-trav doctor` prints."""
+    """All data that `rapids-trav doctor` prints."""
 
     version: str
     python: str
@@ -50,17 +50,17 @@ class Examination:
     advice: list[str]
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the report as a dict, for JSON."""
         return asdict(self)
 
     @property
     def healthy(self) -> bool:
-        """Whether some engine works and none that has all its parts fails."""
+        """Whether some engine works and no engine that has all its parts fails."""
         return bool(self.trials) and all(trial.works for trial in self.trials)
 
 
 def examine() -> Examination:
-    """Look at the machine; never raises."""
+    """Examine the machine; never raises an error."""
     driver = find_driver()
     names = (*BASE_PACKAGES, *MORE_PACKAGES, *GPU_PACKAGES, *MORE_GPU_PACKAGES)
     packages = {name: find_version(name) for name in names}
@@ -102,7 +102,7 @@ def try_engine(name: str) -> Trial:
         message = (
             "" if works else f"gave the distances {list(distance.to_numpy())} for a path of four vertices"
         )
-    except Exception as error:  # a doctor reports what it meets, whatever it is
+    except Exception as error:  # the report includes errors of any kind
         works, message = False, f"{type(error).__name__}: {error}".splitlines()[0]
     return Trial(name, works, time.perf_counter() - start, message)
 

@@ -11,31 +11,31 @@ LONGEST = 100  # characters of a value that a message shows
 
 
 class TravError(ValueError):
-    """A question that cannot be answered as it was put."""
+    """A query that cannot be answered as given."""
 
 
 class UnknownVertexError(TravError, KeyError):
-    """Vertices that the graph does not have."""
+    """The query names vertices that the graph does not have."""
 
     __str__ = ValueError.__str__
 
 
 class UnknownColumnError(TravError, KeyError):
-    """A column that the edges do not have."""
+    """A named column is not in the edges."""
 
     __str__ = ValueError.__str__
 
 
 class EdgeColumnsError(TravError, AttributeError):
-    """Edges in which no source and destination columns were named or found."""
+    """No source and destination columns of the edges were named or found."""
 
 
 class TravMemoryError(TravError, MemoryError):
-    """A structure that does not fit: says what was needed, what holds the rest, and what helps."""
+    """A structure does not fit in memory; the message says what it needs, what holds the rest, what helps."""
 
 
 class TravWarning(UserWarning):
-    """Something works otherwise than the caller may expect: says what, and how to have it otherwise."""
+    """Something behaves differently from what the caller may expect; the message says how to change it."""
 
 
 def plain(value: object) -> Any:
@@ -44,21 +44,21 @@ def plain(value: object) -> Any:
 
 
 def written(value: object) -> str:
-    """Return a value as messages show it: its repr, cut if it is long."""
+    """Return a value as messages show it: its repr, truncated if it is long."""
     try:
-        text = " ".join(line.strip() for line in repr(plain(value)).splitlines())  # an array has several
-    except ValueError:  # an integer of more digits than Python writes
+        text = " ".join(line.strip() for line in repr(plain(value)).splitlines())  # arrays have several lines
+    except ValueError:  # an integer with more digits than Python prints
         return f"an integer of {plain(value).bit_length()} bits"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def first_line(error: Exception) -> str:
-    """Return what a library says of an error, without what it adds in further lines."""
+    """Return the first line of a library's error message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def listed(values: Iterable[object]) -> str:
-    """Names, or what may be chosen, one after another."""
+    """Return names or choices, separated by commas."""
     return ", ".join(map(written, values)) or "none"
 
 

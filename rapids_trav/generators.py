@@ -1,7 +1,8 @@
-"""Synthetic graphs, the same for the same seed in every frame library.
+"""Synthetic graphs; the same seed gives the same graph in every frame library.
 
 Random numbers are a hash of a counter (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-Generators", OOPSLA 2014), so NumPy and the GPU give the same edges, in whatever pieces they compute them.
+Generators", OOPSLA 2014), so NumPy and the GPU generate the same edges, regardless of how the edges are
+divided into pieces.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from rapids_trav.io.parquet import import_cudf
 from rapids_trav.utilities.host_memory import available_bytes
 from rapids_trav.utilities.sizes import readable
 
-BLOCK = 1 << 22  # edges made at once, to bound the memory of intermediate arrays
-ROWS = 1 << 26  # edges of a frame, where there are several
-ROUNDS = 4  # of the permutation of labels
+BLOCK = 1 << 22  # edges generated at once, to bound the memory of intermediate arrays
+ROWS = 1 << 26  # edges per frame, where there are several frames
+ROUNDS = 4  # rounds of the permutation of labels
 A, B, C = 0.57, 0.19, 0.19
 MOST_SCALE = 32
-MOST = 2**63 - 1  # of anything else that is counted
+MOST = 2**63 - 1  # largest value of any other count
 
 
 def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pandas") -> Frame:
-    """Graph500's Kronecker graph: `2**scale` possible vertices, `edge_factor * 2**scale` edges.
+    """Generate Graph500's Kronecker graph: `2**scale` possible vertices, `edge_factor * 2**scale` edges.
 
-    Vertex labels are permuted.  The specification also shuffles the edges; they are drawn independently, so
-    their order is random as it is.  Self-loops and duplicates are kept, and about a quarter to a half of the
-    vertices have no edge, as in the specification.
+    Vertex labels are permuted.  The specification also shuffles the edges; here they are drawn independently,
+    so their order is random already.  Self-loops and duplicates are kept, and about a quarter to a half of
+    the vertices have no edge, as in the specification.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     Raises
     ------
     TravError
-        If an argument has no meaning.
+        If an argument is invalid.
     TravMemoryError
-        If the edges do not fit the memory that is free.
+        If the edges do not fit in the free memory.
 
     References
     ----------
@@ -73,8 +74,7 @@ def rmat_frames(
 ) -> Iterator[Frame]:
     """Yield the edges of `rmat` as successive frames of `rows` rows.
 
-    Every edge is made from its number alone, so that a graph whose edges fit no memory is built from
-
+    Each edge is computed from its number alone, so a graph whose edges do not fit in memory can be built from
     >>> import functools, rapids_trav
     >>> edges = functools.partial(rmat_frames, 8, edge_factor=4, rows=100)
     >>> rapids_trav.Graph.from_edges(edges).n_edges
@@ -132,7 +132,7 @@ def _rmat_edges(
     factor: np.uint64,
     term: np.uint64,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of the edges of these numbers; `kernels/rmat.cu` does the same."""
+    """Return both ends of the edges with these numbers; `kernels/rmat.cu` does the same."""
     u, v = np.zeros_like(edge), np.zeros_like(edge)
     for bit in range(scale):
         counter = edge * np.uint64(scale) + np.uint64(bit + (1 << scale))
@@ -154,8 +154,8 @@ def _streams(seed: int) -> tuple[np.uint64, np.uint64, np.uint64]:
 def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -> np.ndarray:
     """Permute 0, ..., 2**scale - 1 by computation, since a table would take gigabytes.
 
-    Multiplying by an odd number, adding and folding the upper half of the bits onto the lower one are each
-    one-to-one; the first two stir the upper bits, the last brings them down.
+    Multiplying by an odd number, adding, and folding the upper half of the bits onto the lower half are each
+    one-to-one; the first two mix the upper bits, the last carries them to the lower ones.
     """
     mask, half = np.uint64((1 << scale) - 1), np.uint64((scale + 1) // 2)
     for _ in range(ROUNDS):
@@ -193,7 +193,7 @@ def star(n_vertices: int, *, library: str = "pandas") -> Frame:
 
 
 def _mix(counter: np.ndarray) -> np.ndarray:
-    """SplitMix64's finaliser: one-to-one on 64-bit words, so different counters never tie."""
+    """Apply SplitMix64's finaliser: one-to-one on 64-bit words, so different counters never collide."""
     x = counter * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -220,7 +220,7 @@ def _whole(what: str, value: object, first: int, last: int = MOST) -> int:
 
 
 def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") -> None:
-    """Refuse edges that do not fit the memory that is free; of a GPU its allocator knows."""
+    """Refuse edges that do not fit in the free host memory; on a GPU the allocator checks."""
     check_library(library)
     needed = 2 * n_edges * dtype.itemsize
     if library == "pandas" and needed > (free := available_bytes()):

@@ -1,7 +1,6 @@
-"""Pictures of a search, how many vertices each level found and what the levels cost; and of a run of a vertex
-program, what its iterations cost.
+"""Plots of a search (vertices and cost by level) and of a vertex program's run (cost by iteration).
 
-matplotlib comes with the extra `plot` and is imported where something is drawn.
+matplotlib comes with the extra `plot` and is imported only where something is drawn.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MANY_LEVELS = 60  # from here on levels are drawn as one outline instead of single bars
+MANY_LEVELS = 60  # from here on, levels are drawn as one outline instead of single bars
 COLORS = {"push": "#1f77b4", "pull": "#ff7f0e", "notify": "#2ca02c", "blocks": "#9467bd"}
 
 
@@ -55,7 +54,7 @@ def search(levels: Frame, trace: Frame | None = None, *, title: str = "") -> Fig
     if trace is not None:
         _draw_trace(axes[1], trace, "edges", "edges examined")
         _draw_trace(axes[2], trace, "milliseconds", "milliseconds")
-    figure.suptitle(title, parse_math=False)  # a $ in the name of a file is a $
+    figure.suptitle(title, parse_math=False)  # a $ in a file name is not mathematical notation
     return figure
 
 
@@ -93,7 +92,7 @@ def run(trace: Frame, *, title: str = "") -> Figure:
 
 
 def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.DataFrame:
-    """Convert a frame to pandas, and check its columns; `source` says which call returns them."""
+    """Convert a frame to pandas, and check its columns; `source` names the call that returns them."""
     if not hasattr(frame, "columns"):
         raise TravError(f"{what} is {kind_of(frame)}, not a frame: give {source}.")
     if missing := [name for name in columns if name not in frame.columns]:
@@ -120,7 +119,7 @@ def check_picture(path: str | Path) -> Path:
 
 
 def _figure(panels: int) -> Figure:
-    """Return an empty figure of the size for so many panels, one below the other."""
+    """Return an empty figure sized for this many panels, one below the other."""
     with needed_for("Drawing", "matplotlib", "plot"):
         from matplotlib.figure import Figure
     return Figure(figsize=(7, 1 + 2.5 * panels), layout="constrained")
@@ -147,7 +146,7 @@ def _draw_trace(
         if rows.any():
             _bars(axes, levels, np.where(rows, heights, 0), color, direction)
     _finish(axes, by, label)
-    if axes.get_legend_handles_labels()[0]:  # a search or a run may have ended before its first
+    if axes.get_legend_handles_labels()[0]:  # a search or run may have ended before its first
         axes.legend(title=legend, fontsize="small")
 
 

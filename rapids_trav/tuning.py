@@ -1,8 +1,8 @@
-"""Settings for research: what `tuning=` of a method may name.
+"""Settings for research, which `tuning=` of a method accepts.
 
-They choose between ways that give the same answers and are of use for measurements; the defaults are what
-measured fastest.  A caller gives them as a mapping, for example ``tuning={"policy": "beamer"}``; each method
-has those of one class here.
+They choose between ways that give the same answers and serve for measurements; the defaults are those that
+measured fastest.  A caller passes them as a mapping, for example ``tuning={"policy": "beamer"}``; each method
+accepts the settings of one class in this module.
 """
 
 from __future__ import annotations
@@ -47,15 +47,16 @@ class SearchTuning:
     Attributes
     ----------
     policy : {"gap", "beamer"}, optional
-        When the variant "direction" turns from top-down to bottom-up and back, and only with it; by default
-        as the GAP Benchmark Suite does.
+        Rule by which the variant "direction" switches between top-down and bottom-up, and only with that
+        variant; by default that of the GAP Benchmark Suite.
     exchange : {"auto", "list", "bitmap"}, optional
-        Of a graph on many workers: form in which vertices travel; by default the shorter, message by message.
+        For a graph on many workers: form in which vertices are sent; by default the shorter for each message.
     claim : {"atomics", "sort"}, optional
-        Likewise: how a worker finds out what is new to it, by a bitmap, the default, or by sorting.
+        For a graph on many workers: method by which a worker finds the vertices that are new to it, by a
+        bitmap (the default) or by sorting.
     bottom_up : bool, optional
-        Likewise: whether workers may also look from vertices that are not found yet for edges to them, which
-        needs the edges by both ends; by default not.
+        For a graph on many workers: whether workers may also search from undiscovered vertices for edges to
+        them, which needs the edges by both ends; by default not.
     """
 
     policy: Policy | None = None
@@ -73,7 +74,7 @@ class SearchTuning:
 
     @property
     def of_ranks(self) -> dict[str, object]:
-        """Return those that are given of the settings for graphs on many workers."""
+        """Return the given settings that apply to graphs on many workers."""
         given = {name: getattr(self, name) for name in ("exchange", "claim", "bottom_up")}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -85,12 +86,12 @@ class RunTuning:
     Attributes
     ----------
     gather : {"rows", "replicas"}
-        On a GPU, for a graph in its memory: each vertex reduces its own edges, or blocks of vertices do in
-        shared memory, with copies of each against contention (Garaph).  The README has measurements of both;
-        which is faster depends on the graph.
+        On a GPU, for a graph in its memory: with "rows" each vertex reduces its own edges; with "replicas"
+        blocks of vertices reduce in shared memory, with copies of each against contention (Garaph).  The
+        README has measurements of both; which is faster depends on the graph.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
-        formula from the edges and vertices of each block, which is what "auto" takes.
+        formula from the edges and vertices of each block, which "auto" uses.
 
     References
     ----------

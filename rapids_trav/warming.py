@@ -1,11 +1,10 @@
-"""Compile ahead what first questions would compile, into the caches that later processes load from.
+"""Compilation in advance of the code for first queries, into the caches that later processes load from.
 
-Kernels are compiled for the types that they are called with.  So they are called: every kind of question is
-asked of small graphs, wide and narrow ones, that take each path of an engine.
-
-What is kept is for this machine: another kind of processor or GPU, another Numba and other sources compile
-anew.  A cache in the wheel would be of no use: Numba's is for one Python, one Numba, one processor and the
-time at which the sources were written to disk.
+Kernels are compiled for the types with which they are called.  So this module calls them: it runs every kind
+of query on small graphs, wide and narrow, that take each path of an engine.
+The caches are valid for this machine only: another kind of processor or GPU, another Numba and other sources
+compile again.  A cache in the wheel would be of no use: Numba's is valid for one Python, one Numba, one
+processor and the time at which the sources were written to disk.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 
 SCALE, EDGE_FACTOR = 13, 32  # levels wide enough to be shared by threads
-SIDE = 64  # of a grid, all of whose levels are narrow
-CHAIN = 2048  # vertices of a path, along which searches ask for rows ahead
-LIMIT = "1MB"  # of memory, which the wide graph does not fit
-WEIGHTS = ("float64", "int64", "float32", "int32")  # all that engines know
+SIDE = 64  # side of a grid, all of whose levels are narrow
+CHAIN = 2048  # vertices of a path, along which searches prefetch rows
+LIMIT = "1MB"  # memory limit below the size of the wide graph
+WEIGHTS = ("float64", "int64", "float32", "int32")  # all weight types of the engines
 
 Notify = Callable[[str, int, int], None]
 Step = tuple[str, Callable[[], object]]
@@ -36,14 +35,14 @@ Step = tuple[str, Callable[[], object]]
 
 @dataclass(frozen=True)
 class Warmed:
-    """What was compiled.
+    """Result of compiling in advance.
 
     Attributes
     ----------
     engine : str
     seconds : float
     compiled : int or None
-        Functions that were compiled and not loaded; None of the GPU, where they are not counted.
+        Number of functions compiled rather than loaded; None for the GPU, where they are not counted.
     kept : bool
         Whether later processes find them.
     """
@@ -65,7 +64,7 @@ class Warmed:
 
 
 def warm(engine: str = "cpu", notify: Notify | None = None) -> Warmed:
-    """Ask every kind of question once.
+    """Run every kind of query once.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ def warm(engine: str = "cpu", notify: Notify | None = None) -> Warmed:
 
 
 def _steps(engine: str) -> Iterator[Step]:
-    """Yield the name of each step, and what does it."""
+    """Yield the name of each step, and the function that runs it."""
     library = "cudf" if engine == "cuda" else "pandas"
     wide = _with_columns(generators.rmat(SCALE, EDGE_FACTOR, library=library))
     narrow = _with_columns(generators.grid(SIDE, SIDE, library=library))
@@ -180,7 +179,7 @@ def _limit(edges: Frame, source: int) -> None:
 
 @contextmanager
 def _compilations(engine: str) -> Iterator[Callable[[], int | None]]:
-    """Yield what tells how many functions Numba has compiled since."""
+    """Yield a function that counts the functions that Numba has compiled since."""
     if engine != "cpu":
         yield lambda: None
         return

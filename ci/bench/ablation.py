@@ -1,11 +1,11 @@
-"""(b) What each part of VS-Graph500 is worth, alone and together, and the textbook frontiers.
+"""(b) Effect of each part of VS-Graph500, alone and together, and of the textbook frontiers.
 
-Parts: the vertices sorted by degree, isolated ones pruned, a cache of the hubs' frontier bits, the choice of
-direction, one launch for all levels.  Each is left out by itself, and all together.  "Isolated vertices kept"
+Parts: sorting the vertices by degree, pruning isolated ones, a cache of the hubs' frontier bits, the choice
+of direction, one launch for all levels.  Each is omitted alone, and all together.  "Isolated vertices kept"
 gives the graph every id below 2^scale as a vertex.
 
-Times are the device's: the host's part of a small search would hide what a part is worth.  Of a search with a
-launch for each level they include the waits for the host (`waits_for_host`).
+Times are those of the device: the host's part of a small search would hide the effect of a part.  For a
+search with a launch for each level they include the waits for the host (`waits_for_host`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .lab import Lab
 
 GRAPHS = ("rmat22", "rmat24")
-HUB_DEGREE = 100  # from which on a vertex is kept in the hub cache
+HUB_DEGREE = 100  # vertices of at least this degree are in the hub cache
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ SETUPS = (
     Setup("neither sorted nor pruned", degree_sort=False, pruned=False),
     Setup("everything off: that, plain frontier", degree_sort=False, pruned=False, variant="frontier"),
 )
-# Claim, the setup with the part, the setup without it, and the figure published.
+# Claim, the setup with the part, the setup without it, and the published figure.
 CLAIMS = (
     ("B3: degree sort and pruning", "default", "neither sorted nor pruned", "over 2"),
     ("degree sort alone", "default", "no degree sort", ""),
@@ -99,11 +99,11 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 def parts(
     lab: Lab, name: str, edges: Any, roots: Sequence[int], rates: dict[str, float]
 ) -> Iterator[tuple[str, Row]]:
-    """A row for each setup; setups that search the same graph share it.  Fills `rates`, by setup."""
+    """Yield a row for each setup; setups that search the same graph share it.  Fills `rates`, by setup."""
     graph, built = None, None
     for setup in SETUPS:
         if built != (setup.degree_sort, setup.pruned):
-            graph = None  # freed before its successor is built
+            graph = None  # freed before the next one is built
             graph, built = build(lab, name, edges, setup), (setup.degree_sort, setup.pruned)
             checker = Checker(lab, graph, edges)
         row = search(lab, graph, checker, setup, roots)
@@ -141,7 +141,7 @@ def claims(rates: dict[str, float]) -> Iterator[tuple[str, Row]]:
 
 
 def sorts(lab: Lab, edges: Any) -> Iterator[tuple[str, Row]]:
-    """The phases of a build with each sort, after one to warm up."""
+    """Yield the phases of a build with each sort, after one to warm up."""
     for back_end, how in SORTS.items():
         lab.graph(edges, **how)
         graph = lab.graph(edges, **how)

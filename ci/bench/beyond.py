@@ -1,10 +1,10 @@
-"""(l) A graph that is larger than the card, of edges that lie nowhere: built, searched, validated.
+"""(l) A graph larger than the card, of edges that are stored nowhere: built, searched, validated.
 
-Its edges are made anew, a block at a time, whenever they are read; its adjacency, 4 bytes for each edge and
-direction, lies in pinned host memory; the card keeps what `memory_limit` allows.  Searches are checked by the
-five rules of Graph500 read off the adjacency in blocks, as many as the time allows.  GTEPS count the edges of
-the root's component, of which a self-loop counts half.  Components are compared with a search.  cuGraph needs
-both ends of every edge in frames on the card: the attempt to put them there is the last row.
+Its edges are generated again, a block at a time, whenever they are read.  Its adjacency, 4 bytes for each
+edge and direction, is in pinned host memory; the card holds what `memory_limit` allows.  Searches are checked
+by the five rules of Graph500 from the adjacency in blocks, as many searches as time allows.  GTEPS count the
+edges of the root's component, where a self-loop counts half.  Components are compared with a search.  cuGraph
+needs both ends of every edge in frames on the card: the attempt to put them there is the last row.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ TABLES = {
     "components": ("graph", "name", "seconds", "largest", "checked", "wrong", "note"),
     "rival": ("graph", "name", "seconds", "edge_list_bytes", "card_bytes", "note"),
 }  # fmt: skip
-LIMIT = 48 * 10**9  # of the card's memory
-PARTS = 2  # of the adjacency, a smaller graph gets one as its limit
-CHECK_SECONDS = 90  # after which no more searches are checked
-ROWS = 1 << 24  # looked at together
+LIMIT = 48 * 10**9  # bytes of GPU memory
+PARTS = 2  # parts of the adjacency; the limit of a smaller graph is one part
+CHECK_SECONDS = 90  # after this time no more searches are checked
+ROWS = 1 << 24  # rows read at once
 Edges = Callable[[], Iterable[Any]]
 
 
@@ -79,13 +79,13 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def card(lab: Lab) -> Row:
-    """Bytes of the card, if there is one."""
+    """Return the bytes of the card, if there is one."""
     cuda = getattr(lab.xp, "cuda", None)
     return {} if cuda is None else {"card_bytes": cuda.runtime.memGetInfo()[1]}
 
 
 def built(graph: Graph, seconds: float) -> Row:
-    """How long it took, and where its bytes lie."""
+    """Return the duration of the build, and the bytes in each memory."""
     places = {"device": 0, "host": 0}
     for _, n_bytes, place in graph.storage.memory():
         places[place] = places.get(place, 0) + n_bytes
@@ -99,9 +99,9 @@ def built(graph: Graph, seconds: float) -> Row:
 
 
 def searches(lab: Lab, graph: Graph) -> Row:
-    """Each root is searched once; what was found is checked while there is time, and then forgotten."""
+    """Search each root once; check the result while there is time, then discard it."""
     ours, roots, view = lab.ours(graph), draw_roots(lab, graph), graph.storage.view("out")
-    peak = lab.peak_bytes(lambda: ours.run(ours.prepare(roots[0])))[2]  # the first compiles
+    peak = lab.peak_bytes(lambda: ours.run(ours.prepare(roots[0])))[2]  # the first search compiles
     ms, edges, levels, checks, faults = [], [], [], [], []
     for root in roots:
         source = ours.prepare(root)
@@ -124,7 +124,7 @@ def searches(lab: Lab, graph: Graph) -> Row:
 
 
 def draw_roots(lab: Lab, graph: Graph) -> list[int]:
-    """Ids of random vertices with an edge to another one; those that have none are few."""
+    """Draw ids of random vertices with an edge to another one; few vertices have none."""
     rows, n = graph.storage.view("out").stored, graph.n_vertices
     drawn = np.random.default_rng(lab.seed).choice(n, min(2 * lab.n_roots, n), replace=False)
 
@@ -137,7 +137,7 @@ def draw_roots(lab: Lab, graph: Graph) -> list[int]:
 
 
 def traversed(lab: Lab, row_offsets: Any, distance: Any) -> int:
-    """Edges between vertices that were reached, each once."""
+    """Count the edges between reached vertices, each once."""
     entries = 0
     for first in range(0, len(distance), ROWS):
         degree = lab.xp.diff(row_offsets[first : first + ROWS + 1])
@@ -146,7 +146,7 @@ def traversed(lab: Lab, row_offsets: Any, distance: Any) -> int:
 
 
 def components(lab: Lab, graph: Graph) -> Row:
-    """From the call to the frame, once; in one component are those whom a search from one of them reaches."""
+    """Time `components` once, from the call to the frame, and compare one component with a search from it."""
     frame, seconds = lab.timed(graph.components)
     component = lab.xp.asarray(frame["component"])
     component = component if graph.ids.order is None else component[graph.ids.order]
@@ -159,7 +159,7 @@ def components(lab: Lab, graph: Graph) -> Row:
 
 
 def rival(lab: Lab, edges: Edges, n_edges: int) -> Row:
-    """cuGraph's graph, of both ends of all edges on the card."""
+    """Try to build cuGraph's graph, from both ends of all edges on the card."""
     row: Row = {"edge_list_bytes": 8 * n_edges}
     try:
         ends = lab.xp.empty((2, n_edges), np.int32)

@@ -1,7 +1,7 @@
 """(f) From the edge frame to a graph that can be searched: time, phases and peak memory, against cuGraph.
 
 Both allocate from one RMM pool with statistics; each builds once unmeasured, to compile and load its kernels.
-The peak is what is held at once beyond the input, which is the bytes of the two columns.
+The peak is the memory held at once beyond the input, which is the bytes of the two columns.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def one(lab: Lab, edges: Any, directed: bool) -> Iterator[Row]:
-    """Our build and cuGraph's of one frame."""
+    """Yield this package's build and cuGraph's of one frame."""
     input_bytes = int(edges.memory_usage(index=False).sum())
     ours = repeated(lab, lambda: lab.graph(edges, directed=directed), input_bytes)
     yield {"name": "rapids_trav", **ours}
@@ -50,7 +50,7 @@ def one(lab: Lab, edges: Any, directed: bool) -> Iterator[Row]:
 
 
 def repeated(lab: Lab, build: Callable[[], Any], input_bytes: int) -> Row:
-    """Times and peak of a few builds, each dropped before the next, and the phases of the last."""
+    """Return times and peak of a few builds, each dropped before the next, and the phases of the last."""
     build()
     ms, peak, phases = [], 0, {}
     for _ in range(REPEATS):
@@ -66,7 +66,7 @@ def repeated(lab: Lab, build: Callable[[], Any], input_bytes: int) -> Row:
 
 
 def phase_times(graph: Any) -> Row:
-    """Milliseconds of each phase that our graph has timed; cuGraph's has none."""
+    """Return the milliseconds of each phase that this package's graph has timed; cuGraph's has none."""
     seconds = getattr(graph, "build_times", {})
     return {f"{phase.replace(' ', '_')}_ms": short(1e3 * s) for phase, s in seconds.items()}
 

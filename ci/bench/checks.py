@@ -1,4 +1,4 @@
-"""Are the searches right that were timed?  By Graph500's five rules, and by pylibcugraph's distances."""
+"""Validation of timed searches, by Graph500's five rules and by pylibcugraph's distances."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class Checker:
-    """Checks searches of one graph, and counts what they traversed.
+    """Checks searches of one graph, and counts the edges that they traversed.
 
     Attributes
     ----------
     edges : dict
         By root, the input tuples inside its component: duplicates and self-loops count, each once.  In a
-        directed graph those whose source was reached.
+        directed graph, the tuples whose source was reached.
     levels : dict
         By root, the greatest distance.
     faults : list of str
-        What is wrong with which root.
+        Faults found, with their roots.
     """
 
     def __init__(self, lab: Lab, graph: Graph, edges: Any) -> None:
@@ -45,7 +45,7 @@ class Checker:
         self.faults: list[str] = []
 
     def __call__(self, root: int, found: Any) -> None:
-        """Check a `Search`; a directed graph, for which the rules are not made, is only counted."""
+        """Check a `Search`; the rules do not apply to a directed graph, whose searches are only counted."""
         device, n = self._lab.device, self._n_labels
         parent = device.to_labels(self._labels, found.predecessor, root, n)
         self.edges[root] = sum(device.component_edges(parent, src) for src in graphs.parts(self._src))
@@ -60,7 +60,7 @@ class Checker:
             self.faults.append(f"root {root}: {verdict}")
 
     def restart(self) -> None:
-        """Forget what was wrong, for another contender on the same graph."""
+        """Discard the faults, for another contender on the same graph."""
         self.checked, self.faults = 0, []
 
     def traversed(self, roots: Sequence[int]) -> list[int]:
@@ -71,7 +71,7 @@ class Checker:
 
 
 class Agreement:
-    """Compares pylibcugraph's distances with ours from the same root."""
+    """Compares pylibcugraph's distances with this package's from the same root."""
 
     def __init__(self, ours: Contender, xp: Any) -> None:
         self._ours = ours
@@ -90,13 +90,13 @@ class Agreement:
 
 
 def same_distances(xp: Any, ours: Any, theirs: tuple[Any, Any, Any]) -> bool:
-    """Whether (distances, predecessors, vertices) of pylibcugraph say the same as our distances."""
+    """Return whether pylibcugraph's (distances, predecessors, vertices) agree with our distances."""
     distance, _, vertices = theirs
     return len(ours) == len(distance) and bool((ours[vertices] == reached(xp, distance)).all())
 
 
 def same_answers(ours: Any, theirs: Any) -> bool:
-    """Whether the frame of `graph.bfs` and that of `cugraph.bfs` hold the same distances."""
+    """Return whether the frame of `graph.bfs` and that of `cugraph.bfs` hold the same distances."""
     theirs = theirs.sort_values("vertex")
     if len(ours) != len(theirs):
         return False
@@ -107,11 +107,11 @@ def same_answers(ours: Any, theirs: Any) -> bool:
 
 
 def reached(xp: Any, distance: Any) -> Any:
-    """pylibcugraph's distances with -1 where nothing was reached, which it marks with the largest integer."""
+    """Return pylibcugraph's distances with -1 for unreached vertices, its mark being the largest integer."""
     return xp.where(distance == np.iinfo(distance.dtype).max, -1, distance)
 
 
 def verdict(checked: int, faults: Sequence[str]) -> Row:
-    """What a row says of the checks: how many searches, how many wrong, and the first fault."""
+    """Return a row's columns about checks: the number of searches, of wrong ones, and the first fault."""
     row: Row = {"checked": checked, "wrong": len(faults)}
     return row | {"note": faults[0]} if faults else row

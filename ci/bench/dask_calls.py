@@ -1,8 +1,8 @@
-"""Whole calls and builds on a Dask frame: ours, and cuGraph's where it is installed.
+"""Whole calls and builds on a Dask frame, of this package and of cuGraph where it is installed.
 
-A whole call is from `graph.bfs(root)` on the client until every partition of the answer lies computed on its
-worker.  cuGraph searches from the same roots on a graph of the same frame, and its answers are compared with
-ours: how many vertices each distance has, and sums over their ids.
+A whole call lasts from `graph.bfs(root)` on the client until every partition of the answer is computed on its
+worker.  cuGraph searches from the same roots on a graph of the same frame.  Its answers are compared with
+ours by the number of vertices at each distance and sums over their ids.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNREACHED = 2**31 - 1  # and larger, in cuGraph's distances
 
 
 def calls(lab: DaskLab, scale: int) -> Iterator[Row]:
-    """Rows of the builds, then of the calls."""
+    """Yield the rows of the builds, then of the calls."""
     lab.forget()
     _warm(lab)
     edges, n_bytes = lab.frame(scale)
@@ -61,7 +61,7 @@ class _Built:
 
 
 def _build(lab: DaskLab, build: Callable[[], Any], n_bytes: int) -> _Built:
-    """Build once, and measure what it takes of each worker beside its share of the input."""
+    """Build once, and measure the memory of each worker beside its share of the input."""
     with within(2 * PATIENCE, "building"):
         graph, seconds, peaks = lab.peaks(build)
     told = [peak for peak in peaks if peak is not None]
@@ -89,7 +89,7 @@ def _roots(lab: DaskLab, graph: Any) -> list[int]:
 
 
 def _timed(lab: DaskLab, search: Callable[[int], Any], roots: list[int]) -> tuple[Row, list[dict]]:
-    """Return the row of the times and, of each root, what its answer says of each distance."""
+    """Return the row of times and, for each root, a summary of its answer by distance."""
     lab.waited(search(roots[0]))
     ms, found = [], []
     for root in roots:
@@ -125,7 +125,7 @@ def _by_distance(frame: Any) -> list[tuple[int, int, int, int]]:
 
 
 def _verdict(graph: Any, root: int) -> str:
-    """Return what is wrong with a search from the root by the five rules; nothing if it is valid."""
+    """Return the faults of a search from the root by the five rules; empty if it is valid."""
     verdict = graph.questions._gang.call(service.ask, "validate", (root,), {})[0]
     return "" if verdict.valid else str(verdict)
 

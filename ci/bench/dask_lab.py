@@ -1,4 +1,4 @@
-"""The cluster of ci/bench_dask.py: its workers, the ranks on them, frames made there, clocks and memory."""
+"""The cluster of ci/bench_dask.py: workers, the ranks on them, frames generated there, clocks and memory."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from . import dask_ranks
 
 EDGE_FACTOR = 16
 PATIENCE = 60.0  # seconds that one step may take, and that ranks wait for each other
-POOL = 0.6  # of a GPU's memory, for RMM; the rest is for NCCL and contexts
+POOL = 0.6  # share of a GPU's memory for RMM; the rest is for NCCL and contexts
 
 
 @contextmanager
 def start_cluster(cpu: bool, n_workers: int) -> Iterator[Any]:
-    """Yield a client of workers on this machine: a GPU each, or processes without any."""
+    """Yield a client of workers on this machine: one GPU each, or processes without GPUs."""
     import dask
     from distributed import Client
 
@@ -50,14 +50,14 @@ def start_cluster(cpu: bool, n_workers: int) -> Iterator[Any]:
 
 @contextmanager
 def within(seconds: float, task: str) -> Iterator[None]:
-    """Raise a `TimeoutError` inside once so many seconds have passed; in the main thread, and nested too."""
+    """Raise a `TimeoutError` in the block after so many seconds; main thread only, may be nested."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"{task} took more than {seconds:.0f} s")
 
     start = time.monotonic()
     outer, _ = signal.getitimer(signal.ITIMER_REAL)
-    if 0 < outer <= seconds:  # the one outside is due first
+    if 0 < outer <= seconds:  # the enclosing limit is due first
         yield
         return
     previous = signal.signal(signal.SIGALRM, late)
@@ -73,14 +73,14 @@ def within(seconds: float, task: str) -> Iterator[None]:
 
 @dataclass
 class Made:
-    """An R-MAT graph on the ranks, as one of them told of it."""
+    """An R-MAT graph on the ranks, as one of them described it."""
 
     gang: Gang
     scale: int
     generation: float
     roots: list[int]
-    about: list[dict]  # by `dask_ranks.construct`, of each rank
-    found: dict[str, list[list[dict]]] = field(default_factory=dict)  # by settings: each rank's, of each root
+    about: list[dict]  # results of `dask_ranks.construct`, one for each rank
+    found: dict[str, list[list[dict]]] = field(default_factory=dict)  # by settings: rank, root
 
     @property
     def grid(self) -> str:
@@ -89,7 +89,7 @@ class Made:
 
     @property
     def facts(self) -> dict:
-        """Return what every row of results tells of the graph."""
+        """Facts about the graph that every row of results includes."""
         first = self.about[0]
         return {
             "graph": f"rmat{self.scale}",
@@ -102,16 +102,16 @@ class Made:
 
 @dataclass
 class DaskLab:
-    """A cluster with what is measured on it.
+    """A cluster and the graphs measured on it.
 
     Parameters
     ----------
     client : distributed.Client
     cpu : bool
     n_roots, n_checked : int
-        Searches of each contender, and those of them that are checked by the five rules.
+        Searches of each contender, and the number of them that are checked by the five rules.
     seed : int
-        Of graphs and roots.
+        Seed of graphs and roots.
     """
 
     client: Any
@@ -120,7 +120,7 @@ class DaskLab:
     n_checked: int = 1
     seed: int = 1
     _gangs: dict[int, Gang] = field(default_factory=dict)
-    _made: dict[int, tuple] = field(default_factory=dict)  # the key of the graph that each gang has
+    _made: dict[int, tuple] = field(default_factory=dict)  # key of the graph that each gang holds
     _kept: dict[int, Made] = field(default_factory=dict)
 
     @property
@@ -132,7 +132,7 @@ class DaskLab:
         return tuple(self.client.nthreads())
 
     def gang(self, n_workers: int) -> Gang:
-        """Return the ranks on the first so many workers; they stay until a failure or `close`."""
+        """Return the ranks on the first `n_workers` workers; they stay until a failure or `close`."""
         if n_workers not in self._gangs:
             device = "cpu" if self.cpu else "cuda"
             chosen = self.workers[:n_workers]
@@ -140,7 +140,7 @@ class DaskLab:
         return self._gangs[n_workers]
 
     def made(self, scale: int, n_workers: int, grid: tuple[int, int] | None = None) -> Made:
-        """Return the graph of that scale on so many workers; made unless it is there."""
+        """Return the graph of that scale on `n_workers` workers; it is built if it is not there."""
         gang, key = self.gang(n_workers), (scale, grid)
         if self._made.get(n_workers) != key:
             self.forget()
@@ -159,23 +159,23 @@ class DaskLab:
             del self._made[n_workers], self._kept[n_workers]
 
     def close(self) -> None:
-        """Free what ranks hold, also after a failure; graphs are made anew when they are asked for again."""
+        """Free what ranks hold, also after a failure; graphs are built again when they are next needed."""
         self._made.clear()
         self._kept.clear()
         for n_workers in list(self._gangs):
             gang = self._gangs.pop(n_workers)
-            with contextlib.suppress(Exception), within(PATIENCE, "closing"):  # what led here was told
+            with contextlib.suppress(Exception), within(PATIENCE, "closing"):  # the cause was reported
                 gang.close()
 
     def frame(self, scale: int) -> tuple[Any, int]:
         """Return a Dask frame of the edges, in two partitions on each worker that made them, and its bytes.
 
-        Two are what cuGraph would cut the partitions into.
+        cuGraph would cut the partitions into two.
         """
         import dask.dataframe as dd
 
         if not self.cpu:
-            import dask_cudf  # noqa: F401  (frames of cuDF have their collection from it)
+            import dask_cudf  # noqa: F401  (provides the collection for frames of cuDF)
         homes, n_edges = [worker for worker in self.workers for _ in range(2)], EDGE_FACTOR << scale
         bounds = [n_edges * k // len(homes) for k in range(len(homes) + 1)]
         futures = [
@@ -190,7 +190,7 @@ class DaskLab:
         return dd.from_delayed(futures, meta=meta, verify_meta=False), n_bytes
 
     def waited(self, frame: Any) -> Any:
-        """Return a Dask frame once all its partitions are computed and lie on the workers."""
+        """Return a Dask frame once all its partitions are computed on the workers."""
         from distributed import futures_of, wait
 
         frame = frame.persist()
@@ -206,10 +206,11 @@ class DaskLab:
         return [future.result(timeout=PATIENCE) for future in futures]
 
     def peaks(self, work: Callable[[], Any]) -> tuple[Any, float, list[int | None]]:
-        """Return what the work returns, its seconds, and the most memory that it took of each worker.
+        """Return the result of the work, its seconds, and the peak memory that it took on each worker.
 
-        That is, beyond what was held before: on a GPU by the counters of RMM, where cuDF, cuGraph and CuPy
-        allocate (not the contexts and what NCCL holds); without one the resident memory of the process.
+        This is the memory beyond what was held before: on a GPU by the counters of RMM, from which cuDF,
+        cuGraph and CuPy allocate (without the contexts and NCCL's memory); without a GPU, the resident memory
+        of the process.
         """
         begin, end = (_begin_rss, _end_rss) if self.cpu else (_begin_rmm, _end_rmm)
         self.client.run(begin)
@@ -244,7 +245,7 @@ def _end_rmm() -> int:
 
 
 def _begin_rss(dask_worker: Any) -> None:
-    """Let the kernel count the peak from now on, and remember what is held."""
+    """Reset the kernel's count of the peak, and store the memory held now."""
     with contextlib.suppress(OSError):  # some containers have no such file
         Path("/proc/self/clear_refs").write_text("5")
     dask_worker.rapids_trav_rss = _status("VmRSS")
@@ -256,7 +257,7 @@ def _end_rss(dask_worker: Any) -> int | None:
 
 
 def _status(name: str) -> int | None:
-    """Return bytes of a line of the process's status."""
+    """Return the bytes in a line of the process's status."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith(f"{name}:"):

@@ -1,4 +1,4 @@
-"""What ci/bench_dask.py calls on all ranks at once, beside the steps of `rapids_trav.graph500.ranks`.
+"""Functions that ci/bench_dask.py calls on all ranks at once, beside those of `rapids_trav.graph500.ranks`.
 
 Workers import this module by its name, as they have the search path of the process that started them.
 """
@@ -25,13 +25,13 @@ from rapids_trav.frames.columns import move
 from rapids_trav.graph500 import ranks
 
 Row = dict[str, Any]
-Settings = Mapping[str, Any]  # of `SearchOptions`
+Settings = Mapping[str, Any]  # options of `SearchOptions`
 
 
 class Synchronous:
-    """A communicator whose calls return when the device has finished them, so that a phase pays for its own.
+    """A communicator whose calls return when the device has finished, so that each phase has its own time.
 
-    Without it a message that is on its way is waited for in the next phase.
+    Without it, the wait for a message in transit would count for the next phase.
     """
 
     def __init__(self, rank: Rank) -> None:
@@ -74,14 +74,14 @@ def construct(state: RankState, grid: tuple[int, int] | None = None) -> Row:
 
 
 def search_all(state: RankState, roots: Sequence[int], settings: Settings, n_checked: int) -> list[Row]:
-    """Search from each root, each timed between barriers; one untimed search goes before.
+    """Search from each root, each timed between barriers, after one untimed search.
 
     Returns
     -------
     list of dict
-        Of each root: `seconds`, of the slowest rank; `edges`, input edges of its component; `bytes` and
+        For each root: `seconds`, of the slowest rank; `edges`, input edges of its component; `bytes` and
         `messages` that this rank sent; `digest` of the distances that it holds; `faults` of the five rules,
-        None where they were not checked, as only those of the first `n_checked` roots are.
+        None if not checked: only the first `n_checked` roots are.
     """
     with service.together(state.communicator, "searching"):
         bench = ranks.bench_of(state)
@@ -121,8 +121,8 @@ def levels_of(state: RankState, root: int, settings: Settings, deterministic: bo
     -------
     dict
         `source`, the internal id of the root; `levels`, a `LevelRow` of each level as a dict; `resolution`
-        and `total`, bytes sent for predecessors and in all; `digest` of the distances and `predecessors`, of
-        those, if they are determined.
+        and `total`, bytes sent for predecessors and in all; `digest` of the distances, and `predecessors`,
+        the digest of those, if they are determined.
     """
     with service.together(state.communicator, "searching"):
         graph = ranks.bench_of(state).graph

@@ -1,7 +1,7 @@
 """Searches between barriers of the ranks: claims (B1), exchange (B2), direction, phases, grids, scaling (B9).
 
-All settings search from the same roots.  The first roots of each setting are checked by the five rules, and
-the distances of all of them are those that the default settings found, which other code finds in other ways.
+All settings search from the same roots.  The first roots of each setting are checked by the five rules.  The
+distances of all roots must equal those of the default settings, which other code computes in other ways.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PHASES = ("sum", "expand", "follow", "fold", "settle")
 
 
 def searched(lab: DaskLab, made: Made, name: str) -> list[list[dict]]:
-    """Return what each rank tells of each root; searched once for each graph."""
+    """Return the results of each rank for each root; searched once for each graph."""
     if name not in made.found:
         with within(2 * PATIENCE, f"searching with {name}"):
             made.found[name] = made.gang.call(
@@ -72,7 +72,7 @@ def row_of(lab: DaskLab, made: Made, name: str) -> Row:
 
 
 def settings(lab: DaskLab, scale: int, part: str) -> Iterator[Row]:
-    """Rows of one of `PARTS`, on all workers in the squarest grid."""
+    """Yield the rows of one of `PARTS`, on all workers in the squarest grid."""
     made = lab.made(scale, len(lab.workers))
     for name in PARTS[part]:
         row = row_of(lab, made, name)
@@ -82,7 +82,7 @@ def settings(lab: DaskLab, scale: int, part: str) -> Iterator[Row]:
 
 
 def phases(lab: DaskLab, scale: int) -> Iterator[Row]:
-    """Milliseconds of each phase of each level, of the slowest rank, for push alone and with bottom-up."""
+    """Yield milliseconds of each phase and level, of the slowest rank, for push alone and with bottom-up."""
     made = lab.made(scale, len(lab.workers))
     for name in (DEFAULT, "bottom-up too"):
         yield from _phase_rows(made, name)
@@ -107,17 +107,17 @@ def _phase_rows(made: Made, name: str) -> Iterator[Row]:
 
 
 def grids(lab: DaskLab, scale: int) -> Iterator[Row]:
-    """The default search on one row, one column, and the squarest grid."""
+    """Yield rows of the default search on one row, one column, and the squarest grid."""
     n = len(lab.workers)
     for shape in dict.fromkeys([choose_grid(n), (1, n), (n, 1)]):
-        given = None if shape == choose_grid(n) else shape  # which spares building it again
+        given = None if shape == choose_grid(n) else shape  # so that it is not built again
         made = lab.made(scale, n, given)
         row = row_of(lab, made, DEFAULT)
         yield {"table": "grids", **row, "imbalance": _imbalance(made)}
 
 
 def scaling(lab: DaskLab, scales: Sequence[int]) -> Iterator[Row]:
-    """The default search on 1, 2, 4, ... workers: each graph on all of them, and one that grows with them."""
+    """Yield the default search on 1, 2, 4, ... workers, of each graph and of one that grows with them."""
     n = len(lab.workers)
     strong = [(scale, count) for scale in scales for count in counts(n)]
     first = max(scales) - (n.bit_length() - 1)
@@ -143,7 +143,7 @@ def scaling(lab: DaskLab, scales: Sequence[int]) -> Iterator[Row]:
 
 
 def formula(lab: DaskLab, scale: int) -> Iterator[Row]:
-    """Lists, bitmaps and auto give one answer, and send what `scale_model.count` says, byte for byte."""
+    """Check that lists, bitmaps and auto give one answer and send the exact bytes of `scale_model.count`."""
     made = lab.made(scale, len(lab.workers))
     shape = made.about[0]["shape"]
     chunks = [chunk for rank in made.gang.call(dask_ranks.internal_edges) for chunk in rank]
@@ -174,14 +174,14 @@ def formula(lab: DaskLab, scale: int) -> Iterator[Row]:
 
 
 def _counted(shape: tuple[int, int], n: int, chunks: Sequence, root: int) -> tuple:
-    """Return adjacency, distances and grid of a graph whose vertices were dealt out to all blocks."""
+    """Return adjacency, distances and grid of a graph whose vertices are distributed over all blocks."""
     grid = grid_of(shape[0] * shape[1], n, shape)
     adjacency = CpuEngine().build_adjacency(lambda: iter(chunks), grid.n_vertices, symmetric=True)
     return adjacency, scale_model.distances(adjacency, root), grid
 
 
 def _differences(told: Sequence[dict], sent: scale_model.Sent) -> list[str]:
-    """Return where ranks sent other bytes than were counted."""
+    """Return where ranks sent another number of bytes than was counted."""
     faults = []
     for rank, one in enumerate(told):
         for kind in ("expand", "fold"):

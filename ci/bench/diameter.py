@@ -1,7 +1,8 @@
-"""(c) Graphs of thousands of levels, where the time of a level is what counts.
+"""(c) Graphs of thousands of levels, where the time per level dominates.
 
-Roots are drawn from a component with more than half of the vertices.  pylibcugraph takes so long that it is
-searched from one root, after a warm-up of a few levels; a path of a million vertices only with `--slow`.
+Roots are drawn from a component with more than half of the vertices.  pylibcugraph is so slow here that it is
+searched from one root, after a warm-up of a few levels, and on a path of a million vertices only with
+`--slow`.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def one(lab: Lab, name: str) -> Iterator[Row]:
 def in_large_component(
     lab: Lab, graph: Graph, ours: Contender, drawn: Sequence[int], count: int
 ) -> list[int]:
-    """Roots from the component of the first one drawn that reaches more than half of the vertices."""
+    """Draw roots from the component of the first drawn root that reaches more than half of the vertices."""
     for root in drawn[:TRIES]:
         inside = lab.xp.flatnonzero(ours.run(ours.prepare(root)).distance >= 0)
         if 2 * len(inside) > graph.n_vertices:
@@ -90,7 +91,7 @@ def in_large_component(
 
 
 def per_level(ms: Sequence[float], levels: Sequence[int]) -> Row:
-    """The median number of levels, and the median over the roots of the microseconds of a level."""
+    """Return the median number of levels, and the median over the roots of the microseconds of a level."""
     each = [1e3 * t / max(n, 1) for t, n in zip(ms, levels, strict=True)]
     return {"levels": int(np.median(levels)), "us_a_level": short(np.median(each))}
 

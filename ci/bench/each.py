@@ -42,7 +42,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def one(lab: Lab, graph: Graph, sources: Sequence[int]) -> Iterator[Row]:
-    """Together; one after another into the same arrays; and with each result thrown away."""
+    """Yield searches together; one after another into the same arrays; and with each result dropped."""
     view, engine = graph.storage.view("out"), graph.engine
     chosen = lab.xp.concatenate([lab.ours(graph).prepare(source) for source in sources])
     singly = [chosen[i : i + 1] for i in range(len(sources))]
@@ -71,7 +71,7 @@ def one(lab: Lab, graph: Graph, sources: Sequence[int]) -> Iterator[Row]:
 
 
 def disagreements(xp: Any, together: Search, singly: Sequence[Search]) -> list[str]:
-    """Searches whose distances differ between the two ways."""
+    """Return the searches whose distances differ between the two ways."""
     return [
         f"source number {i}: other distances together than alone"
         for i, alone in enumerate(singly)

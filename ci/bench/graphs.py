@@ -1,4 +1,4 @@
-"""The graphs of the benchmarks, by name, and the roots that are searched from.
+"""The graphs of the benchmarks, by name, and the roots of the searches.
 
 Names: `rmat<scale>` (edge factor 16, or `rmat<scale>x<edge factor>`), `grid<side>`, `path<n>`,
 `geometric<log2 n>`, `lattice<side>`, and the data sets.
@@ -20,13 +20,16 @@ from rapids_trav import datasets, generators
 Array = Any
 NAME = re.compile(r"(grid|path|geometric|lattice)(\d+)")
 RMAT = re.compile(r"rmat(\d+)(?:x([1-9]\d*))?")
-CHUNK = 1 << 26  # edges looked at together
-FRAME_ROWS = 2**31 - 1  # most of a cuDF frame
-PART_ROWS = 1 << 30  # of frames that are several
+CHUNK = 1 << 26  # edges processed at once
+FRAME_ROWS = 2**31 - 1  # largest number of rows of a cuDF frame
+PART_ROWS = 1 << 30  # rows per frame, where there are several frames
 
 
 def load(name: str, library: str = "cudf") -> Any:
-    """The edge frame of that name, with int32 columns `src` and `dst`; a list of frames if one is too few."""
+    """Return the edge frame of that name, with int32 columns `src` and `dst`, or a list of frames.
+
+    There are several frames if the rows exceed one.
+    """
     if rmat := of_rmat(name):
         scale, factor = rmat
         if factor << scale <= FRAME_ROWS:
@@ -45,15 +48,15 @@ def load(name: str, library: str = "cudf") -> Any:
 
 
 def of_rmat(name: str) -> tuple[int, int] | None:
-    """Scale and edge factor, if the name is that of an R-MAT graph."""
+    """Return scale and edge factor if the name is that of an R-MAT graph, else None."""
     match = RMAT.fullmatch(name)
     return match and (int(match[1]), int(match[2] or 16))
 
 
 def made(name: str, library: str = "cudf") -> tuple[Callable[[], Iterable[Any]], int]:
-    """A function that gives the frames of that name at each call, and their rows.
+    """Return a function that returns the frames of that name at each call, and the number of their rows.
 
-    Those of R-MAT are made as they are asked for, and lie nowhere.
+    Frames of R-MAT are generated on demand and not stored.
     """
     if rmat := of_rmat(name):
         scale, factor = rmat
@@ -63,7 +66,7 @@ def made(name: str, library: str = "cudf") -> tuple[Callable[[], Iterable[Any]],
 
 
 def parts(edges: Any) -> list[Any]:
-    """The frames of an edge list that is one or several."""
+    """Return the frames of an edge list as a list."""
     return edges if isinstance(edges, list) else [edges]
 
 
@@ -72,7 +75,7 @@ def n_rows(edges: Any) -> int:
 
 
 def check_name(name: str) -> str | None:
-    """What is wrong with a name, or None."""
+    """Return what is wrong with a name, or None."""
     if NAME.fullmatch(name) or of_rmat(name) or name in datasets.names():
         return None
     known = ", ".join(datasets.names())
@@ -87,11 +90,12 @@ def is_directed(name: str) -> bool:
 
 
 def geometric(n: int, *, degree: float = 9.0, seed: int = 1, xp: Any = np) -> tuple[Array, Array]:
-    """Random geometric graph: points of the unit square, joined if within the radius that gives `degree`.
+    """Generate a random geometric graph: points of the unit square, joined within the radius for `degree`.
 
     Points are sorted by the cells of a grid, which are as wide as the radius, so a neighbour is in the same
-    cell or in one of the eight around.  Each pair is met once by looking at what follows in the cell and in
-    the one to its right, and at the three cells of the row below: two ranges of points.
+    cell or in one of the eight around it.  To find each pair once, a point is compared with the points that
+    follow in its cell and in the cell to the right, and with three cells of the row below: two ranges of
+    points.
     """
     radius = math.sqrt(degree / (math.pi * n))
     side = max(1, int(1 / radius))
@@ -122,9 +126,10 @@ def geometric(n: int, *, degree: float = 9.0, seed: int = 1, xp: Any = np) -> tu
 
 
 def lattice(side: int, *, blocked: float = 0.35, seed: int = 1, xp: Any = np) -> tuple[Array, Array]:
-    """A grid of `side * side` cells, a share of them blocked at random, the others joined to those beside.
+    """Generate a grid of `side * side` cells, a share blocked at random, the others joined to neighbours.
 
-    Like roads: degree four at most, and long ways round the obstacles.  Above 41 % blocked it falls apart.
+    It resembles roads: degree four at most, and long ways around the obstacles.  Above 41 % blocked cells it
+    is disconnected.
     """
     free = xp.asarray(np.random.default_rng(seed).random((side, side), dtype=np.float32) >= blocked)
     vertex = xp.arange(side * side, dtype=np.int32).reshape(side, side)
@@ -137,7 +142,7 @@ def lattice(side: int, *, blocked: float = 0.35, seed: int = 1, xp: Any = np) ->
 def with_neighbor(
     src: Array | Sequence[Array], dst: Array | Sequence[Array], directed: bool = False, xp: Any = np
 ) -> Array:
-    """Ids with an edge to another vertex, ascending; in a directed graph those that an edge leads out of."""
+    """Return ids with an edge to another vertex, ascending; in a directed graph, with such an out-edge."""
     found = xp.zeros(n_labels(src, dst), dtype=bool)
     for sources, targets in zip(parts(src), parts(dst), strict=True):
         for begin in range(0, len(sources), CHUNK):
@@ -150,17 +155,17 @@ def with_neighbor(
 
 
 def n_labels(src: Array | Sequence[Array], dst: Array | Sequence[Array]) -> int:
-    """One more than the greatest id."""
+    """Return one more than the greatest id."""
     return max(int(end.max()) for end in (*parts(src), *parts(dst))) + 1
 
 
 def n_ids(name: str, src: Array, dst: Array) -> int:
-    """Ids that the graph of that name may have: of R-MAT 2^scale, of others up to the greatest."""
+    """Return the number of ids that the graph of that name may have: 2^scale for R-MAT, else largest + 1."""
     rmat = of_rmat(name)
     return 1 << rmat[0] if rmat else n_labels(src, dst)
 
 
 def draw(candidates: Array, count: int, seed: int, xp: Any = np) -> list[int]:
-    """Up to `count` different ones at random; the same for the same seed."""
+    """Draw up to `count` different candidates at random; the same for the same seed."""
     chosen = np.random.default_rng(seed).choice(len(candidates), min(count, len(candidates)), replace=False)
     return candidates[xp.asarray(chosen)].tolist()

@@ -1,6 +1,6 @@
 """The device, the contenders and the clock.
 
-Both sides allocate from one RMM pool, get sources as device arrays, and give device arrays (or frames) back.
+Both sides allocate from one RMM pool, take sources as device arrays, and return device arrays (or frames).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .libraries import rival_name
 DEFAULT = BfsOptions()
 AT_ONCE = ("auto", "fused")  # variants that are launched without waiting for the device
 SLOW_SECONDS = 2.0
-HELD_BYTES = 16 << 30  # results that wait to be checked
+HELD_BYTES = 16 << 30  # bytes of results held until they are checked
 COPY_BYTES = 4 << 30
-MOST_COPIES = 1 << 10  # of half as much, before what is queued begins
+MOST_COPIES = 1 << 10  # copies of half as many bytes, before the queued searches begin
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A search under the clock, `run(prepare(root), depth_limit)`; preparing is not timed."""
+    """A timed search, `run(prepare(root), depth_limit)`; the preparation is not timed."""
 
     name: str
     prepare: Callable[[int], Any]
@@ -44,7 +44,7 @@ class Contender:
 
     @property
     def most_held(self) -> int:
-        """Results that may wait to be checked."""
+        """Number of results that may be held until they are checked."""
         return max(1, HELD_BYTES // max(self.result_bytes, 1))
 
 
@@ -56,16 +56,16 @@ class Lab:
     roots : int
         Searches of each contender.
     seed : int, optional
-        Of the roots; drawn afresh if None.
+        Seed of the roots; drawn at random if None.
     pool : int
         RMM pool in GiB.
     slow : bool
-        Also measure what takes minutes.
+        Also run measurements that take minutes.
     """
 
     library = "cudf"
     variants = ("auto", "direction", "private", "frontier", "edge", "pull", "push")
-    slow_seconds = SLOW_SECONDS  # after which no more roots are searched, if there were a few
+    slow_seconds = SLOW_SECONDS  # after this time no more roots are searched, if a few were
 
     def __init__(self, roots: int = 64, seed: int | None = None, pool: int = 60, slow: bool = False) -> None:
         import cupy
@@ -85,35 +85,35 @@ class Lab:
     # Graphs
 
     def load(self, name: str) -> Any:
-        """The edge frame of that name, after everything unreachable has been freed."""
+        """Return the edge frame of that name, after everything unreachable has been freed."""
         gc.collect()
         return graphs.load(name, self.library)
 
     def ends(self, edges: Any) -> tuple[Any, Any]:
-        """Both columns as arrays of the device, not copied; lists of them if the frames are several."""
+        """Return both columns as device arrays, not copied; lists of arrays if there are several frames."""
         if isinstance(edges, list):
             return tuple([self.xp.asarray(part[end]) for part in edges] for end in ("src", "dst"))
         return self.xp.asarray(edges["src"]), self.xp.asarray(edges["dst"])
 
     def every_id(self, n: int) -> Any:
-        """The ids 0 to n - 1 as a column."""
+        """Return the ids 0 to n - 1 as a column."""
         return import_module(self.library).Series(self.xp.arange(n, dtype="int32"))
 
     def roots(self, edges: Any, directed: bool = False) -> list[int]:
-        """Different random vertices with an edge to another one, in the ids of the frame."""
+        """Draw different random vertices with an edge to another one, in the ids of the frame."""
         return graphs.draw(
             graphs.with_neighbor(*self.ends(edges), directed, self.xp), self.n_roots, self.seed, self.xp
         )
 
     def graph(self, edges: Any, **how: Any) -> Graph:
-        """Our graph, with the structures that are otherwise built when a search first asks for them."""
+        """Build this package's graph, with the structures that are otherwise built at the first search."""
         graph = Graph.from_edges(edges, "src", "dst", **how)
         view = graph.storage.view("out")
         _ = view.out, view.into
         return graph
 
     def cugraph(self, edges: Any, directed: bool = False) -> Any:
-        """cuGraph's graph of the same edges."""
+        """Build cuGraph's graph of the same edges."""
         import cugraph
 
         graph = cugraph.Graph(directed=directed)
@@ -121,7 +121,7 @@ class Lab:
         return graph
 
     def engine(self, hub_degree: int | None) -> Any:
-        """A CUDA engine whose hub cache holds the vertices of so many edges or more; None: it has none."""
+        """Return a CUDA engine whose hub cache holds vertices of at least this degree; None: no hub cache."""
         from rapids_trav.engines.cuda import CudaEngine
 
         return CudaEngine(hub_degree=hub_degree)
@@ -131,7 +131,7 @@ class Lab:
     def ours(
         self, graph: Graph, options: BfsOptions = DEFAULT, *, name: str = "rapids_trav", engine: Any = None
     ) -> Contender:
-        """Our search, from an internal id to the arrays of distances and predecessors."""
+        """Return this package's search, from an internal id to the arrays of distances and predecessors."""
         view, encode = graph.storage.view("out"), graph.ids.encoder()
         runner = engine or graph.engine
         vertex, label = view.out.column_indices.dtype, graph.ids.dtypes[0]
@@ -147,10 +147,10 @@ class Lab:
         return Contender(name, prepare, run, n_bytes, waits=options.variant not in AT_ONCE)
 
     def rival(self, graph: Graph, *, optimizing: bool, renumber: bool = False) -> Contender:
-        """pylibcugraph's search of the same adjacency, as it is or renumbered in the library's own order.
+        """Return pylibcugraph's search of the same adjacency, unchanged or renumbered in its own order.
 
         It has one width for vertices and edges, so 2^31 edges make the vertices 64 bits wide as well.  It may
-        write into the sources that it is given, so they are made for each search.
+        overwrite its sources, so they are made for each search.
         """
         import pylibcugraph
 
@@ -182,11 +182,11 @@ class Lab:
         )
 
     def whole_call(self, graph: Graph) -> Contender:
-        """`graph.bfs`, from an id to the frame of the answer."""
+        """Return `graph.bfs`, from an id to the frame of the answer."""
         return Contender("graph.bfs", int, lambda root, limit=None: graph.bfs(root, depth_limit=limit))
 
     def cugraph_call(self, graph: Any) -> Contender:
-        """`cugraph.bfs`, from an id to the frame of the answer."""
+        """Return `cugraph.bfs`, from an id to the frame of the answer."""
         import cugraph
 
         return Contender("cugraph.bfs", int, lambda root, limit=None: cugraph.bfs(graph, root, limit))
@@ -197,7 +197,7 @@ class Lab:
         self.xp.cuda.Device().synchronize()
 
     def timed(self, call: Callable[[], Any]) -> tuple[Any, float]:
-        """Result and wall-clock seconds of a call, with the device idle before and after."""
+        """Return the result and wall-clock seconds of a call, with the device idle before and after."""
         self.synchronize()
         start = time.perf_counter()
         result = call()
@@ -213,11 +213,11 @@ class Lab:
         least: int = 3,
         warm_depth: int | None = None,
     ) -> list[float]:
-        """Milliseconds from each root, one search after another.
+        """Return the milliseconds from each root, one search after another.
 
-        One search goes before, untimed, to compile and to fill the pool; `warm_depth` cuts it short.  Stops
-        after `slow_seconds` and `least` roots.  `check(root, result)` gets each result that was timed, once
-        the clock has stopped.
+        An untimed search runs first, to compile and to fill the pool; `warm_depth` limits its depth.  Stops
+        after `slow_seconds` and `least` roots.  `check(root, result)` gets each timed result, after the clock
+        has stopped.
         """
         contender.run(contender.prepare(roots[0]), warm_depth)
         sources = [contender.prepare(root) for root in roots]
@@ -246,10 +246,10 @@ class Lab:
     def device_timings(
         self, contender: Contender, roots: Sequence[int], check: Callable[[int, Any], None]
     ) -> list[float]:
-        """The same by the device's clock, of searches that wait for each other alone, not for the host.
+        """Return the device's milliseconds of searches that wait for each other but not for the host.
 
-        A contender whose host `waits` within a search cannot be queued ahead: its time is from the begin of
-        its first kernel to the end of its last, waits included, and slow ones get fewer roots.
+        A contender whose host `waits` within a search cannot be queued in advance: its time is from the start
+        of its first kernel to the end of its last, including waits, and slow ones get fewer roots.
         """
         if contender.waits:
             return self._one_by_one(contender, roots, check)
@@ -266,7 +266,7 @@ class Lab:
     def _one_by_one(
         self, contender: Contender, roots: Sequence[int], check: Callable[[int, Any], None], least: int = 3
     ) -> list[float]:
-        """Milliseconds between events around each search, of a device that was idle."""
+        """Return the milliseconds between events around each search, on a device that was idle."""
         event = self.xp.cuda.Event
         contender.run(contender.prepare(roots[0]))
         ms: list[float] = []
@@ -286,7 +286,7 @@ class Lab:
         return ms
 
     def _queued(self, contender: Contender, sources: Sequence[Any]) -> list[tuple[Any, float]]:
-        """Results and milliseconds of searches that are all queued before the first of them begins."""
+        """Return results and milliseconds of searches that are all queued before the first of them begins."""
         event, busy = self.xp.cuda.Event, self.xp.empty(COPY_BYTES // 2, np.uint8)
         half, n_copies = len(busy) // 2, 1
         while True:
@@ -311,7 +311,7 @@ class Lab:
             del results
 
     def peak_bytes(self, call: Callable[[], Any]) -> tuple[Any, float, int]:
-        """Result, seconds and the most bytes of RMM held at once, beyond those held before."""
+        """Return the result, the seconds, and the peak bytes of RMM beyond those held before."""
         import rmm.statistics
 
         gc.collect()
@@ -322,7 +322,7 @@ class Lab:
 
     @cached_property
     def copy_bandwidth(self) -> float:
-        """Bytes that a copy on the device reads and writes in a second."""
+        """Return the bytes that a copy on the device reads and writes in a second."""
         source = self.xp.ones(COPY_BYTES // 8)
         target = self.xp.empty_like(source)
         seconds = [self.timed(lambda: self.xp.copyto(target, source))[1] for _ in range(10)]
@@ -331,7 +331,7 @@ class Lab:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Python's garbage collector does not run inside, so that no search pays for it."""
+    """Disable Python's garbage collector in the block, so that it does not affect times."""
     gc.collect()
     gc.disable()
     try:

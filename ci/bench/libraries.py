@@ -1,16 +1,16 @@
-"""The libraries of a run: whether they are there, what their settings are called, how they refuse a graph."""
+"""The libraries of a run: their availability, the names of their settings, and their refusals of a graph."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 PACKAGES = ("cupy", "rmm", "cudf", "pylibcugraph", "cugraph")
-# How a library says that a graph is too large for it or for the memory.
+# Errors by which a library reports that a graph is too large for it or for the memory.
 REFUSALS = (MemoryError, RuntimeError, ValueError)
 
 
 def unavailable() -> str | None:
-    """Why there can be no benchmark here, in a sentence, or None."""
+    """Return why the benchmark cannot run here, in a sentence, or None."""
     for name in PACKAGES:
         try:
             import_module(name)
@@ -25,11 +25,11 @@ def unavailable() -> str | None:
 
 
 def rival_name(optimizing: bool, renumber: bool = False) -> str:
-    """How rows call pylibcugraph with its `direction_optimizing`, on our vertex order or its own."""
+    """Return pylibcugraph's name in rows, with `direction_optimizing`, on our vertex order or its own."""
     return f"pylibcugraph optimizing={optimizing}{', own order' if renumber else ''}"
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what an exception says."""
+    """Return the first line of an exception's message."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__

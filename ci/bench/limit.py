@@ -1,11 +1,11 @@
-"""(g) How far a search is from what the memory allows: its traffic against a copy in the same run.
+"""(g) Comparison of a search with the memory bandwidth: its traffic against a copy in the same run.
 
 Levels: the bytes that the trace estimates for each (edges examined, the state they touch, the rows or bitmaps
 that are read) over its time, as a share of the bandwidth of a copy; for the root of median time, and summed
 by direction if there are many levels.
 
-Search: the floor is the time in which a copy moves what every search must, once: the distance and predecessor
-of each vertex written, and one neighbour read for each vertex reached.
+Search: the floor is the time in which a copy moves what every search must move once: the distance and
+predecessor of each vertex written, and one neighbour read for each vertex reached.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ def one(lab: Lab, name: str, bandwidth: float) -> Iterator[tuple[str, Row]]:
 
 
 def floor_bytes(found: Search) -> int:
-    """Distances and predecessors, and a neighbour of each vertex that was reached from another."""
+    """Return the bytes of distances, predecessors, and a neighbour of each vertex reached from another."""
     read = (int((found.distance >= 0).sum()) - 1) * found.predecessor.dtype.itemsize
     return found.distance.nbytes + found.predecessor.nbytes + read
 
 
 def level_rows(levels: Sequence[LevelTrace], bandwidth: float) -> Iterator[Row]:
-    """A row for each level, or for each direction if there are many levels."""
+    """Yield a row for each level, or for each direction if there are many levels."""
     if len(levels) <= MANY_LEVELS:
         groups = [(level.level, level.direction, [level]) for level in levels]
     else:
@@ -86,7 +86,7 @@ def level_rows(levels: Sequence[LevelTrace], bandwidth: float) -> Iterator[Row]:
 
 
 def traffic(group: Sequence[LevelTrace], bandwidth: float) -> Row:
-    """Sums over the levels, and the bandwidth they come to; None where the clock saw no time pass."""
+    """Return sums over the levels and their bandwidth, which is None where the measured time is zero."""
     n_bytes, ms = sum(level.bytes for level in group), sum(level.milliseconds for level in group)
     rate = None if ms <= 0 else short(n_bytes / ms / 1e6)
     sums: Row = {name: sum(getattr(level, name) for level in group) for name in ("frontier", "edges")}
@@ -96,7 +96,7 @@ def traffic(group: Sequence[LevelTrace], bandwidth: float) -> Row:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    """Achieved bandwidth by level, as a share of the copy's."""
+    """Plot the achieved bandwidth by level, as a share of the copy's."""
     levels: list[Any] = [row for row in rows if row["table"] == "levels" and row["share_of_copy"] is not None]
     for graph in dict.fromkeys(row["graph"] for row in levels):
         mine = [row for row in levels if row["graph"] == graph and row["level"] is not None]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def number(value: float | None) -> str:
-    """Three digits, with separators; a dash for what was not measured."""
+    """Format a number with three digits and separators; a dash means not measured."""
     if value is None:
         return "-"
     if value >= 100:
@@ -15,6 +15,6 @@ def number(value: float | None) -> str:
 
 
 def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table, whose first column is text."""
+    """Return the lines of a Markdown table, whose first column is text."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
     return ["| " + " | ".join(line) + " |" for line in lines]

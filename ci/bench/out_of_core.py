@@ -1,9 +1,9 @@
-"""(k) Graphs in a quarter of the memory that they take: searches and programs over what lies on the host.
+"""(k) Graphs in a quarter of the memory that they need: searches and programs over data on the host.
 
-Search: breadth-first search of the graph in memory; in a quarter of that; and with every page streamed in
-each level, as a vertex program that gathers over all edges.  Streaming: the bytes of PageRank's iterations
+Search: breadth-first search of the graph in memory; in a quarter of that memory; and with every page streamed
+in each level, as a vertex program that gathers over all edges.  Streaming: the bytes of PageRank's iterations
 over their time, against a copy of pinned memory in the same run.  PageRank: against cuGraph in memory, on the
-edges without self-loops and duplicates, over which libraries differ.
+edges without self-loops and duplicates, which libraries treat differently.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ TABLES = {
         "graph", "name", "runs", "min_ms", "median_ms", "max_ms", "over_paged", "checked", "wrong", "note",
     ),
 }  # fmt: skip
-PARTS = 4  # of the memory that the graph takes, the paged one gets one
-PLENTY = 2  # times that memory is enough for all of it, and what searches and programs need
+PARTS = 4  # parts of the graph's memory; the paged one gets one
+PLENTY = 2  # this many times that memory suffices for all of it and for searches and programs
 FULL_ROOTS = 4  # searches that stream every page
 ITERATIONS, RUNS, MOST_ITERATIONS = 10, 3, 500
-PRECISION = "float32"  # in which both rank
+PRECISION = "float32"  # of the ranks on both sides
 LINK_BYTES = 1 << 30
 PAGED, IN_MEMORY, FULL = "a quarter of the memory", "in memory", "every page in each level"
 
@@ -81,7 +81,7 @@ def measure(
 
 
 def footprint(lab: Lab, edges: Any, directed: bool) -> int:
-    """Bytes of the structures that a search in memory holds: 12 a vertex and 4 an edge, each way."""
+    """Return the bytes that a search in memory holds: 12 per vertex and 4 per edge, for each direction."""
     n = len(graphs.with_neighbor(*lab.ends(edges), xp=lab.xp))
     rows = graphs.n_rows(edges)
     structures, entries = (2, rows) if directed else (1, 2 * rows)
@@ -89,10 +89,10 @@ def footprint(lab: Lab, edges: Any, directed: bool) -> int:
 
 
 def in_memory(lab: Lab, edges: Any, directed: bool) -> Graph:
-    """The graph in memory.
+    """Build the graph in memory.
 
-    Where it does not fit while it is built, paged in so much memory that all of it stays there; where that
-    is not to be had either, an error.
+    If it does not fit in memory during the build, it is paged with a budget in which all of it stays in
+    memory; if that is not available either, an error is raised.
     """
     engine = engines.select("auto", lab.library)
     if MemoryLimits.of(engine, graphs.n_rows(edges), directed).reading is None:
@@ -110,7 +110,7 @@ def in_memory(lab: Lab, edges: Any, directed: bool) -> Graph:
 
 
 def how(graph: Graph) -> Row:
-    """Whether it is in memory because its pages stay there."""
+    """Return a note if the graph is in memory because all its pages stay there."""
     return {} if graph.budget is None else {"note": "built outside, then all of it in memory"}
 
 
@@ -120,7 +120,7 @@ def of_budget(graph: Graph) -> Row:
 
 
 def searches(lab: Lab, graph: Graph, edges: Any, directed: bool) -> Iterator[Row]:
-    """The same roots three ways; `over_paged` is the ratio of the medians."""
+    """Search from the same roots three ways; `over_paged` is the ratio of the medians."""
     roots, checker = lab.roots(edges, directed), Checker(lab, graph, edges)
     ours = lab.ours(graph)
     ms = lab.timings(ours, roots, check=checker)
@@ -162,7 +162,7 @@ def searches(lab: Lab, graph: Graph, edges: Any, directed: bool) -> Iterator[Row
 
 
 def full_search(lab: Lab, graph: Graph) -> Callable[[int], Any]:
-    """Breadth-first search as a program that gathers over all edges in each level; gives its values."""
+    """Return breadth-first search as a program that gathers over all edges in each level."""
     view = graph.storage.gather_view("out")
     prepare, xp, n = lab.ours(graph).prepare, lab.xp, graph.n_vertices
     options = RunOptions(mode="pull")
@@ -177,7 +177,7 @@ def full_search(lab: Lab, graph: Graph) -> Callable[[int], Any]:
 
 
 def streaming(lab: Lab, graph: Graph) -> Iterator[Row]:
-    """PageRank's iterations: bytes a second, on one engine and on both."""
+    """Measure the bytes per second of PageRank's iterations, on one engine and on both."""
     link, n = host_link(lab), graph.n_vertices
     state = RunState(lab.xp.full(n, 1 / n), lab.xp.ones(n, bool))
     options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), trace=True)
@@ -190,14 +190,14 @@ def streaming(lab: Lab, graph: Graph) -> Iterator[Row]:
                 continue
             view = graph.storage.gather_view("out")
             done = run(view, pagerank(1e-30), state, replace(options, **changes))
-            row |= of_trace(done.trace[1:], link) | of_budget(graph)  # kernels are loaded in the first
+            row |= of_trace(done.trace[1:], link) | of_budget(graph)  # the first loads kernels
         except REFUSALS as error:
             row["note"] = f"not measured, {reason(error)}"
         yield row
 
 
 def of_trace(trace: Sequence[IterationTrace], link: float) -> Row:
-    """Sums and medians of iterations, and the rate beside that of the link."""
+    """Return sums and medians of iterations, and the rate beside that of the link."""
     n_bytes, ms = sum(row.bytes for row in trace), [row.milliseconds for row in trace]
     rate = short(n_bytes / max(sum(ms), 1e-9) / 1e6)
     return {
@@ -209,7 +209,7 @@ def of_trace(trace: Sequence[IterationTrace], link: float) -> Row:
 
 
 def host_link(lab: Lab) -> float:
-    """Bytes that a copy of pinned host memory to the device moves in a second."""
+    """Return the bytes that a copy of pinned host memory to the device moves in a second."""
     target = lab.xp.empty(LINK_BYTES, np.uint8)
     if not hasattr(target, "set"):
         source = np.zeros(LINK_BYTES, np.uint8)
@@ -221,9 +221,9 @@ def host_link(lab: Lab) -> float:
 
 
 def ranks(lab: Lab, edges: Any, directed: bool, library: Callable[[Any, bool], Any]) -> Iterator[Row]:
-    """From the call to the frame, in a quarter of the memory and in memory, and cuGraph.
+    """Time PageRank from the call to the frame: in a quarter of the memory, in memory, and cuGraph's.
 
-    Edges that are several frames, more than cuGraph takes, stay as they are.
+    Edges in several frames, which are too many for cuGraph, are not simplified.
     """
     settings = {
         "tol": programs.TOLERANCE, "max_iter": MOST_ITERATIONS, "weighted": False, "dtype": PRECISION,

@@ -1,4 +1,4 @@
-"""Rows as a picture with one panel for each benchmark."""
+"""Rows as a figure with one panel for each benchmark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Draw = Callable[[Axes, Sequence[Row]], None]
 
 
 def make(rows: Sequence[Row], draws: Mapping[str, Draw]) -> Figure:
-    """A panel for each benchmark that has rows."""
+    """Draw a panel for each benchmark that has rows."""
     panels = {name: [row for row in rows if row["benchmark"] == name] for name in draws}
     panels = {name: chosen for name, chosen in panels.items() if chosen}
     width = 1 if len(panels) < 2 else 2
@@ -32,9 +32,9 @@ def make(rows: Sequence[Row], draws: Mapping[str, Draw]) -> Figure:
 
 
 def bars(axes: Axes, rows: Sequence[Row], column: str, label: str) -> None:
-    """A horizontal bar for each row that has the figure, the first on top: ours in green, others in grey.
+    """Draw a horizontal bar for each row that has the value, the first on top: ours green, others grey.
 
-    Figures that lie far apart are drawn on a logarithmic axis, as the label then says.
+    If values differ widely, the axis is logarithmic, as the label then says.
     """
     rows = [row for row in rows if row.get(column) is not None]
     if not rows:

@@ -1,4 +1,4 @@
-"""Do two libraries' answers of a vertex program say the same?"""
+"""Comparison of two libraries' answers of a vertex program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def ordered(frame: Any, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices ascending, and the numbers of a column, infinite where null."""
+    """Return the vertices in ascending order, and the numbers of a column, infinite where null."""
     frame = frame.sort_values("vertex")
     numbers = frame[column]
     numbers = numbers.fillna(np.inf) if numbers.dtype.kind == "f" else numbers
@@ -16,13 +16,13 @@ def ordered(frame: Any, column: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def same_ranks(ours: Any, theirs: Any, bound: float) -> bool:
-    """The sum of their differences is below the bound."""
+    """Return whether the sum of the absolute differences is below the bound."""
     (vertex, rank), (other, their) = ordered(ours, "pagerank"), ordered(theirs, "pagerank")
     return np.array_equal(vertex, other) and float(np.abs(rank.astype(np.float64) - their).sum()) < bound
 
 
 def same_components(ours: Any, theirs: Any) -> bool:
-    """The same vertices hang together, whatever the components are called."""
+    """Return whether the components are the same sets of vertices, regardless of their labels."""
     (vertex, component), (other, label) = ordered(ours, "component"), ordered(theirs, "labels")
     if not np.array_equal(vertex, other):
         return False
@@ -34,7 +34,7 @@ def same_components(ours: Any, theirs: Any) -> bool:
 
 
 def same_lengths(ours: Any, theirs: Any) -> bool:
-    """cuGraph marks what it does not reach with the largest number."""
+    """Return whether distances agree; cuGraph marks unreached vertices with the largest number."""
     (vertex, length), (other, their) = ordered(ours, "distance"), ordered(theirs, "distance")
     their = np.where(their == np.finfo(their.dtype).max, np.inf, their)
     return np.array_equal(vertex, other) and np.array_equal(length.astype(np.float64), their)

@@ -1,4 +1,4 @@
-"""cuGraph's functions for what our vertex programs answer."""
+"""cuGraph's counterparts of this package's vertex programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ALPHA = 0.85
 
 
 class CuGraph:
-    """cuGraph's functions on the graphs that they prefer, each built when it is first needed."""
+    """cuGraph's functions on the graphs that they prefer, each built at first use."""
 
     def __init__(self, edges: Any, directed: bool) -> None:
         self._edges, self._directed = edges.assign(one=1.0), directed
@@ -25,7 +25,7 @@ class CuGraph:
 
     @cached_property
     def _transposed(self) -> dict[str, Any]:
-        """By the type of the ranks."""
+        """Transposed graphs by the type of the ranks."""
         return {
             "float32": self._graph(self._directed, transposed=True),
             "float64": self._graph(self._directed, weight="one", transposed=True),
@@ -40,7 +40,7 @@ class CuGraph:
         return self._graph(self._directed, weight="weight")
 
     def pagerank(self, dtype: str, tolerance: float, most: int) -> tuple[Any, bool]:
-        """The ranks, and whether they took fewer than `most` iterations."""
+        """Return the ranks, and whether they took fewer than `most` iterations."""
         import cugraph
 
         graph = self._transposed[dtype]

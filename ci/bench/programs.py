@@ -1,16 +1,17 @@
 """(j) PageRank, components and shortest paths, from the call to the frame, against cuGraph on the same edges.
 
-Self-loops and duplicates are left out beforehand, since libraries differ over them.  Each cuGraph function
-gets the graph that it prefers: stored transposed for PageRank, without weights where it needs none.
+Self-loops and duplicates are removed beforehand, since libraries treat them differently.  Each cuGraph
+function gets the graph that it prefers: stored transposed for PageRank, without weights where it needs none.
 
 PageRank is compared in one precision at a time.  cuGraph ranks in the type of the weights: in float32 without
-any, and in float64 where each edge weighs a float64 of 1, which it then reads; rows tell the type that came
-out.  Both sides stop when the absolute changes of an iteration add up to less than the tolerance, so both
-should take as many iterations; those of cuGraph, which does not tell, are found by bisection over `max_iter`.
-Time of an iteration: the difference between a long and a short run, over that of their iterations.
+any, and in float64 where each edge has a float64 weight of 1, which it then reads; rows state the type of the
+result.  Both sides stop when the absolute changes of an iteration add up to less than the tolerance, so both
+should take the same number of iterations.  cuGraph does not report its number; it is found by bisection over
+`max_iter`.  Time of an iteration: the difference between a long and a short run, over that of their
+iterations.
 
-cuGraph's sssp always finds predecessors; a row without stands beside ours.  Weights are multiples of 1/256,
-of which every sum is exact.
+cuGraph's sssp always finds predecessors; a row of ours without them is shown as well.  Weights are multiples
+of 1/256, whose sums are all exact.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ TOLERANCE, NEVER = 1e-6, 1e-30
 MOST = 500  # iterations
 SHORT, LONG = 10, 50
 RUNS = 5
-PRECISIONS = {"float32": 1e-4, "float64": 1e-9}  # and what rounding may make of all ranks
+PRECISIONS = {"float32": 1e-4, "float64": 1e-9}  # and the total effect of rounding on the ranks
 
 
 @dataclass(frozen=True)
 class Match:
-    """One question to several of ours and one of theirs; `same(ours, theirs)` compares two answers.
+    """One query to several of our contenders and one rival; `same(ours, theirs)` compares two answers.
 
-    `facts` gives, by the name of the contender, what else its row says.
+    `facts` has, by the name of the contender, the other columns of its row.
     """
 
     program: str
@@ -89,7 +90,7 @@ def rows_of(lab: Lab, graph: Graph, theirs: Any, sources: Sequence[int]) -> Iter
 
 
 def simple(lab: Lab, edges: Any, directed: bool) -> Any:
-    """Each edge between two vertices once, with a weight."""
+    """Return each edge between two vertices once, with a weight."""
     edges = edges[edges["src"] != edges["dst"]]
     src, dst = edges["src"], edges["dst"]
     if not directed:
@@ -101,7 +102,7 @@ def simple(lab: Lab, edges: Any, directed: bool) -> Any:
 
 
 def matched(lab: Lab, match: Match) -> Iterator[Row]:
-    """A row for each of ours, then theirs: of each argument one answer is compared with that of our first."""
+    """Yield a row for each of ours, then theirs, whose answers are compared with those of our first."""
     best: Row = {}
     for ours in match.ours:
         row = of_runs(lab.timings(ours, match.arguments))
@@ -138,7 +139,7 @@ def call(name: str, function: Callable[..., Any]) -> Contender:
 
 
 def ranks(graph: Graph, theirs: Any, dtype: str) -> Match:
-    # Both are within alpha / (1 - alpha) tolerances of the end, and rounded.
+    # Both are within alpha / (1 - alpha) tolerances of the limit, and rounded.
     bound = 2 * TOLERANCE * ALPHA / (1 - ALPHA) + PRECISIONS[dtype]
     asked = {"tol": TOLERANCE, "max_iter": MOST, "weighted": False, "dtype": dtype}
 
@@ -188,7 +189,7 @@ def shortest(graph: Graph, theirs: Any, sources: Sequence[int]) -> Match:
 
 
 def an_iteration(lab: Lab, graph: Graph, theirs: Any, dtype: str) -> Iterator[Row]:
-    """Time of one iteration of PageRank."""
+    """Yield the time of one iteration of PageRank."""
     n, program = graph.n_vertices, shipped.pagerank(NEVER, dtype)
     settings = {"initial": 1 / n, "parameters": (ALPHA, 1 / n)}
     contenders = {

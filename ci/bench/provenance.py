@@ -1,4 +1,4 @@
-"""Where a figure comes from: the sources, the machine and the run that gave it."""
+"""Provenance of a measurement: its sources, machine and run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = ("kernels", "rapids_trav", "tests")
 SUFFIXES = (".py", ".cu", ".cuh")
 COMMIT = "RAPIDS_TRAV_COMMIT"  # names the commit in a copy without .git
 GPU_PACKAGES = ("cudf", "cugraph", "cupy")
-CUDA_SUFFIXES = ("", "-cu13", "-cu12", "-cuda13x", "-cuda12x")  # of distributions
+CUDA_SUFFIXES = ("", "-cu13", "-cu12", "-cuda13x", "-cuda12x")  # of distribution names
 DASK_PACKAGES = ("dask", "distributed", "dask-cuda")
 CPU_PACKAGES = ("numpy", "pandas", "numba", "scipy", "igraph", "networkit")
 
@@ -36,7 +36,7 @@ def digest(root: Path = ROOT) -> str:
 def commit(root: Path = ROOT, environment: Mapping[str, str] = os.environ) -> str | None:
     """Return the commit that is checked out, marked "-dirty" if tracked files differ from it.
 
-    Without git it is what the environment variable `RAPIDS_TRAV_COMMIT` says, else None.
+    Without git, return the environment variable `RAPIDS_TRAV_COMMIT`, or None.
     """
     head = _git(root, "rev-parse", "HEAD") if (root / ".git").exists() else None
     if head is None:
@@ -55,20 +55,20 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 
 def of_run() -> dict[str, Any]:
-    """Return what all rows of one run have in common, wherever it ran; `run` is drawn anew."""
+    """Return the facts common to all rows of one run, on any machine; `run` is drawn at random."""
     date = datetime.now(UTC).isoformat(timespec="seconds")
     return {"run": uuid.uuid4().hex[:12], "date": date, "commit": commit(), "digest": digest()}
 
 
 def of_gpu() -> dict[str, Any]:
-    """Return the card, its driver and the versions of the packages that work on it."""
+    """Return the card, its driver and the versions of the packages that use it."""
     versions = _versions(tuple(name + suffix for name in GPU_PACKAGES for suffix in CUDA_SUFFIXES))
     versions = {"python": platform.python_version(), **versions}
     return {"card": _smi("name"), "driver": _smi("driver_version"), "versions": versions}
 
 
 def of_cpu() -> dict[str, Any]:
-    """Return the processor, the cores that this process may use, and the versions of what is compared."""
+    """Return the processor, the cores that this process may use, and the versions of compared packages."""
     return {
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
@@ -77,13 +77,13 @@ def of_cpu() -> dict[str, Any]:
 
 
 def of_cluster(cpu: bool) -> dict[str, Any]:
-    """Return what `of_cpu` or `of_gpu` does, with the versions of Dask."""
+    """Return the facts of `of_cpu` or `of_gpu`, with the versions of Dask."""
     facts = of_cpu() if cpu else of_gpu()
     return facts | {"versions": facts["versions"] | _versions(DASK_PACKAGES)}
 
 
 def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str | None:
-    """Return the name of the processor, if the system tells."""
+    """Return the name of the processor, if the system reports it."""
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, None) or platform.processor() or None

@@ -1,7 +1,7 @@
 """The tables of the README and of docs/cpu.md, each made from the rows of one run.
 
-A table is a function from a `Run` to lines of Markdown; `TABLES` names them.  What came out badly is shown
-like everything else.
+A table is a function from a `Run` to lines of Markdown; `TABLES` names them.  Unfavourable results are shown
+like all others.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ PROVENANCE = ("run", "digest")
 
 
 class RowsError(Exception):
-    """Rows that make no table."""
+    """The rows cannot make a table."""
 
 
 class Run:
-    """The rows that a table may ask for; of several runs, or of one that is not told, they are refused."""
+    """The rows of one run; rows of several runs, or without a run, are refused."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = list(rows)
-        self._origin: Row = {}  # what the rows that were asked for have told so far
+        self._origin: Row = {}  # origin of the rows requested so far
 
     def rows(self, benchmark: str, table: str | None = None, **wanted: object) -> list[Row]:
-        """Rows of a benchmark, of one of its tables, with these values."""
+        """Return rows of a benchmark, of one of its tables, with these values."""
         wanted |= {"benchmark": benchmark} | ({} if table is None else {"table": table})
         found = [row for row in self._rows if all(row.get(key) == value for key, value in wanted.items())]
         return self._of_one_run(found, benchmark)
 
     def all(self) -> list[Row]:
-        """All rows."""
+        """Return all rows."""
         return self._of_one_run(self._rows, "the file")
 
     def figure(self, column: str, benchmark: str, table: str, **wanted: object) -> float | None:
-        """One value of one row; None if there is no such row or it was not measured."""
+        """Return one value of one row; None if there is no such row or it was not measured."""
         rows = [row for row in self.rows(benchmark, table) if wanted.items() <= row.items()]
         if len(rows) > 1:
             raise RowsError(f"{len(rows)} rows of {benchmark}, {table} have {wanted}: keep one run.")

@@ -1,8 +1,8 @@
-"""(i) B6: what copies of each vertex of a shard are worth in gathering, on PageRank's iterations.
+"""(i) B6: effect of copies of each vertex of a shard on gathering, in PageRank's iterations.
 
-None (a factor of 1), fixed factors, Garaph's formula for each shard, and gathering row by row without shards.
-Evenness is that of the clock cycles that the shards' pieces take in one iteration; setting up is all of a run
-but its iterations: the cutting of shards, or the listing of rows by length.
+Compared are no copies (a factor of 1), fixed factors, Garaph's formula for each shard, and gathering row by
+row without shards.  Evenness is that of the clock cycles of the shards' pieces in one iteration.  Setup is
+the time of a run without its iterations: the cutting of shards, or the listing of rows by length.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ COLUMNS = (
 )  # fmt: skip
 TABLES = {"replication": COLUMNS, "claims": ("graph", "dtype", "claim", "ratio")}
 ITERATIONS, RUNS, WARM = 20, 3, 1
-NEVER = 1e-30  # a tolerance that is not met
-TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # sums of one iteration in another order
+NEVER = 1e-30  # a tolerance that is never met
+TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # for sums in another order within one iteration
 
 
 def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
@@ -69,7 +69,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: RunState) -> Iterator[Row]:
-    """A row for each way to gather; the first gives the ranks that the others must give."""
+    """Yield a row for each way to gather; the others must reproduce the ranks of the first."""
     n = view.n_vertices
     options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), mode="pull", trace=True)
     ranks = None
@@ -91,7 +91,7 @@ def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: Run
 def iterations(
     lab: Lab, engine: Any, view: GatherView, program: Program, state: RunState, options: RunOptions
 ) -> tuple[Row, Run]:
-    """Statistics of the iterations of a few runs after one to warm up, but for the first of each."""
+    """Return statistics of the iterations, except the first, of a few runs after one to warm up."""
     engine.run(view, program, state, options)
     ms: list[float] = []
     setup: list[float] = []
@@ -107,7 +107,7 @@ def iterations(
 
 
 def evenness(lab: Lab, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Row:
-    """The shards of a run, and how evenly their pieces take their time in its second iteration."""
+    """Return the shards of a run, and the evenness of their pieces' times in its second iteration."""
     from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
     work = ResidentExecutor(view, program, state, options)
@@ -130,7 +130,7 @@ def of_pieces(cycles: np.ndarray, factors: np.ndarray) -> Row:
 
 
 def claims(rows: Sequence[Row]) -> Iterator[Row]:
-    """B6 as ratios; above 1, the second of the two is better."""
+    """Yield B6 as ratios; above 1, the second of the two is better."""
     found = {row["name"]: row for row in rows if "median_ms" in row}
     ms = {name: row["median_ms"] for name, row in found.items()}
     fixed = [name for name in ms if name not in (ROWS, FORMULA)]

@@ -1,4 +1,4 @@
-"""Rows of results: their statistics, and the file they are kept in."""
+"""Rows of results: their statistics, and the file in which they are stored."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Row = dict[str, Any]
 
 
 def short(value: float) -> float:
-    """Five significant digits."""
+    """Round to five significant digits."""
     return float(f"{value:.5g}")
 
 
 def of_times(ms: Sequence[float]) -> Row:
-    """Statistics of the milliseconds of several roots."""
+    """Return statistics of the milliseconds of several roots."""
     q1, median, q3 = np.percentile(ms, [25, 50, 75])
     figures = {
         "median_ms": median, "q1_ms": q1, "q3_ms": q3, "min_ms": min(ms), "max_ms": max(ms),
@@ -32,7 +32,7 @@ def of_times(ms: Sequence[float]) -> Row:
 
 
 def of_rates(ms: Sequence[float], edges: Sequence[int]) -> Row:
-    """Statistics of 10^9 traversed edges a second, as Graph500 has them: the mean is the harmonic one."""
+    """Return statistics of 10^9 traversed edges a second, as in Graph500: the mean is the harmonic one."""
     gteps = [m / t / 1e6 for t, m in zip(ms, edges, strict=True)]
     mean, deviation = statistics.harmonic_mean_and_deviation(gteps)
     figures = {"harmonic_mean": mean, "harmonic_stddev": deviation, **statistics.quartiles(gteps)}
@@ -40,14 +40,14 @@ def of_rates(ms: Sequence[float], edges: Sequence[int]) -> Row:
 
 
 def ratio(over: float | None, under: float | None) -> float | None:
-    """Their quotient, or None if one of them is not known."""
+    """Return the quotient, or None if one of them is unknown."""
     return None if over is None or not under else short(over / under)
 
 
 class Recorder:
-    """Keeps the rows, and appends each to a file as it comes, so that a run cut short keeps what it has.
+    """Keeps the rows, and appends each to a file immediately, so that an interrupted run keeps its rows.
 
-    Every row gets `facts`, by which the run, the sources and the machine are told (see `provenance`).
+    Every row gets `facts`, which identify the run, the sources and the machine (see `provenance`).
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Recorder:
 
 
 def describe(row: Row) -> str:
-    """One line that says how far a run has come."""
+    """Return one line that shows the progress of a run."""
     figure = f"{row['median_ms']:.4g} ms" if "median_ms" in row else row.get("note", "")
     parts = (row["benchmark"], row.get("graph"), row.get("name"), figure)
     return "  ".join(str(part) for part in parts if part)

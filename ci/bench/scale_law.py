@@ -1,11 +1,11 @@
-"""From counted searches to larger ones: bytes by a law, seconds by costs, and what each rank must hold.
+"""Extrapolation from counted searches: bytes by a law, seconds by costs, and the memory of each rank.
 
-The law: a search on a grid of one shape and number of ranks sends, over all ranks, the same bytes for each
-vertex that has an edge, whatever the scale.  R-MAT leaves more and more vertices without an edge as it grows;
-how many have one is known in closed form.  The bytes are the mean over the counted scales; `held_out` leaves
-the largest out of it and tells how far off it is.
+The law: a search on a grid of one shape and number of ranks sends, over all ranks, the same number of bytes
+per vertex with an edge, at any scale.  As R-MAT grows, more and more of its vertices have no edge; the number
+of vertices with an edge is known in closed form.  The bytes are the mean over the counted scales; `held_out`
+omits the largest from the mean and returns the prediction for it.
 
-Seconds are the sum of what they are spent on, none of which overlap: levels, messages, bytes inside hosts and
+Seconds are the sum of costs that do not overlap: levels, messages, bytes inside hosts and
 between them, and edges followed.
 """
 
@@ -21,13 +21,13 @@ from rapids_trav.engines.multigpu.grid import LOCAL_IDS, WORD, choose_grid
 
 from .rows import Row
 
-HOST = 8  # GPUs of one
+HOST = 8  # GPUs per host
 EDGE_FACTOR = 16
-ENTRIES = 2 * EDGE_FACTOR  # of the adjacency, for each id: every edge both ways
-UPPER = 0.57 + 0.19  # of an edge's ends, the share that has a 0 in each bit
-LEAST_BLOCK = 128  # vertices of a rank; below them padding and chance decide
+ENTRIES = 2 * EDGE_FACTOR  # entries of the adjacency per id: every edge in both directions
+UPPER = 0.57 + 0.19  # share of an edge's ends that have a 0 in a given bit
+LEAST_BLOCK = 128  # vertices of a rank; below this, padding and chance dominate
 BY_COUNT_FROM = 64  # ranks, from which the bytes of square grids are fitted by the number of ranks
-GPU_BYTES = 80e9 * 0.9  # of an H100, without contexts and NCCL
+GPU_BYTES = 80e9 * 0.9  # memory of an H100, without contexts and NCCL
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ COSTS = {
 
 
 def connected(scale: int) -> float:
-    """Return how many of the 2^scale ids of an R-MAT graph have an edge, in the mean.
+    """Return the expected number of the 2^scale ids of an R-MAT graph that have an edge.
 
     An id with k bits of 0 is an end of an edge with probability UPPER^k * (1 - UPPER)^(scale - k).
     """
@@ -78,14 +78,14 @@ def connected(scale: int) -> float:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a search sends on one grid, for each vertex with an edge and over all ranks.
+    """Bytes that a search sends on one grid, for each vertex with an edge and over all ranks.
 
     Attributes
     ----------
     n_bytes, between : float
-        Bytes in all, and of those to other hosts.
+        Bytes in all, and bytes to other hosts.
     scales : tuple of int
-        From which they are known.
+        Scales from which they are known.
     """
 
     n_bytes: float
@@ -98,17 +98,17 @@ def of_row(row: Row) -> tuple[float, float]:
     per_vertex = row["ranks"] / connected(row["scale"])
     between = 0.0
     if row["ranks"] > HOST:
-        between = row["mb_off_host"] / HOST + row["mb_predecessors"]  # these go along the rows of the grid
+        between = row["mb_off_host"] / HOST + row["mb_predecessors"]  # these go along grid rows
     return 1e6 * row["mb_a_rank"] * per_vertex, min(1e6 * between, 1e6 * row["mb_a_rank"]) * per_vertex
 
 
 class Law:
-    """The law of some counted rows.
+    """The law fitted to some counted rows.
 
     Parameters
     ----------
     rows : iterable of dict
-        Of `scale_model`.
+        Rows of `scale_model`.
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -127,7 +127,7 @@ class Law:
             )
 
     def shape(self, grid: tuple[int, int]) -> Shape | None:
-        """Return what is sent on a grid: counted, or for larger square ones by the number of ranks."""
+        """Return the bytes sent on a grid: counted, or for larger square ones by the number of ranks."""
         ranks = grid[0] * grid[1]
         known = self.shapes.get((written(grid), ranks))
         if known or grid != choose_grid(ranks):
@@ -145,7 +145,7 @@ class Law:
         return Shape(n_bytes, n_bytes * largest.between / largest.n_bytes, ())
 
     def n_levels(self, scale: int) -> int:
-        """Return the levels of a search: a line through those counted, rounded up."""
+        """Return the levels of a search, from a line through the counted ones, rounded up."""
         if scale in self.levels or len(self.levels) < 2:
             return self.levels.get(scale, max(self.levels.values()))
         slope, start = line([(float(known), float(n)) for known, n in self.levels.items()])
@@ -153,7 +153,7 @@ class Law:
 
 
 def held_out(rows: Sequence[Row]) -> list[tuple[Row, float]]:
-    """Return each row of the largest scale with the megabytes a rank that the others predict for it."""
+    """Return each row of the largest scale with the megabytes a rank predicted from the other scales."""
     last = max(row["scale"] for row in rows)
     law = Law(row for row in rows if row["scale"] < last)
     found = []
@@ -166,7 +166,7 @@ def held_out(rows: Sequence[Row]) -> list[tuple[Row, float]]:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Seconds of a search, by what they are spent on."""
+    """Seconds of a search, by cost."""
 
     levels: float
     messages: float
@@ -187,7 +187,7 @@ class Prediction:
 
 
 def predict(law: Law, scale: int, grid: tuple[int, int]) -> Prediction | None:
-    """Return the seconds of a search from the top down; None on a grid of which nothing is known."""
+    """Return the seconds of a top-down search; None for a grid without data."""
     rows, columns = grid
     ranks = rows * columns
     shape = Shape(0.0, 0.0, ()) if ranks == 1 else law.shape(grid)
@@ -199,7 +199,7 @@ def predict(law: Law, scale: int, grid: tuple[int, int]) -> Prediction | None:
     hosts = -(-ranks // HOST)
     near = min(rows, HOST) - 1 + (min(columns, HOST // rows) - 1 if rows < HOST else 0)
     far = rows + columns - 2 - near
-    calls = 2 * (rows > 1) + 2 * (columns > 1) + (ranks > 1)  # lengths, then what they are of; and a sum
+    calls = 2 * (rows > 1) + 2 * (columns > 1) + (ranks > 1)  # lengths, then contents; and a sum
     one = calls * cost["call"] + 2 * (near * cost["near"] + far * cost["far"])
     one += 2 * math.ceil(math.log2(hosts)) * cost["far"]
     return Prediction(
@@ -212,14 +212,14 @@ def predict(law: Law, scale: int, grid: tuple[int, int]) -> Prediction | None:
 
 
 def holds(scale: int, grid: tuple[int, int]) -> dict[str, float]:
-    """Return the bytes of a rank by structure: undirected, dealt out evenly, with `keep_rows=False`."""
+    """Return the bytes of a rank by structure: undirected, evenly distributed, with `keep_rows=False`."""
     rows, columns = grid
     ranks = rows * columns
     block = block_of(scale, ranks)
     entries = ENTRIES * 2.0**scale / ranks
     wide = 8 if entries >= 2**31 else 4
     vertex = 8 if ranks * block > LOCAL_IDS else 4
-    frontier = 0.8 * rows * block  # of a column, in the largest level
+    frontier = 0.8 * rows * block  # vertices of a column's frontier in the largest level
     return {
         "edges": 4 * entries,
         "offsets": wide * rows * block,
@@ -239,7 +239,7 @@ def has_local_ids(scale: int, grid: tuple[int, int]) -> bool:
 
 
 def least_ranks(scale: int, n_bytes: float = GPU_BYTES) -> tuple[int, tuple[int, int], str]:
-    """Return the fewest ranks, a power of two, that hold a graph, their grid, and what asks for so many."""
+    """Return the fewest ranks, a power of two, that hold a graph, their grid, and the limiting factor."""
     ranks, why = 1, "edges"
     while True:
         grid = choose_grid(ranks)
@@ -254,7 +254,7 @@ def least_ranks(scale: int, n_bytes: float = GPU_BYTES) -> tuple[int, tuple[int,
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return slope and start of the line of least squares."""
+    """Return slope and intercept of the least-squares line."""
     x, y = fmean(point[0] for point in points), fmean(point[1] for point in points)
     slope = sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
     return slope, y - slope * x

@@ -1,21 +1,21 @@
-"""Bytes and messages of the search on a grid of ranks, for machines that are not here.
+"""Bytes and messages of the search on a grid of ranks, for machines that are not available.
 
     python ci/bench/scale_model.py                              # R-MAT of scale 16 to 18, 1 to 8,192 ranks
     python ci/bench/scale_model.py --scale 20 --ranks 400 --levels
     python ci/bench/scale_model.py --scale 20 --json rows.jsonl
 
-One search on this machine gives the level of every vertex of a real R-MAT graph.  What each rank sends
-follows from them and from who owns what, without running the ranks: a rank has as frontier the vertices of a
-level that it owns, and claims a vertex in the first level that one of its edges brings.
-tests/engines/multigpu/test_scale_model.py compares the count with the counters of loopback ranks,
-byte for byte.
+One search on this machine gives the level of every vertex of a real R-MAT graph.  The bytes that each rank
+sends follow from the levels and the ownership of vertices, without running the ranks: the frontier of a rank
+is the vertices of a level that it owns, and a rank claims a vertex in the first level in which one of its
+edges reaches it.  tests/engines/multigpu/test_scale_model.py compares the count with the counters of loopback
+ranks, byte for byte.
 
-Layouts: "1d" has all ranks in one column, so that a level is one gather over all; "2d" is the squarest grid;
-"hosts" has a column of the grid on each host of 8 GPUs, so that a frontier is gathered over NVLink and only
-what is found crosses hosts.  Ranks are numbered along the hosts.
+Layouts: "1d" has all ranks in one column, so that a level is one gather over all ranks; "2d" is the squarest
+grid; "hosts" has a column of the grid on each host of 8 GPUs, so that a frontier is gathered over NVLink and
+only discovered vertices cross hosts.  Ranks are numbered along the hosts.
 
 Columns: levels; messages a rank sends in a level; megabytes that a rank sends in a search, mean and most, and
-the same with lists alone over it; of those what the predecessors take; megabytes that leave a host, mean;
+the ratio with lists alone over it; the part of them for predecessors; megabytes that leave a host, mean;
 imbalance of the edges, most over mean.
 """
 
@@ -39,7 +39,7 @@ from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.engines.multigpu.grid import Grid, choose_grid
 
-HOST = 8  # GPUs of one
+HOST = 8  # GPUs per host
 LAYOUTS = ("1d", "2d", "hosts")
 RANKS = tuple(1 << k for k in range(14))
 NEVER = np.int32(2**30)  # level in which nothing arrives
@@ -69,13 +69,13 @@ class Sent:
     expand, fold : int64 array, (levels, ranks)
         Bytes sent to other ranks in each level.
     expand_off_host, fold_off_host : int64 array, (levels, ranks)
-        Those of them that go to ranks of other hosts.
+        The part of them sent to ranks of other hosts.
     candidates : int64 array, (levels, ranks)
-        Vertices claimed.
+        Number of vertices claimed.
     resolution : int64 array, (ranks,)
         Bytes of requests and replies for predecessors.
     edges : int64 array, (ranks,)
-        Edges held.
+        Number of edges held.
     """
 
     expand: np.ndarray
@@ -88,12 +88,12 @@ class Sent:
 
     @property
     def total(self) -> np.ndarray:
-        """Return the bytes of each rank over the search."""
+        """Bytes of each rank over the search."""
         return self.expand.sum(axis=0) + self.fold.sum(axis=0) + self.resolution
 
     @property
     def off_host(self) -> np.ndarray:
-        """Return the bytes that leave each host, without those for predecessors."""
+        """Bytes that leave each host, without those for predecessors."""
         ranks = (self.expand_off_host + self.fold_off_host).sum(axis=0)
         return np.add.reduceat(ranks, np.arange(0, len(ranks), HOST))
 
@@ -109,7 +109,7 @@ def distances(adjacency: Adjacency, root: int) -> np.ndarray:
 
 
 def grid_of(layout: str, n_ranks: int, n_vertices: int) -> Grid | None:
-    """Return the grid of a layout; None where it is the same as another one, or does not exist."""
+    """Return the grid of a layout; None where it equals another one, or does not exist."""
     if layout == "1d":
         return Grid(n_ranks, 1, n_vertices)
     if layout == "hosts":
@@ -119,7 +119,7 @@ def grid_of(layout: str, n_ranks: int, n_vertices: int) -> Grid | None:
 
 
 def count(adjacency: Adjacency, distance: np.ndarray, grid: Grid, exchange: str = "auto") -> Sent:
-    """Count what the ranks of a grid send in the search that found these distances."""
+    """Count the bytes that the ranks of a grid send in the search that found these distances."""
     n_rows, n_columns, n_ranks, nb = grid.n_rows, grid.n_columns, grid.size, grid.block
     levels = int(distance.max()) + 1
     ranks = np.arange(n_ranks)
@@ -131,7 +131,7 @@ def count(adjacency: Adjacency, distance: np.ndarray, grid: Grid, exchange: str 
     shape = message_bytes(frontier, nb, exchange)
     near = np.minimum((ranks // HOST + 1) * HOST, (columns + 1) * n_rows) - np.maximum(
         ranks // HOST * HOST, columns * n_rows
-    )  # ranks of the column on the same host, with the rank itself: both are runs of ranks
+    )  # ranks of the column on the same host, including the rank itself: both are runs of ranks
 
     claimed = np.zeros((levels, n_columns, n_ranks), np.int32)  # by the column of the finder and the owner
     finder = np.full(adjacency.n_vertices, -1, np.int32)
@@ -172,7 +172,7 @@ def count(adjacency: Adjacency, distance: np.ndarray, grid: Grid, exchange: str 
 
 
 def message_bytes(vertices: np.ndarray, block: int, exchange: str) -> np.ndarray:
-    """Return the bytes of messages of so many vertices of a block each (K10)."""
+    """Return the bytes of messages with these numbers of vertices of a block (K10)."""
     as_list, as_bitmap = 4 * vertices.astype(np.int64), np.int64(block // 8)
     if exchange == "auto":
         return np.minimum(as_list, as_bitmap)
@@ -195,7 +195,7 @@ def _count_claims(row_offsets, column_indices, distance, nb, n_rows, claimed, fi
             if first[j] < NEVER:
                 claimed[first[j], j, owner] += 1
                 if first[j] == distance[v] - 1 and finder[v] < 0:
-                    finder[v] = j  # the first of them, as rows ascend
+                    finder[v] = j  # the first of them, since rows ascend
                 first[j] = NEVER
 
 
@@ -210,7 +210,7 @@ def rows_of(
         for layout in layouts:
             grid = grid_of(layout, ranks, adjacency.n_vertices)
             if grid is None or grid.block * ranks > 2 * max(adjacency.n_vertices, 32):
-                continue  # the same as another one, or mostly padding
+                continue  # equal to another one, or mostly padding
             sent = count(adjacency, distance, grid)
             lists = count(adjacency, distance, grid, "list")
             off_host = sent.off_host

@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/scale.md, made from counted rows and from measured ones if there are."""
+"""The tables and the figure of docs/scale.md, made from counted rows and any measured ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .scale_law import (
 
 LAYOUTS = {"1d": "one column", "2d": "squarest grid", "hosts": "a column a host"}
 SHOWN_RANKS = (2, 8, 64, 512, 4096, 8192)
-LEVELS_OF = 64  # ranks whose levels are shown
+LEVELS_OF = 64  # number of ranks whose levels are shown
 LAW_RANKS = (8, 64, 512, 4096, 8192)
 NEEDED = (28, 30, 32, 34, 36, 38, 40, 42)
 SHOWN_GRIDS = ((38, (64, 64)), (38, (128, 64)), (40, (256, 256)))
@@ -36,14 +36,14 @@ COLORS = {"1d": "#7f7f7f", "2d": "#76b900", "hosts": "#1f77b4"}
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of `scale_model`, and of searches that were measured by ci/bench_dask.py."""
+    """Rows of `scale_model`, and of searches measured by ci/bench_dask.py."""
 
     counted: Sequence[Row]
     measured: Sequence[Row]
 
     @property
     def full_scale(self) -> int:
-        """Return the largest scale that was counted for the most ranks."""
+        """Largest scale that was counted for the most ranks."""
         most = max(row["ranks"] for row in self.counted)
         return max(row["scale"] for row in self.counted if row["ranks"] == most)
 
@@ -167,7 +167,7 @@ def at_forty(rows: Rows) -> list[str]:
 
 
 def too_few(rows: Rows) -> list[str]:
-    """Say what a rank would hold at scale 40 with the GPUs of the record."""
+    """Return a table of what a rank would hold at scale 40 with the GPUs of the record."""
     body = []
     for grid in ((128, 64), (8, 1024), (8192, 1), (256, 256)):
         ids = max(grid) * (connected(40) / (grid[0] * grid[1]))
@@ -224,7 +224,7 @@ def _seconds(told: Law, scale: int, grid: tuple[int, int]) -> list[str]:
 
 
 def _round(value: float) -> int:
-    """Two significant digits: a prediction has no more."""
+    """Round to two significant digits, the precision of a prediction."""
     return int(float(f"{value:.2g}"))
 
 
@@ -242,7 +242,7 @@ TABLES: dict[str, Callable[[Rows], list[str]]] = {
 
 
 def draw(rows: Rows) -> Figure:
-    """Megabytes by ranks, the law by scale, and the prediction by ranks."""
+    """Draw megabytes by ranks, the law by scale, and the prediction by ranks."""
     figure = Figure(figsize=(15, 4.4), layout="constrained")
     bytes_axes, law_axes, time_axes = figure.subplots(1, 3)
     _draw_bytes(bytes_axes, rows)

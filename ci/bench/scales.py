@@ -27,7 +27,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:
-    """GTEPS by scale: the harmonic mean as a line, the range of the roots as a band."""
+    """Plot GTEPS by scale: the harmonic mean as a line, the range of the roots as a band."""
     for name in dict.fromkeys(row["name"] for row in rows):
         mine = [row for row in rows if row["name"] == name and "gteps_harmonic_mean" in row]
         graphs = [row["graph"] for row in mine]

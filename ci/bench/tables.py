@@ -14,7 +14,7 @@ TEXT = ("graph", "name", "order", "direction", "claim", "note")
 
 
 def make(title: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
-    """A table of those columns; those that no row has are left out."""
+    """Make a table of those columns; columns that no row has are omitted."""
     rows = list(rows)
     columns = [column for column in columns if any(row.get(column) is not None for row in rows)]
     table = Table(title=title)
@@ -27,7 +27,7 @@ def make(title: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
 
 
 def cell(value: Any) -> str:
-    """Integers with separators, other numbers with four digits, nothing for None."""
+    """Format integers with separators, other numbers with four digits, and None as nothing."""
     if value is None:
         return ""
     if isinstance(value, int):

@@ -1,8 +1,8 @@
-"""(m) Questions a second that 1, 2, 4 and 8 threads get through on one graph.
+"""(m) Queries per second of 1, 2, 4 and 8 threads on one graph.
 
-The questions are small, so that much of each is the host's part: Python runs in one thread at a time, and the
-searches of all threads follow each other on one stream.  Each round has so many questions of one kind, shared
-out to the threads as they come for them; rounds of different numbers of threads take turns.
+The queries are small, so that the host's part is a large share of each: Python runs in one thread at a time,
+and the searches of all threads follow each other on one stream.  Each round has a number of queries of one
+kind, which threads take as they become free; rounds of different numbers of threads alternate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 GRAPHS = ("facebook",)
 THREADS = (1, 2, 4, 8)
 ROUNDS = 5
-LEAST_SECONDS = 0.2  # that a round takes with one thread
+LEAST_SECONDS = 0.2  # seconds of a round with one thread
 MOST_QUESTIONS = 512
 COLUMNS = (
     "graph", "name", "threads", "questions", "questions_a_second", "least", "most", "over_one_thread",
@@ -40,7 +40,7 @@ Ask = Callable[[int], Any]
 
 
 def questions(graph: Graph, roots: Sequence[int]) -> dict[str, Ask]:
-    """Small questions by name, each asked of a root."""
+    """Return small queries by name, each a function of a root."""
     return {
         "bfs": lambda root: graph.bfs(root),
         "levels": lambda root: graph.levels(root),
@@ -59,7 +59,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def compare(graph: Graph, roots: Sequence[int], settle: Callable[[], None]) -> Iterator[Row]:
-    """Rows of each question by number of threads; `settle` waits for the device at the end of a round."""
+    """Yield rows of each query by number of threads; `settle` waits for the device at the end of a round."""
     for name, ask in questions(graph, roots).items():
         seconds: dict[int, list[float]] = {n: [] for n in THREADS}
         n_questions = _enough(ask, roots, settle)
@@ -78,7 +78,7 @@ def compare(graph: Graph, roots: Sequence[int], settle: Callable[[], None]) -> I
 
 
 def _enough(ask: Ask, roots: Sequence[int], settle: Callable[[], None]) -> int:
-    """Questions for a round that is long enough to be timed, after a warm-up."""
+    """Return the number of queries for a round that is long enough to be timed, after a warm-up."""
     _round(ask, roots, max(THREADS), 2 * max(THREADS), settle)
     n = 8
     while n < MOST_QUESTIONS and _round(ask, roots, 1, n, settle) < LEAST_SECONDS:
@@ -89,7 +89,7 @@ def _enough(ask: Ask, roots: Sequence[int], settle: Callable[[], None]) -> int:
 def _round(
     ask: Ask, roots: Sequence[int], threads: int, n_questions: int, settle: Callable[[], None]
 ) -> float:
-    """Seconds in which so many threads ask that many questions."""
+    """Return the seconds in which so many threads run that many queries."""
     asked = [roots[i % len(roots)] for i in range(n_questions)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda _: time.sleep(0.001), range(threads)))  # starts the threads

@@ -1,4 +1,4 @@
-"""Every variant of our search and both settings of pylibcugraph's; the whole call; the build."""
+"""Every variant of this package's search and both settings of pylibcugraph's; the whole call; the build."""
 
 from __future__ import annotations
 
@@ -44,12 +44,15 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def traversals(lab: Lab, graph: Graph, roots: Sequence[int]) -> Iterator[Row]:
-    """Arrays in, arrays out.  Some variants look at every edge on every level, so they get fewer roots."""
+    """Yield rows of searches from arrays to arrays; slow variants get fewer roots.
+
+    Some variants examine every edge on every level.
+    """
     for variant in lab.variants:
         contender = lab.ours(graph, BfsOptions(variant=variant), name=variant)
         yield {"name": variant, **of_times(lab.timings(contender, roots))}
     for optimizing in (False,) if graph.directed else (True, False):
-        name = rival_name(optimizing, renumber=True)  # as cuGraph itself would have it
+        name = rival_name(optimizing, renumber=True)  # as cuGraph itself would renumber it
         try:
             rival = lab.rival(graph, optimizing=optimizing, renumber=True)
             yield {"name": name, **of_times(lab.timings(rival, roots))}

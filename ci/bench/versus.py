@@ -1,4 +1,4 @@
-"""Our default search beside pylibcugraph's on one graph, from the same roots, every search checked."""
+"""The default search compared with pylibcugraph's on one graph, from the same roots, every search checked."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ON_DEVICE = "by the device's clock"
 
 
 def compare(lab: Lab, name: str, settings: Sequence[bool]) -> Iterator[Row]:
-    """Rows for us and one for each setting of pylibcugraph's `direction_optimizing`, in two vertex orders.
+    """Yield rows for this package and for each `direction_optimizing` of pylibcugraph, in two vertex orders.
 
-    All are timed by the clock on the wall, from the call until the answer is there.  Ours are timed by the
-    device's clock as well, without what the host takes to launch: what other codes tell of themselves.
+    All are timed by the wall clock, from the call until the answer is complete.  Ours are also timed by the
+    device's clock, without the host's launch time, as other codes report their times.
 
-    Its graph is our adjacency as it is, and the same edges renumbered by the library, as it prefers but at
-    the cost of more memory: a graph that it refuses has a row that says so.  `ours_over_theirs` is the ratio
+    Its graph is our adjacency unchanged, and the same edges renumbered by the library, which it prefers but
+    which costs more memory: a graph that it refuses has a row that says so.  `ours_over_theirs` is the ratio
     of the harmonic means of the edges traversed in a second.
     """
     edges, directed = lab.load(name), graphs.is_directed(name)

@@ -38,7 +38,7 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
 
 
 def one(lab: Lab, graph: Any, edges: Any, roots: Sequence[int]) -> Iterator[Row]:
-    """The traversal alone, our call and cuGraph's on one graph."""
+    """Yield the traversal alone, our call and cuGraph's on one graph."""
     alone = of_times(lab.timings(lab.ours(graph), roots))
     yield {"name": "rapids_trav traversal alone", **alone}
     call = lab.whole_call(graph)

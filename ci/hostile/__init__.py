@@ -1,1 +1,4 @@
-"""Bad input, hostile files and hostile folders: every case ends in a right answer or in one sentence."""
+"""Tests with bad input, hostile files and hostile folders: each case must be answered correctly or refused.
+
+A refusal is one sentence.
+"""

@@ -1,4 +1,4 @@
-"""Arguments of every function that a user calls, each given values that it may not expect."""
+"""Unexpected values for the arguments of every public function."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .oracle import counted, expect
 
 
 class _Path:
-    """An object that says it is a path."""
+    """An object that claims to be a path."""
 
     def __init__(self, path: Any) -> None:
         self._path = path
@@ -45,14 +45,14 @@ VALUES: dict[str, Any] = {
     "path of bytes": _Path(b"x"), "path of a number": _Path(1), "mixed": ["a", 1],
     "NumPy's False": np.False_, "NumPy's 1": np.int8(1), "null": pd.NA, "no time": pd.NaT,
 }  # fmt: skip
-SIZES = ("2^31", "2^63")  # of a graph of this machine these are no bad input, only a large one
+SIZES = ("2^31", "2^63")  # valid but large sizes for generated graphs
 
 GENERATORS = (generators.rmat, generators.rmat_frames, generators.grid, generators.path, generators.star)
 
 
 @functools.cache
 def graphs() -> dict[str, Graph]:
-    """A path of four vertices under ids of several kinds."""
+    """Return a path graph of four vertices under ids of several kinds."""
     steps = {"open": [True, False, True], "km": [1.0, 2.0, 3.0]}
     ids: dict[str, list[Any]] = {
         "integers": [0, 1, 2, 3],
@@ -76,7 +76,7 @@ FIRST = {"integers": 0, "words": "a", "moments": pd.Timestamp("2000"), "floats":
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Each argument with each value; the same for every seed."""
+    """Yield a case for each argument with each value; the same for every seed."""
     for value in VALUES:
         for kind in graphs():
             yield Case(f"ids as arguments: {value}, {kind}", functools.partial(_ids, kind, value))
@@ -118,7 +118,7 @@ def _options(function: Callable, name: str) -> list[str]:
 
 
 def _ids(kind: str, value: str) -> None:
-    """An answer starts from some vertex of the graph, as every question sees it."""
+    """Check that an answer starts from some vertex of the graph, consistently for every method."""
     graph, given = graphs()[kind], VALUES[value]
     answer = graph.bfs(given)
     expect(0 in counted(answer), answer)
@@ -130,7 +130,7 @@ def _ids(kind: str, value: str) -> None:
 
 
 def _question(name: str, option: str, value: str) -> None:
-    """The one path of the graph, from whatever the option lets it start, is never longer than it is."""
+    """Check that no distance exceeds the length of the graph's only path, wherever the search starts."""
     graph = graphs()["integers"]
     arguments: list[Any] = {"paths": [0, 3], "khop": [0, 1], "components": [], "pagerank": []}.get(name, [0])
     options: dict[str, Any] = {option: VALUES[value]}
@@ -190,7 +190,7 @@ EDGES: dict[str, Any] = {
 
 
 def _saving(value: str) -> None:
-    """Only what names a place can be saved to and opened."""
+    """Check that a graph can be saved and opened only where the value names a place."""
     given = VALUES[value]
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(given, str) and given:
@@ -200,7 +200,7 @@ def _saving(value: str) -> None:
 
 
 def _file(value: str) -> None:
-    """Only what names a place can be written to and read."""
+    """Check that a file can be written and read only where the value names a place."""
     given = VALUES[value]
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(given, str) and given:

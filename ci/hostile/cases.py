@@ -1,4 +1,4 @@
-"""Cases of bad input, and the runner that sorts their outcomes."""
+"""Cases of bad input, and the runner that classifies their outcomes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rapids_trav.errors import TravError
 
 @dataclass(frozen=True)
 class Case:
-    """One piece of bad input.
+    """A case of bad input.
 
     Attributes
     ----------
     name : str
         "class: detail"; outcomes are counted by class.
     run : callable
-        Try the input.  Return normally if there is an answer and it is right, raise `TravError` if the input
-        is refused, and `AssertionError` if the answer is wrong.
+        Tries the input.  Returns normally if the answer is correct, raises `TravError` if the input is
+        refused, and `AssertionError` if the answer is wrong.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case ended: "answered", "refused" or "failed", with the traceback of a failure."""
+    """Outcome of a case: "answered", "refused" or "failed", with the traceback of a failure."""
 
     name: str
     kind: str
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def outcome(case: Case) -> Outcome:
-    """Run one case in a new folder, where it may write what it likes."""
+    """Run one case in a new folder, where it may write freely."""
     try:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             case.run()

@@ -1,4 +1,4 @@
-"""Hostile checkpoints: headers, values and active vertices that somebody made up, with checksums that fit."""
+"""Hostile checkpoints: made-up headers, values and active vertices, with matching checksums."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 def systematic() -> Iterator[Case]:
-    """Each field, file and part of the state edited."""
+    """Yield a case for each edited field, file and part of the state."""
     graph = _graph()
     for name, question in QUESTIONS.items():
         content = _written(graph, question)
@@ -54,7 +54,7 @@ def systematic() -> Iterator[Case]:
             return Case(f"checkpoint, {kind}: {name} {detail}", _resuming(graph, question, _sealed(body)))
 
         yield case("untouched", content[:-4])
-        edits = VALUES if name == "components" else VALUES[::4]  # headers are read alike
+        edits = VALUES if name == "components" else VALUES[::4]  # headers are read alike for all programs
         for field in header:
             for value in edits:
                 yield case(f"header edited: {field} = {value!r:.20}", _body(header | {field: value}, rest))
@@ -64,7 +64,7 @@ def systematic() -> Iterator[Case]:
             for value in edits[::2]:
                 told = header | {"fingerprint": header["fingerprint"] | {field: value}}
                 yield case(f"fingerprint edited: {field} = {value!r:.20}", _body(told, rest))
-        for vertices in (0, 1, n - 1, n + 1, 2 * n):  # with a state that fits them
+        for vertices in (0, 1, n - 1, n + 1, 2 * n):  # with a state of matching size
             state = bytes(vertices * size) + bytes(-(-vertices // 8))
             yield case(f"other sizes: {vertices} vertices", _body(header | {"vertices": vertices}, state))
         for dtype in ("int32", "int64", "float32", "float64"):
@@ -85,7 +85,7 @@ def systematic() -> Iterator[Case]:
 
 
 def random_cases(random: np.random.Generator) -> Iterator[Case]:
-    """Bytes changed anywhere."""
+    """Yield cases with bytes changed at random places."""
     graph = _graph()
     for i in range(60):
         name = list(QUESTIONS)[i % len(QUESTIONS)]
@@ -97,7 +97,7 @@ def random_cases(random: np.random.Generator) -> Iterator[Case]:
 
 
 def _written(graph: Graph, question: Question) -> bytes:
-    """A checkpoint of a question under way."""
+    """Return the bytes of a checkpoint written during a run."""
     with tempfile.TemporaryDirectory() as folder:
         question(graph, checkpoint=folder, checkpoint_every=1)
         return Path(folder, NAME).read_bytes()
@@ -112,7 +112,7 @@ def _sealed(body: bytes) -> bytes:
 
 
 def _resuming(graph: Graph, question: Question, content: bytes) -> Callable[[], None]:
-    """A case that goes on from these bytes; values that were made up are not seen through, but do no harm."""
+    """Return a case that resumes from these bytes; made-up values may go undetected but must do no harm."""
 
     def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +126,7 @@ def _resuming(graph: Graph, question: Question, content: bytes) -> Callable[[], 
 
 
 def _kinds_of_file(graph: Graph) -> Iterator[Case]:
-    """Links, pipes and folders in the place of the checkpoint, and of the file that it is written to."""
+    """Yield cases with links, pipes and folders in place of the checkpoint and of its partial file."""
     question = QUESTIONS["pagerank"]
     content = _written(graph, question)
     kinds: dict[str, Callable[[Path, Path], object]] = {

@@ -40,7 +40,7 @@ ARROW = [
     pa.dictionary(pa.int8(), pa.float64()), pa.dictionary(pa.int8(), pa.bool_()),
     pa.dictionary(pa.int8(), pa.timestamp("s")), pa.run_end_encoded(pa.int32(), pa.int64()),
 ]  # fmt: skip
-# Values of columns of Python objects: four of each, ascending where they can be.
+# Values of columns of Python objects: four of each, ascending where they can be ordered.
 OBJECTS: dict[str, list[Any]] = {
     "words": ["a", "b", "c", "d"],
     "bytes": [b"a", b"b", b"c", b"d"],
@@ -85,7 +85,7 @@ OBJECTS: dict[str, list[Any]] = {
 
 
 def columns() -> Iterator[tuple[str, Callable[[], pd.Series]]]:
-    """A name, and a function that gives a column of four values."""
+    """Yield a name and a function that returns a column of four values."""
     for dtype in NUMPY:
         yield dtype, functools.partial(lambda dtype: pd.Series(_numbers(dtype).astype(dtype)), dtype)
     for dtype in PANDAS:
@@ -156,7 +156,7 @@ def _value(kind: pa.DataType, i: int) -> Any:
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Columns of every type: as ids, and beside ids; the same for every seed."""
+    """Yield cases for columns of every type, as ids and beside ids; the same for every seed."""
     for name, make in columns():
         for question in (*QUESTIONS, _saved):
             run = functools.partial(question, make)
@@ -168,7 +168,7 @@ def cases(seed: int) -> Iterator[Case]:
             yield Case(f"other columns: {name}, {other.__name__}", functools.partial(other, make))
 
 
-# Types whose values are vertices, whatever else is refused.
+# Types whose values must be accepted as vertices.
 IDS = {
     *(
         "int8",
@@ -210,7 +210,7 @@ IDS = {
 
 
 def _path(make: Callable[[], pd.Series]) -> tuple[pd.Series, pd.DataFrame, int]:
-    """The column, the path along its values, and how many values are distinct."""
+    """Return the column, the path along its values, and the number of distinct values."""
     column = make()
     frame = pd.DataFrame({"src": column[:3].reset_index(drop=True), "dst": column[1:].reset_index(drop=True)})
     return column, frame, 2 if "bool" in str(column.dtype) else 4
@@ -273,7 +273,7 @@ QUESTIONS = (_bfs, _bfs_of_a_column, _each, _paths, _khop, _components, _isolate
 
 
 def _saved(make: Callable[[], pd.Series]) -> None:
-    """What can be saved can be opened, and gives the ids back in their dtype."""
+    """Check that a saved graph can be opened and returns the ids in their dtype."""
     column, frame, _ = _path(make)
     graph = frame.trav.graph()
     graph.save("saved")
@@ -286,7 +286,7 @@ def _saved(make: Callable[[], pd.Series]) -> None:
 
 
 def _one_sided(make: Callable[[], pd.Series]) -> None:
-    """Beside int64: either they are one kind of id, or the difference is told."""
+    """Use the column beside int64: both must be one kind of id, or the difference is reported."""
     column = make()
     frame = pd.DataFrame({"src": column, "dst": [0, 1, 2, 3]})
     graph = frame.trav.graph()
@@ -320,7 +320,7 @@ def _as_listed_sources(make: Callable[[], pd.Series]) -> None:
 def _as_an_array_of_sources(make: Callable[[], pd.Series]) -> None:
     frame = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]})
     column = make()
-    known = isinstance(column.dtype, np.dtype)  # of others pandas cannot always tell the array
+    known = isinstance(column.dtype, np.dtype)  # pandas cannot always infer the array of other types
     array = column.to_numpy() if known else np.array(column.tolist(), dtype=object)
     expect(counted(frame.trav.bfs(array)) == [0, 0, 0, 0])
 

@@ -1,4 +1,4 @@
-"""Command lines: wrong words, options that contradict, files that are not what they seem, environments."""
+"""Command lines: wrong words, contradictory options, disguised files, and unusual environments."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ STREAMS = {
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Each option with each word, then files, random command lines, and processes of their own."""
+    """Yield cases of each option with each word, then files, random command lines, and separate processes."""
     for command in COMMANDS:
         for word in WORDS:
             yield _case(f"edges of {command}: {word[:40]!r}", [command, word, *COMMANDS[command]])
@@ -121,7 +121,7 @@ def _case(name: str, words: list[str]) -> Case:
 
 
 class _Stream(io.TextIOWrapper):
-    """Keeps what is printed, as bytes and text."""
+    """A stream that keeps what is printed, as bytes and text."""
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
@@ -131,7 +131,7 @@ class _Stream(io.TextIOWrapper):
 
 
 def _command(words: list[str]) -> None:
-    """Run one command line in an empty folder; a refusal is raised as what it says."""
+    """Run one command line in an empty folder; raise a refusal with the printed message."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         for name, content in FILES.items():
@@ -161,7 +161,7 @@ def _judge(code: int, out: str, said: str) -> None:
 
 
 def _process(environment: dict[str, str], redirection: str) -> None:
-    """A process of its own; where it answers, the answer is that of every environment."""
+    """Run a separate process; if it answers, the answer must be the same in every environment."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "edges.csv")
         path.write_bytes(FILES["edges.csv"])

@@ -1,4 +1,4 @@
-"""What may stand in a file of a saved graph in place of what belongs there: bytes, arrays and tables."""
+"""Replacement contents for the files of a saved graph: bytes, arrays and tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OTHER_TYPES = ("i1", "i2", "i4", "i8", "u4", "u8", "f2", "f4", "f8", "c16", "?",
 
 
 def npy(array: np.ndarray, version: tuple[int, int] = (1, 0)) -> bytes:
-    """The bytes of an array file."""
+    """Return the bytes of an array file."""
     file = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -25,14 +25,14 @@ def npy(array: np.ndarray, version: tuple[int, int] = (1, 0)) -> bytes:
 
 
 def with_header(header: str, data: bytes, length: int | None = None) -> bytes:
-    """An array file with this header, padded as NumPy does or to a length."""
+    """Return an array file with this header, padded as NumPy does or to a length."""
     text = header.encode("latin1")
     padded = text.ljust(length or -(-(len(text) + 11) // 64) * 64 - 11) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + data
 
 
 def broken(content: bytes, random: np.random.Generator) -> Iterator[tuple[str, bytes]]:
-    """The bytes of a file cut, added to and flipped."""
+    """Yield the bytes of a file truncated, extended and flipped."""
     for length in (0, 1, 6, 10, len(content) // 2, len(content) - 8, len(content) - 1):
         yield f"cut to {length}", content[: max(length, 0)]
     yield "a byte more", content + b"\0"
@@ -45,7 +45,7 @@ def broken(content: bytes, random: np.random.Generator) -> Iterator[tuple[str, b
 
 
 def arrays(content: bytes) -> Iterator[tuple[str, bytes, str | None]]:
-    """Arrays in place of one: other types, shapes and headers; with the dtype that the head is to tell."""
+    """Yield arrays of other types, shapes and headers, with the dtype that the head is to state."""
     array = np.load(io.BytesIO(content))
     for kind in OTHER_TYPES:
         other = np.resize(array, len(array)).astype(kind) if kind != "i4,f4" else np.zeros(len(array), kind)
@@ -86,7 +86,7 @@ def arrays(content: bytes) -> Iterator[tuple[str, bytes, str | None]]:
 
 
 def _values(array: np.ndarray, big: int, low: int) -> Iterator[tuple[str, np.ndarray]]:
-    """The same type and length with other values."""
+    """Yield arrays of the same type and length with other values."""
     random, n, limits = np.random.default_rng(1), len(array), (-1, 0, 1, 2)
     yield "reversed", array[::-1]
     yield "shuffled", random.permutation(array)
@@ -107,13 +107,13 @@ def _values(array: np.ndarray, big: int, low: int) -> Iterator[tuple[str, np.nda
             yield f"{value} among them", np.where(np.arange(n) == n // 2, value, array)
         yield "all NaN", np.full(n, np.nan)
     else:
-        wide = np.full(n, array[-1], np.int64)  # no difference of neighbours in 64 bits is negative
+        wide = np.full(n, array[-1], np.int64)  # no 64-bit difference of neighbours is negative
         wide[:4] = 0, 1 << 62, big, -(1 << 62)
         yield "differences that overflow", wide
 
 
 def tables(content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Parquet tables in place of one."""
+    """Yield Parquet tables to replace one."""
     table = pa.parquet.read_table(pa.BufferReader(content))
     frame = table.to_pandas()
     first, n = frame.columns[0], len(frame)

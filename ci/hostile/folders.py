@@ -1,4 +1,4 @@
-"""Hostile saved graphs: every field edited, every file replaced, with checksums that fit all the same."""
+"""Hostile saved graphs: every field edited and every file replaced, with matching checksums."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ VALUES: tuple[Any, ...] = (
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Systematic cases, the same for every seed, then random ones."""
+    """Yield the systematic cases, the same for every seed, then random ones."""
     yield from systematic()
     yield from random_cases(np.random.default_rng(seed))
 
 
 def systematic() -> Iterator[Case]:
-    """One case for each way to edit each part of a folder or a checkpoint."""
+    """Yield one case for each way to edit each part of a folder or a checkpoint."""
     saved = bases()
     for base in saved:
         yield Case(f"untouched: {base.name}", opening(lambda place, base=base: base.write(place / "g")))
@@ -45,7 +45,7 @@ def systematic() -> Iterator[Case]:
 
 
 def random_cases(random: np.random.Generator) -> Iterator[Case]:
-    """Bytes, fields and files changed anywhere, several at once."""
+    """Yield cases with bytes, fields and files changed at random places, several at once."""
     saved = bases()
     for i in range(150):
         base = saved[i % len(saved)]
@@ -63,13 +63,13 @@ def _written(saved: Saved, verify: bool | None = None) -> Callable[[], None]:
 
 
 def _changed(saved: Saved, random: np.random.Generator) -> tuple[Saved, str]:
-    """One random edit, and what it was."""
+    """Return a copy with one random edit, and a description of the edit."""
     if random.integers(3) == 0:
         places = leaves(saved.head)[1:]
         place = places[random.integers(len(places))]
         try:
             return saved.edited(place, VALUES[random.integers(len(VALUES))]), f"{place} edited"
-        except (KeyError, IndexError, TypeError):  # gone with an edit before
+        except (KeyError, IndexError, TypeError):  # removed by an earlier edit
             return saved, "nothing"
     name = list(saved.files)[random.integers(len(saved.files))]
     content = bytearray(saved.files[name])
@@ -82,8 +82,8 @@ def _changed(saved: Saved, random: np.random.Generator) -> tuple[Saved, str]:
 
 
 def _heads(base: Saved) -> Iterator[Case]:
-    """Every field of the head with values of every type, left out, and with another beside it."""
-    shared = base.name != "plain"  # whose other fields are read alike
+    """Yield cases for every field of the head: values of every type, omitted, and with an extra field."""
+    shared = base.name != "plain"  # the other fields of these are read like those of "plain"
     for place in leaves(base.head):
         if shared and place[:1] not in (("ids",), ("files",)):
             continue
@@ -112,7 +112,7 @@ def _heads(base: Saved) -> Iterator[Case]:
 
 
 def _beside_a_secret(saved: Saved) -> Callable[[], None]:
-    """With a file outside the folder that a path in the head leads to; its size may not be told."""
+    """Add a file outside the folder to which a path in the head leads; its size must not be revealed."""
 
     def make(place: Path) -> Path:
         (place / "secret.npy").write_bytes(b"s" * 7919)
@@ -130,7 +130,7 @@ def _beside_a_secret(saved: Saved) -> Callable[[], None]:
 
 
 def _files(base: Saved) -> Iterator[Case]:
-    """Every file cut, flipped and replaced; and, to be caught by its checksum, without the head told."""
+    """Yield cases for every file cut, flipped and replaced; also with the old head, for its checksum."""
     random = np.random.default_rng(0)
     for name, content in base.files.items():
         for what, other in contents.broken(content, random):
@@ -163,7 +163,7 @@ def _refused(saved: Saved) -> Callable[[], None]:
 
 
 def _bounded(saved: Saved) -> Callable[[], None]:
-    """Without a look at every edge answers may be others, and are there: no index leads out of an array."""
+    """Check that without verification, answers may differ but no index leaves an array."""
 
     def run() -> None:
         with suppress(AssertionError):
@@ -173,7 +173,7 @@ def _bounded(saved: Saved) -> Callable[[], None]:
 
 
 def _kinds_of_file(base: Saved) -> Iterator[Case]:
-    """Links, pipes, devices and folders in place of each file."""
+    """Yield cases with links, pipes, devices and folders in place of each file."""
 
     def link(path: Path) -> None:
         path.rename(path.parent.parent / path.name)
@@ -209,7 +209,7 @@ def _kinds_of_file(base: Saved) -> Iterator[Case]:
 
 
 def _head_bytes(base: Saved) -> Iterator[Case]:
-    """Bytes that are not, or not quite, what a head is written as."""
+    """Yield bytes that are not, or not quite, a valid head."""
     content = head_bytes(base.head)
     text = content.decode()
     odd = {

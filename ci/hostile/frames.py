@@ -23,7 +23,7 @@ from .oracle import answered, counted, distances, expect
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Labels, then random values."""
+    """Yield the cases of labels, then those of random values."""
     for name, label in LABELS.items():
         yield Case(f"labels: {name}", functools.partial(_labelled, label))
     generator = random.Random(seed)
@@ -85,7 +85,7 @@ ODD: list[Any] = [
 
 
 def _drawn(generator: random.Random) -> list[Any]:
-    """Values of one kind, and perhaps an odd one among them."""
+    """Return values of one kind, perhaps with an odd one among them."""
     pool = generator.choice([NUMBERS, WORDS, MOMENTS])
     values = [generator.choice(pool) for _ in range(generator.randint(2, 6))]
     if generator.random() < 0.5:
@@ -94,7 +94,7 @@ def _drawn(generator: random.Random) -> list[Any]:
 
 
 def _mixture(values: list[Any]) -> None:
-    """A path along any values: refused, or answered as the values compare in Python."""
+    """Check a path along any values: refused, or answered as the values compare in Python."""
     column = pd.Series(values, dtype=object)
     frame = pd.DataFrame(
         {"src": column[:-1].reset_index(drop=True), "dst": column[1:].reset_index(drop=True)}
@@ -107,6 +107,6 @@ def _mixture(values: list[Any]) -> None:
     try:
         frame = pd.DataFrame({"src": values[:-1], "dst": values[1:]})
     except UnicodeEncodeError:
-        return  # of what is no text pandas makes no column of text
-    with contextlib.suppress(TravError):  # by pandas' own types, which may have rounded the values
+        return  # pandas makes no text column of values that are not text
+    with contextlib.suppress(TravError):  # pandas' own types, which may have rounded the values
         frame.trav.graph()

@@ -11,6 +11,6 @@ MODULES = (columns, frames, arguments, texts, commands)
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Every case; those with random values are drawn from `seed`."""
+    """Yield every case; those with random values are drawn from `seed`."""
     for module in MODULES:
         yield from module.cases(seed)

@@ -1,4 +1,4 @@
-"""What an answer must be, told without the library."""
+"""Expected answers, computed without the library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rapids_trav import TravError
 
 
 def distances(pairs: Iterable[tuple[Hashable, Hashable]], sources: Iterable[Hashable]) -> dict[Hashable, int]:
-    """Fewest edges from the nearest source to each vertex that can be reached, in an undirected graph."""
+    """Return the fewest edges from the nearest source to each reachable vertex of an undirected graph."""
     neighbors: dict[Hashable, set[Hashable]] = {}
     for u, v in pairs:
         neighbors.setdefault(u, set()).add(v)
@@ -29,18 +29,18 @@ def distances(pairs: Iterable[tuple[Hashable, Hashable]], sources: Iterable[Hash
 
 
 def counted(answer: pd.DataFrame) -> list[int]:
-    """The distances of an answer in ascending order, without those that are null."""
+    """Return the distances of an answer in ascending order, without nulls."""
     return sorted(int(value) for value in answer["distance"].dropna())
 
 
 def expect(condition: bool, told: Any = "the answer is wrong") -> None:
-    """Raise an AssertionError unless the condition holds; `python -O` would drop an assert."""
+    """Raise an AssertionError unless the condition holds; `python -O` would remove an assert."""
     if not condition:
         raise AssertionError(told)
 
 
 def answered(run: Callable[[], object]) -> None:
-    """Run what has an answer, which therefore must not be refused."""
+    """Run a query that has an answer and therefore must not be refused."""
     try:
         run()
     except TravError as error:

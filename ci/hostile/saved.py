@@ -1,4 +1,4 @@
-"""Saved graphs and checkpoints as bytes, edited with checksums that fit, and how their answers are judged."""
+"""Saved graphs and checkpoints as bytes that can be edited with matching checksums, and checks of answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import pandas as pd
 from rapids_trav import Graph, TravError
 from rapids_trav.saved.write import HEAD, head_bytes
 
-Place = tuple[str | int, ...]  # of a value in JSON
+Place = tuple[str | int, ...]  # path to a value in JSON
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A saved graph in memory; `files` are those beside `head`, which lacks the checksum of its own."""
+    """A saved graph in memory; `files` are those beside `head`, which lacks its own checksum."""
 
     name: str
     head: Any
@@ -29,7 +29,7 @@ class Saved:
 
     @classmethod
     def of(cls, name: str, graph: Graph) -> Saved:
-        """The folder that a graph is saved as."""
+        """Return the folder as which a graph is saved."""
         with tempfile.TemporaryDirectory() as folder:
             graph.save(Path(folder, "graph"))
             files = {path.name: path.read_bytes() for path in Path(folder, "graph").iterdir()}
@@ -38,7 +38,7 @@ class Saved:
         return cls(name, head, files)
 
     def edited(self, place: Place, value: Any) -> Saved:
-        """With another value in the head."""
+        """Return a copy with another value in the head."""
         head = json.loads(json.dumps(self.head))
         if not place:
             return replace(self, head=value)
@@ -49,7 +49,7 @@ class Saved:
         return replace(self, head=head)
 
     def without(self, place: Place) -> Saved:
-        """With a field of the head left out."""
+        """Return a copy without a field of the head."""
         head = json.loads(json.dumps(self.head))
         at = head
         for step in place[:-1]:
@@ -58,7 +58,7 @@ class Saved:
         return replace(self, head=head)
 
     def with_file(self, name: str, content: bytes, dtype: str | None = None) -> Saved:
-        """With another file, whose size and checksum (and dtype) the head tells."""
+        """Return a copy with another file, whose size and checksum (and dtype) the head states."""
         entry = self.head["files"][name] | {"bytes": len(content), "crc32": f"{zlib.crc32(content):08x}"}
         if dtype is not None:
             entry["dtype"] = dtype
@@ -66,15 +66,15 @@ class Saved:
         return replace(self.edited(("files", name), entry), files=files)
 
     def write(self, folder: Path) -> Path:
-        """Make the folder, with a checksum of the head that fits."""
+        """Write the folder, with a matching checksum of the head."""
         try:
             content = head_bytes(self.head)
-        except (TypeError, ValueError):  # of a head that is not an object
+        except (TypeError, ValueError):  # the head is not a JSON object
             content = json.dumps(self.head).encode()
         return self.write_with(folder, content)
 
     def write_with(self, folder: Path, head: bytes) -> Path:
-        """Make the folder, with these bytes for the head."""
+        """Write the folder, with these bytes for the head."""
         folder.mkdir()
         for name, content in self.files.items():
             (folder / name).write_bytes(content)
@@ -83,7 +83,7 @@ class Saved:
 
 
 def bases() -> list[Saved]:
-    """Graphs with each kind of file: consecutive ids; sorted by degree, with gaps; categories and strings."""
+    """Return graphs with each kind of file: consecutive ids; degree order, gaps; categories and strings."""
     random = np.random.default_rng(0)
     src, dst = random.integers(0, 40, (2, 90))
     edges = pd.DataFrame({"src": src, "dst": dst, "cost": random.random(90)})
@@ -101,7 +101,7 @@ def bases() -> list[Saved]:
 
 
 def leaves(value: Any, place: Place = ()) -> list[Place]:
-    """The places of all values in JSON, containers included."""
+    """Return the paths of all values in JSON, containers included."""
     found = [place]
     items: Any = ()
     if isinstance(value, dict):
@@ -114,7 +114,7 @@ def leaves(value: Any, place: Place = ()) -> list[Place]:
 
 
 def opening(make: Callable[[Path], Path], verify: bool | None = None) -> Callable[[], None]:
-    """A case that makes a folder, opens the graph in it and, if there is one, judges its answers."""
+    """Return a case that makes a folder, opens the graph in it and, if that succeeds, checks its answers."""
 
     def run() -> None:
         with tempfile.TemporaryDirectory() as place:
@@ -124,7 +124,7 @@ def opening(make: Callable[[Path], Path], verify: bool | None = None) -> Callabl
 
 
 def judge(graph: Graph) -> None:
-    """Compare answers with those of a graph that is built of the edges and vertices that this one tells."""
+    """Compare answers with those of a graph built from the edges and vertices that this one returns."""
     ids = graph.bfs(_first(graph), predecessors=False).drop(columns="distance")
     chosen = ids.iloc[:, 0] if ids.shape[1] == 1 else ids
     edges = graph.khop(chosen, 0).edges
@@ -156,5 +156,5 @@ def _first(graph: Graph) -> Any:
 
 
 def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
-    """Refuse answers whose rows differ, whatever their types."""
+    """Raise an error if the rows of two answers differ, regardless of their types."""
     pd.testing.assert_frame_equal(one.astype(object), other.astype(object), check_column_type=False)

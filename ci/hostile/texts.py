@@ -1,4 +1,4 @@
-"""Files of edges: malformed, cut, mixed up, compressed in vain; of text, Matrix Market and Parquet."""
+"""Edge files that are malformed, truncated, mixed up or badly compressed: text, Matrix Market, Parquet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .cases import Case
 from .oracle import answered, distances, expect
 
 PATTERN = b"%%MatrixMarket matrix coordinate pattern general\n"
-# Files that are refused: a name, and what it holds.
+# Files that are refused: name and content.
 REFUSED: dict[str, tuple[str, bytes]] = {
     "empty": ("a.csv", b""), "only a header": ("a.csv", b"src,dst\n"),
     "only comments": ("a.txt", b"# a\n% b\n"),
@@ -80,7 +80,7 @@ PIECES = [
 
 
 def cases(seed: int) -> Iterator[Case]:
-    """Written files, then files of random pieces, and whole files in which random bytes are changed."""
+    """Yield fixed files, then files of random pieces, and valid files with random bytes changed."""
     for name, (file, content) in REFUSED.items():
         yield Case(f"files: {name}", functools.partial(_refused, file, content))
     for name, (file, content) in READ.items():
@@ -132,7 +132,7 @@ def _ends(frame: pd.DataFrame) -> tuple[str, str]:
 
 
 def _any(file: str, content: bytes) -> None:
-    """Whatever is read has edges; and if a graph is made of them, its distances are right."""
+    """Check that a file that can be read has edges and, if they form a graph, that distances are correct."""
     frame = _edges(file, content)
     expect(len(frame) > 0, frame)
     src, dst = list(frame.columns)[:2]

@@ -1,5 +1,5 @@
-"""What ci/sanitize.py runs: searches, builds and searches outside the GPU's memory, programs, Graph500, and
-the search on a grid of ranks.
+"""Cases for ci/sanitize.py: searches, builds and searches outside GPU memory, programs, Graph500 and ranks.
 
-Each module raises an AssertionError where an answer is not NumPy's or SciPy's.
+The ranks search on a grid.  Each module raises an AssertionError where an answer differs from NumPy's or
+SciPy's.
 """

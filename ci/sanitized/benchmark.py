@@ -1,4 +1,4 @@
-"""Graph500's part: the generator's edges, the rules of validation, and what surrounds a search."""
+"""Graph500: the generator's edges, the rules of validation, and the steps around a search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graph500_trees import DST, LEVEL, MUTATIONS, PARENT, ROOT, SRC, lasso, muta
 
 
 def check_generator() -> None:
-    """Edges 300 to 999 of 512 vertices, of some seed and shares."""
+    """Check edges 300 to 999 of 512 vertices, for one seed and one set of shares."""
     stream, *labels = generators._streams(5)
     drawn = (stream, *np.array([3 << 30, 2 << 30, 1 << 30], np.uint64), *labels)
     expected = generators._rmat_edges(np.arange(300, 1000, dtype=np.uint64), 9, *drawn)

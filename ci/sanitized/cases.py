@@ -1,7 +1,7 @@
-"""Programs with their first values, a graph that has rows of all lengths, and what NumPy makes of them.
+"""Programs with their initial values, a graph with rows of all lengths, and results computed with NumPy.
 
-The graph has rows for every way of gathering: none, one for a thread, for eight, for a warp, for a block, and
-one that is cut; and rows of out-edges long enough to be spread over blocks.
+The graph has rows for every way of gathering: an empty row, rows for one thread, for eight, for a warp and
+for a block, and one that is split; and rows of out-edges long enough to be spread over blocks.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tests.gpu.plain_programs import PlainEdges, fixed_point, steps
 from tests.gpu.program_cases import SUMMING, question, start, weights_of
 from tests.gpu.small_graphs import Graph
 
-STEPS = 3  # iterations that synchronous runs are followed for
+STEPS = 3  # iterations for which synchronous runs are followed
 QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 
 
 def rows_of_all_lengths(symmetric: bool) -> Graph:
-    """Vertex 0 gathers over 17,499 edges, the next ones over fewer; the last has none."""
+    """Return a graph: vertex 0 gathers over 17,499 edges, the next ones over fewer, the last over none."""
     n, generator = 17_501, np.random.default_rng(7)
     every = np.arange(n - 1)
     into = {0: every[1:], 1: every[:3000], 2: every[500:1200]}
@@ -40,7 +40,7 @@ def rows_of_all_lengths(symmetric: bool) -> Graph:
 
 @dataclass(frozen=True)
 class Case:
-    """A program, where it starts, and the graph that it runs on."""
+    """A program, its initial state, and the graph on which it runs."""
 
     program: Program
     graph: Graph
@@ -48,7 +48,7 @@ class Case:
     active: np.ndarray
     options: RunOptions
     weight: str | None = None
-    ends: bool = True  # somewhere, whatever order its vertices are applied in
+    ends: bool = True  # the run converges, in any order of its vertices
 
     @cached_property
     def edges(self) -> PlainEdges:
@@ -68,7 +68,7 @@ class Case:
 
     @cached_property
     def host(self) -> GatherView:
-        """In NumPy arrays, as the storage keeps it outside the GPU's memory."""
+        """The graph in NumPy arrays, as the storage keeps it outside GPU memory."""
         edges, n = self.edges, self.graph.n
         weights = None if self.weight is None else edges.weights
         into, beside = _rows(edges.v, edges.u, n, weights)
@@ -76,7 +76,7 @@ class Case:
         return GatherView(into, out, beside, edges.degrees)
 
     def device(self, vertex: str = "int32", edge: str = "int32") -> GatherView:
-        """On the GPU, with ids and offsets of these types."""
+        """Return the graph on the GPU, with ids and offsets of these types."""
 
         def moved(rows: Adjacency) -> Adjacency:
             return Adjacency(
@@ -90,7 +90,7 @@ class Case:
         return GatherView(into, out, weights, cupy.asarray(host.degrees))
 
     def run(self, run: Callable[..., Run], view: GatherView, **changes: Any) -> None:
-        """Runs it by an engine's method, and compares what it comes to."""
+        """Run the program by an engine's method, and compare its result."""
         asynchronous = changes.get("asynchronous", False)
         limit = None if asynchronous else STEPS
         options = replace(self.options, **({"max_iterations": limit, "trace": True} | changes))
@@ -117,12 +117,12 @@ def _rows(
 
 @functools.cache
 def cases() -> dict[str, Case]:
-    """By the names of their programs."""
+    """Return the cases by the names of their programs."""
     return {case.program.name: case for case in _cases()}
 
 
 def _cases() -> Iterator[Case]:
-    """The four that are shipped, a maximum with signs, and a sum with a function for everything else."""
+    """Yield the four shipped programs, a maximum with signs, and a sum that defines every function."""
     directed, symmetric = rows_of_all_lengths(False), rows_of_all_lengths(True)
     for name in QUESTIONS:
         graph = directed if name in ("bfs", "pagerank") else symmetric

@@ -1,4 +1,4 @@
-"""The search on a grid of ranks: each kernel by itself, and whole searches by ranks that share the GPU."""
+"""The search on a grid of ranks: each kernel alone, and whole searches by ranks that share the GPU."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.engines.multigpu.numpy_work import NumpyWork
 
 N_FROM, BLOCK, N_BLOCKS = 96, 64, 3
 N_TO = BLOCK * N_BLOCKS
-HUB = 40  # of half of the edges, and target of as many
-DEADLINE = 600.0  # seconds; under a sanitizer the other ranks' kernels are compiled and run slowly
+HUB = 40  # source of half of the edges, and target of as many
+DEADLINE = 600.0  # seconds; under a sanitizer the other ranks' kernels compile and run slowly
 PLAIN = NumpyWork()
 OPTIONS: tuple[dict[str, Any], ...] = (
     {"exchange": "list"},
@@ -32,7 +32,7 @@ def on_host(array: Any) -> np.ndarray:
 
 
 def listed(blocks: list[Any]) -> list[list[int]]:
-    """Return what each block holds, in order."""
+    """Return the contents of each block, in order."""
     return [sorted(on_host(offsets).tolist()) for offsets in blocks]
 
 
@@ -42,7 +42,7 @@ def reach_of(xp: Any, keep: bool) -> Reach:
 
 
 def check_following(work: LocalWork, edge_bits: int, keep: bool) -> None:
-    """Follow the edges of one frontier after the other, from both of their ends."""
+    """Follow the edges of successive frontiers, from both of their ends."""
     rng = np.random.default_rng(7)
     u, v = rng.integers(0, N_FROM, 4000), rng.integers(0, N_TO, 4000)
     u[::2], v[1::2] = HUB, HUB
@@ -72,7 +72,7 @@ def check_following(work: LocalWork, edge_bits: int, keep: bool) -> None:
 
 
 def check_settling(work: LocalWork, keep: bool) -> None:
-    """Visit what overlapping messages tell, and bring each into either form."""
+    """Visit the vertices of overlapping messages, and convert each message to either form."""
     rng = np.random.default_rng(5)
     told = [(rng.choice(BLOCK, k, replace=False).astype(np.int32), 10 + k) for k in (9, 0, 40, BLOCK)]
 

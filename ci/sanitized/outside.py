@@ -14,12 +14,12 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.memory.budget import Budget
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree
 
-VERTEX_BYTES = 16  # that a build takes
-ROOM = (60_000, 600_000)  # for edges: little, and more
+VERTEX_BYTES = 16  # bytes that a build takes per vertex
+ROOM = (60_000, 600_000)  # bytes for edges: few, and more
 
 
 class Outside:
-    """Pinned memory, and a budget for the device's."""
+    """Pinned memory, and a budget for device memory."""
 
     cut = staticmethod(page_rows)
 
@@ -32,7 +32,7 @@ class Outside:
 
 
 def built(graph: Graph, engine: CudaEngine, room: int, transpose: bool = False) -> Adjacency:
-    """The rows, with the weight u + v / 1024 beside each edge: any order of repeated edges is the same."""
+    """Build the rows with weights u + v / 1024, for which the order of repeated edges is irrelevant."""
     view = GraphView(graph, engine, 2)
 
     def chunks():
@@ -55,7 +55,7 @@ def built(graph: Graph, engine: CudaEngine, room: int, transpose: bool = False) 
 
 
 def check_outside(graph: Graph, engine: CudaEngine, room: int) -> None:
-    """Searches that read all of the columns over the bus, and only a part of them."""
+    """Check searches that read all of the columns over the bus, and only a part of them."""
     out = built(graph, engine, room)
     into = out if graph.symmetric else built(graph, engine, room, transpose=True)
     sources = [0, graph.n - 1]
@@ -71,12 +71,12 @@ def check_outside(graph: Graph, engine: CudaEngine, room: int) -> None:
             check_tree(graph, sources, found.distance.get(), found.predecessor.get())
         each = engine.bfs_each(view, cupy.asarray(sources), BfsOptions())
         assert np.array_equal(each.distance.get(), np.array([graph.distance([s]) for s in sources]))
-    cupy.cuda.runtime.deviceSynchronize()  # before the host memory goes
+    cupy.cuda.runtime.deviceSynchronize()  # before the host memory is freed
 
 
 def run() -> None:
     print("outside the GPU's memory", flush=True)
-    engine = CudaEngine(least_pull=0)  # turns by the ratio alone: these graphs are small
+    engine = CudaEngine(least_pull=0)  # switches by the ratio alone, since these graphs are small
     for name in ("star", "directed", "undirected", "loops"):
         for room in ROOM:
             check_outside(GRAPHS[name], engine, room)

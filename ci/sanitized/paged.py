@@ -13,7 +13,7 @@ from .cases import STEPS, Case, cases
 
 
 def check_pages(case: Case, engine: CudaEngine) -> None:
-    """Pages read where they lie, copied, and left out; many and few."""
+    """Check pages that are read in place, copied, and skipped; many and few."""
     pinned = in_pinned_memory(engine, case.host)
     for mode in ("pull", "notify"):
         case.run(engine.run, in_pages(pinned, 5), mode=mode)
@@ -24,13 +24,13 @@ def check_pages(case: Case, engine: CudaEngine) -> None:
 
 
 def check_staged(case: Case, engine: CudaEngine) -> None:
-    """Pages that threads read into pinned buffers, as from files; the CPU marks whom they notify."""
+    """Check pages that threads read into pinned buffers, as from files; the CPU marks notified vertices."""
     for mode in ("pull", "notify"):
         case.run(engine.run, in_pages(case.host, 5), mode=mode, max_iterations=2)
 
 
 def check_budget(case: Case, engine: CudaEngine) -> None:
-    """From the smallest budget on that is not refused; what it leaves keeps pages."""
+    """Check budgets from the smallest that is not refused; the rest of the budget caches pages."""
     pinned = in_pinned_memory(engine, case.host)
     limit, enough = 300_000, 0
     while enough < 2:
@@ -46,7 +46,7 @@ def check_budget(case: Case, engine: CudaEngine) -> None:
 
 
 def check_hybrid(case: Case, engine: CudaEngine) -> None:
-    """Both processors take pages in every iteration; then the CPU alone in every second."""
+    """Check runs whose pages both processors share, and one whose second iteration is the CPU's alone."""
     pinned = in_pinned_memory(engine, case.host)
     for alone in ([False] * STEPS, [False, True, False]):
         with patch.object(Dispatcher, "alone", side_effect=alone):

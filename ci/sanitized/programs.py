@@ -1,4 +1,4 @@
-"""Vertex programs in the GPU's memory: row by row, by shards, pushed; their plain kernels; shortest trees."""
+"""Vertex programs in GPU memory: by rows, by shards, and pushed; their plain kernels; shortest-path trees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_in_memory(case: Case, engine: CudaEngine) -> None:
 
 
 def check_plain_kernels(case: Case) -> None:
-    """A thread for each row, and one for each active vertex."""
+    """Check kernels with one thread for each row, and one for each active vertex."""
     for plain in (plain_pull, plain_push):
         state = start(case.program, case.graph.n, case.first, case.active, cupy)
         running = ResidentExecutor(case.device(), case.program, state, case.options).state
@@ -38,7 +38,7 @@ def check_plain_kernels(case: Case) -> None:
 
 
 def check_wide(case: Case, engine: CudaEngine) -> None:
-    """64-bit offsets, and 64-bit ids with them."""
+    """Check 64-bit offsets, with 32-bit and with 64-bit ids."""
     for vertex in ("int32", "int64"):
         view = case.device(vertex, "int64")
         for mode in ("pull", "notify", "push"):
@@ -47,7 +47,7 @@ def check_wide(case: Case, engine: CudaEngine) -> None:
 
 
 def check_shortest_trees(engine: CudaEngine) -> None:
-    """The smallest of the nearer vertices that explain a distance, for integer and real weights."""
+    """Check that predecessors are the smallest nearer vertices that explain a distance, for both weights."""
     graph = rows_of_all_lengths(True)
     for weight, dtype in (("float32", "float64"), ("int32", "int64")):
         program, first, active, options = question("sssp", graph, dtype)

@@ -1,4 +1,4 @@
-"""Searches and what surrounds them, over graphs in the GPU's memory."""
+"""Searches and the steps around them, over graphs in GPU memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXTRA = {
 
 
 def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None:
-    """Every variant, batch, tree and path on one graph, with ids and offsets of so many bits."""
+    """Check every variant, batch, tree and path on one graph, with ids and offsets of these bit widths."""
     view = GraphView(graph, engine)
     for name in ("out", "into"):
         view.__dict__[name] = _widened(getattr(view, name), *bits)
@@ -54,7 +54,7 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
 
 
 def check_answers(graph: Graph, engine: CudaEngine) -> None:
-    """Columns of an answer, look-ups and the predecessors that an order tells, for ids of every form."""
+    """Check answer columns, look-ups and predecessors found from an order, for ids of every form."""
     view = GraphView(graph, engine)
     found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
     distance, predecessor = found.distance.get(), found.predecessor.get()
@@ -89,7 +89,7 @@ def check_answers(graph: Graph, engine: CudaEngine) -> None:
 
 
 def check_resident(graph: Graph, engine: CudaEngine) -> None:
-    """A search that reads a part of its edges from an array of their own."""
+    """Check a search that reads a part of its edges from a separate array."""
     view = GraphView(graph, engine)
     for name in ("out", "into"):
         rows = getattr(view, name)
@@ -107,7 +107,7 @@ def _widened(adjacency: Adjacency, vertex_bits: int, edge_bits: int) -> Adjacenc
 
 
 def check_builds(graph: Graph, engine: CudaEngine) -> None:
-    """Rows built of several chunks: in one sort, in ranges of rows, with 64-bit ids."""
+    """Check rows built from several chunks: in one sort, in ranges of rows, with 64-bit ids."""
     view = GraphView(graph, engine, 3)
     built = (
         build_adjacency(view.chunks, graph.n, symmetric=graph.symmetric),
@@ -121,7 +121,7 @@ def check_builds(graph: Graph, engine: CudaEngine) -> None:
 
 
 def run() -> None:
-    engine = CudaEngine(least_pull=0)  # turns by the ratio alone: these graphs are small
+    engine = CudaEngine(least_pull=0)  # switches by the ratio alone, since these graphs are small
     for name, graph in (GRAPHS | EXTRA).items():
         print(name, flush=True)
         check_graph(graph, engine, (32, 32))

@@ -1,10 +1,10 @@
-"""The command line: `rapids-trav bfs`, `paths`, `khop`, `components`, `sssp`, `pagerank`, `save`, `graph500`
-and `doctor`.
+"""Entry point of the command line: `rapids-trav bfs`, `paths`, `khop`, `components`, `sssp` and others.
 
-Exit codes: 0 answered, 1 the question could not be answered (an unknown id, a malformed file), 2 it was put
-wrongly (an unknown option, a result that cannot be written where it should), 130 interrupted, 141 the reader
-of the output has gone.  Messages go to the standard error, results to a file or, with `--output -`, to the
-standard output.
+The other commands are `pagerank`, `save`, `graph500` and `doctor`.
+
+Exit codes: 0 success; 1 no answer was possible (an unknown id, a malformed file); 2 wrong usage (an unknown
+option, a result that cannot be written to its destination); 130 interrupted; 141 the reader of the output has
+closed it.  Messages go to standard error, results to a file or, with `--output -`, to standard output.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from rapids_trav.errors import TravError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     replace_closed()
     sys.exit(run(arguments))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code, with every error said in one sentence."""
+    """Run the command line, report every error in one sentence, and return the exit code."""
     try:
-        from rapids_trav.cli.commands import app  # takes a second, in which it may be interrupted
+        from rapids_trav.cli.commands import app  # takes a second, and may be interrupted meanwhile
 
-        # Not `app.main`, which ends the process by itself when a pipe breaks.
+        # Not `app.main`, which ends the process itself when a pipe breaks.
         words = list(sys.argv[1:] if arguments is None else arguments)
         with app.make_context("rapids-trav", words) as context:
             code = app.invoke(context)
@@ -38,14 +38,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as error:
-        if type(error) is click.UsageError:  # ours; the others are click's own, and speak of its options
+        if type(error) is click.UsageError:  # ours; others are click's and name its options
             error = click.UsageError(_worded(error.message), error.ctx)
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:
-        drop_output()  # the reader has gone, as `head` does
+        drop_output()  # the reader has closed the pipe, as `head` does
         return 128 + signal.SIGPIPE
     except TravError as error:
         return _say(_worded(str(error)), 1)
@@ -60,11 +60,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _worded(message: str) -> str:
-    """Return what the library says, with options as they are written on the command line."""
+    """Return a message of the library with options spelled as on the command line."""
     from rapids_trav.cli.commands import app
     from rapids_trav.cli.wording import on_command_line, options_of
 
-    message = message.replace("\n", "\\n").replace("\r", "\\r")  # of a word that was typed
+    message = message.replace("\n", "\\n").replace("\r", "\\r")  # line breaks in a word that was typed
     return on_command_line(message, options_of(app.commands.values()))
 
 

@@ -1,4 +1,4 @@
-"""Checks before the work: of options that mean nothing, and of files that cannot or must not be written."""
+"""Checks before the work starts: invalid options, and files that cannot or must not be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_TEXT = ("delimiter", "header", "string_ids")
 
 @contextmanager
 def wrong_option() -> Iterator[None]:
-    """Report what the library refuses within as an option that was put wrongly."""
+    """Report errors that the library raises within the block as wrong usage."""
     try:
         yield
     except TravError as error:
@@ -26,7 +26,7 @@ def wrong_option() -> Iterator[None]:
 
 
 def check_files(edges: str, output: str | None, picture: str | None = None) -> None:
-    """Refuse a name that cannot be written, or that is a file of the edges."""
+    """Refuse an output name that cannot be written, or that is a file of the edges."""
     if "" in (output, picture):
         raise click.UsageError("The name of a file to write is empty: name one, or leave the option out.")
     with wrong_option():
@@ -34,7 +34,7 @@ def check_files(edges: str, output: str | None, picture: str | None = None) -> N
             check_output(output)
         if picture:
             from rapids_trav import (
-                plot,  # matplotlib takes half a second, which no other question has to wait for
+                plot,  # importing matplotlib takes half a second, which other commands avoid
             )
 
             plot.check_picture(picture)
@@ -46,14 +46,14 @@ def check_files(edges: str, output: str | None, picture: str | None = None) -> N
 
 
 def check_apart(output: str | None, other: str | None, option: str) -> None:
-    """Refuse a second result where the first one goes."""
+    """Refuse a second result with the same destination as the first."""
     places = [name if name == "-" else Path(name).resolve() for name in (output, other) if name is not None]
     if len(places) == 2 and places[0] == places[1]:
         raise click.UsageError(f"{option} {other} is where --output goes: write to another place.")
 
 
 def check_edge_options(delimiter: str | None, memory_limit: str | None, spill: str | None) -> None:
-    """Refuse options of the edges that mean nothing, whatever the edges are."""
+    """Refuse invalid options of the edges before the edges are read."""
     with wrong_option():
         check_delimiter(delimiter)
         BuildOptions(memory_limit=memory_limit, spill=spill)

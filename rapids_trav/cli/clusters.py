@@ -22,17 +22,17 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.io.formats import COMPRESSIONS, guess_format
 from rapids_trav.io.text import TextLayout, find_layout, id_columns_of, parse_rows
 
-BLOCK = "64MiB"  # of text for each partition
-SAMPLE = "256 KiB"  # of text that tells the kinds of columns
+BLOCK = "64MiB"  # text for each partition
+SAMPLE = "256 KiB"  # text from which the types of the columns are found
 WAIT = 10.0  # seconds to wait for the scheduler
 
 
 @contextmanager
 def connected(scheduler: str) -> Iterator[Client]:
-    """Connect with a scheduler; within, its cluster is the one that computes Dask frames."""
+    """Connect to a scheduler; within the block, its cluster computes Dask frames."""
     try:
-        with suppress(NotImplementedError):  # of addresses within a process, which have no port
-            get_address_host_port(scheduler)  # a client of none that can be one would linger for long
+        with suppress(NotImplementedError):  # addresses within a process have no port
+            get_address_host_port(scheduler)  # a client of an invalid address would wait for a long time
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise TravError(
@@ -44,12 +44,12 @@ def connected(scheduler: str) -> Iterator[Client]:
 
 
 def engine_of(client: Client, asked: str = "auto") -> str:
-    """Return the engine of the workers: "cuda" if each has a GPU with the packages that use it, else "cpu".
+    """Return the engine of the workers: "cuda" if each has a GPU and its packages, else "cpu".
 
     Raises
     ------
     click.UsageError
-        If "cuda" is asked for, and not every worker has what it needs.
+        If "cuda" is requested and not every worker has a GPU and its packages.
     """
     if asked == "cpu":
         return asked
@@ -71,7 +71,7 @@ def read(
     header: bool | None,
     string_ids: bool,
 ) -> Frame:
-    """Return the Dask frame of a file or a folder of Parquet, which all workers reach."""
+    """Return the Dask frame of a file or Parquet folder that all workers can read."""
     backend = "cudf" if engine == "cuda" else "pandas"
     with dask.config.set({"dataframe.backend": backend, "dataframe.convert-string": False}):
         if format_ == "parquet":
@@ -85,7 +85,7 @@ def read(
 
 
 def _text(path: Path, layout: TextLayout, ids: list[str], string_ids: bool) -> Frame:
-    """Return the Dask frame of a text, a partition for each block of it; a compressed one has one block."""
+    """Return the Dask frame of a text, with a partition for each block; compressed text is one block."""
     size = None if path.suffix in COMPRESSIONS else BLOCK
     sample, [blocks] = read_bytes(
         str(path), delimiter=b"\n", blocksize=size, sample=SAMPLE, compression="infer"
@@ -109,7 +109,7 @@ def _block(
     skip: int,
     kinds: dict[str, str] | None,
 ) -> pd.DataFrame:
-    """Parse a block of whole lines, whose ids are of the same kinds in every block."""
+    """Parse a block of whole lines, and check that its ids have the same kinds as in every block."""
     try:
         frame = parse_rows(io.BytesIO(block), layout, skip, ids, string_ids)
     except (ValueError, Warning) as error:

@@ -1,4 +1,4 @@
-"""`rapids-trav doctor`: the report of `rapids_trav.doctor` as tables."""
+"""The command `rapids-trav doctor`: prints the report of `rapids_trav.doctor` as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that say where the edges are and how to read them, and the graph that they make."""
+"""Options that locate and describe the edges, and the graph made from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from rapids_trav.storage.build_options import BuildOptions
 
 
 def _not_empty(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Refuse an empty name, which would be the current folder's."""
+    """Refuse an empty name, which would mean the current folder."""
     if not value:
         raise click.UsageError(
             "EDGES is empty: name a file, a folder, or a graph that comes with the package."
@@ -88,7 +88,7 @@ EDGE_OPTIONS = (
         help="Folder for what goes into files, by default that for temporary files.",
     ),
 )
-# What a saved graph knows by itself.
+# Options that describe files; a saved graph stores these properties.
 OF_FILES = ("src", "dst", "directed", "format_", "delimiter", "header", "string_ids")
 
 
@@ -101,13 +101,13 @@ def edge_options(command: Callable) -> Callable:
 
 @dataclass(frozen=True)
 class OpenGraph:
-    """A graph with what the command line knows of it.
+    """A graph with the properties that the command line needs.
 
     Attributes
     ----------
     graph : Graph
     name : str
-        As the caller gave it.
+        The name that the caller gave.
     engine : {"cpu", "cuda"}
     id_readers : list of IdReader
         One for each id column.
@@ -285,7 +285,7 @@ def _engine_with(variant: str, engine: str) -> str:
 
 
 def _stream_as_file(edges: str, format_: str) -> Path:
-    """Copy what comes through a pipe into a file, to be read more than once until the command ends."""
+    """Copy the data of a pipe to a file, which can be read repeatedly until the command ends."""
     if format_ == "auto":
         raise click.UsageError(f"EDGES {edges} does not tell its format: name it with --format.")
     folder = click.get_current_context().with_resource(tempfile.TemporaryDirectory())
@@ -304,9 +304,9 @@ def _opened(edges: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _ends(source: Frame | Path, src: Sequence, dst: Sequence) -> tuple[list, list]:
-    """Return the columns of both ends: those named, or the usual ones."""
+    """Return the columns of both ends: those named, or those with usual names."""
     if isinstance(source, Path):
-        read_schema(source)  # refuses what is not Parquet
+        read_schema(source)  # refuses files that are not Parquet
     opened = open_edges(source)
     if not src and (found := usual_ends([str(name) for name in opened.columns])):
         src, dst = ([name] for name in found)

@@ -1,4 +1,4 @@
-"""`rapids-trav graph500`: the benchmark's keys and a short summary."""
+"""The command `rapids-trav graph500`: prints the benchmark's keys and a short summary."""
 
 from __future__ import annotations
 

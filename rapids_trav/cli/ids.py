@@ -25,7 +25,7 @@ SEVERAL = "Several columns: a,b; a value with a comma in double quotes: '\"a,b\"
 
 @dataclass(frozen=True)
 class IdReader:
-    """Reads the ids of one column: `parse` gives the value that a text means, `what` says what it must be."""
+    """Reader of the ids of one column: `parse` converts a text to its value, `what` describes valid ids."""
 
     parse: Callable[[str], Hashable]
     what: str
@@ -87,7 +87,7 @@ def _reader(dtype: Dtype, example: object) -> IdReader:
 
 
 def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:
-    """Read a time; without a zone it is in that of the ids."""
+    """Read a time; without a time zone it is in that of the ids."""
     time = pd.Timestamp(text)
     if zone is None and time.tzinfo is not None:
         raise ValueError(text)
@@ -95,7 +95,7 @@ def _time(text: str, zone: tzinfo | None) -> pd.Timestamp:
 
 
 def check_types(path: Path, src: list[str], dst: list[str]) -> None:
-    """Refuse Parquet columns of lists and structs, which name no vertices."""
+    """Refuse Parquet columns of lists and structs, which cannot be ids."""
     schema = read_schema(path)
     for name in (*src, *dst):
         if pa.types.is_nested(schema.field(name).type):
@@ -106,7 +106,7 @@ def check_types(path: Path, src: list[str], dst: list[str]) -> None:
 
 
 def check_ids(frame: Frame, src: list[str], dst: list[str]) -> None:
-    """Refuse text that is read as something else than ids of one kind, with the option that helps."""
+    """Refuse text columns that do not hold ids of one kind; the error names the option that helps."""
     for pair in zip(src, dst, strict=True):
         kinds = {_kind(frame[name]) for name in pair}
         problem = next((f"hold {kind}" for kind in ("true and false", "fractions") if kind in kinds), None)
@@ -122,7 +122,7 @@ def check_ids(frame: Frame, src: list[str], dst: list[str]) -> None:
 
 
 def _mixture(words: Series) -> str:
-    """Return what stands in a column that is read as words, beside a column of numbers."""
+    """Describe a column that was read as words, beside a column of numbers."""
     whole = words.astype(str).str.match(r"[+-]?[0-9]+$")
     if bool(whole.all()):
         return LARGE

@@ -1,6 +1,7 @@
-"""Options of the command line, derived from the classes that define those of the library.
+"""Options of the command line, derived from the classes that define the library's options.
 
-Defaults and choices come from there; here are the words and what only a command line has.
+Defaults and choices come from those classes; this module adds the help texts and the parts that only a
+command line has.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ import click
 
 from rapids_trav.tuning import BuildTuning, RunTuning, SearchTuning
 
-Given = Any  # the value of an option, as click makes it
+Given = Any  # the value of an option, as click passes it
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def derived(
     kind: type, name: str, *short: str, help: str | None = None, **settings: Given
 ) -> Callable[[Command], Command]:
-    """Return the decorator that gives a command the option `name` of a class of options.
+    """Return a decorator that gives a command the option `name` of an options class.
 
-    Its default is that of the class, and its choices are those of a `Literal`; one that is False or True
-    becomes a flag, with `--no-` before its name where the default is True.  `settings` go to `click.option`.
+    Its default is that of the class, and its choices are those of a `Literal`.  An option that is False or
+    True by default becomes a flag, with `--no-` before its name where the default is True.  `settings` go to
+    `click.option`.
     """
     default = default_of(kind, name)
     spelled = f"--{name.replace('_', '-')}"
@@ -49,7 +51,7 @@ def default_of(kind: type, name: str) -> object:
 
 
 def choices_of(kind: type, name: str) -> tuple[str, ...]:
-    """Return what an option may be, if its type is a `Literal`, or that or None; else nothing."""
+    """Return the choices of an option whose type is a `Literal`, optional or not; else an empty tuple."""
     hint = get_type_hints(kind)[name]
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     literal = [part for part in kinds if get_origin(part) is Literal]
@@ -58,13 +60,13 @@ def choices_of(kind: type, name: str) -> tuple[str, ...]:
 
 
 def taken(kind: type, given: dict[str, Given]) -> dict[str, Given]:
-    """Take from what a command is given, and return, the options of one class."""
+    """Remove the options of one class from those given to a command, and return them."""
     return {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
 
 
 def tuning_of(
     kind: type[BuildTuning | SearchTuning | RunTuning], given: dict[str, Given]
 ) -> dict[str, Given] | None:
-    """Take from what a command is given, and return, the settings of one class; None for none."""
+    """Remove the settings of one class from those given to a command; return them, None if there are none."""
     named = {name: value for name, value in taken(kind, given).items() if value is not None}
     return named or None

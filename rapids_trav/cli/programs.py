@@ -1,4 +1,4 @@
-"""The questions that vertex programs answer: `components`, `sssp` and `pagerank`."""
+"""The commands that run vertex programs: `components`, `sssp` and `pagerank`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.utilities.progress import PageProgress
 from rapids_trav.utilities.sizes import readable
 
-SHOWN = 10  # components, or vertices, that a summary lists
+SHOWN = 10  # components or vertices listed in a summary
 RUNNING = "Running (the first run of a new installation compiles)"
 
 _where = derived(IterationOptions, "where", help=f"Use only edges where this is true: {CONDITION}")
@@ -53,7 +53,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
 def run_options(command: Callable) -> Callable:
-    """Decorate a command with what all of these take."""
+    """Decorate a command with the options common to these commands."""
     for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _schedule, _trace, _where):
         command = option(command)
     return edge_options(command)
@@ -110,7 +110,7 @@ def _run(
     options: dict[str, Given],
     summary: Callable[[pd.DataFrame], list[str]],
 ) -> None:
-    """Ask, show and write, with the pages that are streamed on the way."""
+    """Run the program, with progress in streamed pages, then show and write the result."""
     check_files(options["edges"], output, picture)
     asked = taken(kind, options)
     shown = asked["trace"]

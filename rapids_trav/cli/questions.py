@@ -1,4 +1,4 @@
-"""The questions: `bfs`, `paths` and `khop`."""
+"""The search commands: `bfs`, `paths` and `khop`."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def bfs(
         options = taken(SearchOptions, given) | {"tuning": tuning_of(SearchTuning, given)}
         SearchOptions(**options)
     opened = open_graph(variant=options["variant"], **given)
-    options["trace"] = trace = options["trace"] and not (quiet and picture is None)  # it would not be seen
+    options["trace"] = trace = options["trace"] and not (quiet and picture is None)  # else it is not shown
     options["targets"] = opened.ids(target, "--target") or None
     sources = opened.ids(source, "--source")
     if trace:
-        _ask(opened.graph.bfs, sources, **options)  # compiles and loads, which is not part of a level
+        _ask(opened.graph.bfs, sources, **options)  # compiles and loads before levels are timed
     answer, took = _ask(opened.graph.bfs, sources, **options)
     result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
     searches = len(source) if options["mode"] == "each" else 1
@@ -227,7 +227,7 @@ def write(result: Frame, output: str | None) -> None:
 
 
 def _by_target(result: Frame) -> list[tuple[str, list[str]]]:
-    """Return each target with the vertices on its path; none if it was not reached."""
+    """Return each target with the vertices on its path, which are none if it was not reached."""
     target = names(result, "target")
     vertex = names(result[result["step"].notna()], "vertex")
     return [

@@ -21,13 +21,13 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
 
 BAR_WIDTH = 24
-NUMBERS_WIDTH = 46  # about what the other columns take
-MOST_ROWS = 40  # a longer table is shown from both ends
+NUMBERS_WIDTH = 46  # approximate width of the other columns
+MOST_ROWS = 40  # longer tables show only both ends
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        raise  # rich would leave with 1; the command line has a code for it
+        raise  # rich would exit with 1; the command line has its own exit code
 
 
 def console(stderr: bool = False) -> Console:
@@ -41,7 +41,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def progress(task: str) -> AbstractContextManager:
-    """Show a spinner with the time on standard error if that is a terminal."""
+    """Show a spinner and the elapsed time on standard error if that is a terminal."""
     screen = console(stderr=True)
     if not screen.is_terminal:
         return nullcontext()
@@ -58,8 +58,9 @@ def progress(task: str) -> AbstractContextManager:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what takes a step's name, how many are done and of how many: a bar with the time, on the standard
-    error of a terminal; nothing elsewhere.
+    """Yield a function that shows progress, given a step's name, the number done and the total.
+
+    It draws a bar with the time on standard error if that is a terminal, else nothing.
     """
     screen = console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -76,7 +77,7 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def level_counts(result: Frame, n_vertices: int | None = None) -> pd.DataFrame:
-    """Count vertices by distance: `distance`, `vertices`, `cumulative`; a null is "unreached".
+    """Count vertices by distance: `distance`, `vertices`, `cumulative`; null means unreached.
 
     With `n_vertices`, vertices that the result leaves out count as unreached.
     """
@@ -134,7 +135,7 @@ def _ends(frame: pd.DataFrame) -> list:
 def _cell(name: str, value: float | str | None) -> str:
     if isinstance(value, str) or pd.isna(value):
         return str(value) if isinstance(value, str) else ""
-    if name == "residual":  # which falls by powers of ten
+    if name == "residual":  # residuals fall by powers of ten
         return f"{value:.2e}"
     return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 

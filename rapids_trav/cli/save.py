@@ -1,4 +1,4 @@
-"""`rapids-trav save`: edges into the folder of a graph, which the other commands open in no time."""
+"""The command `rapids-trav save`: saves a graph as a folder, which the other commands open at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that are closed, or that go nowhere any more."""
+"""Handling of standard streams that are closed, or whose reader has gone."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sys
 
 
 def replace_closed() -> None:
-    """Put the null device in place of each standard stream that was closed before the start.
+    """Replace each standard stream that was closed before the start by the null device.
 
-    Otherwise the next file that is opened has its number, and what is printed goes into that file.  Reading
-    the input and writing the output then fail, as they do on a closed stream; messages go nowhere.
+    Otherwise the next file to be opened gets its number, and printed text goes into that file.  Reading the
+    input and writing the output then fail, as they do on a closed stream; messages are discarded.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r")
@@ -22,6 +22,6 @@ def replace_closed() -> None:
 
 
 def drop_output() -> None:
-    """Write nothing more to the standard output, not even at exit."""
-    with contextlib.suppress(OSError, ValueError):  # it is not a file of the system's
+    """Write nothing more to standard output, not even at exit."""
+    with contextlib.suppress(OSError, ValueError):  # standard output is not a file of the system
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

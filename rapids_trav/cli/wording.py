@@ -1,4 +1,4 @@
-"""Messages of the library about its options, in the words of the command line."""
+"""Rewording of the library's messages, with options spelled as on the command line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 import click
 
-# Arguments of Python that are called otherwise on the command line.
+# Arguments of Python that have another name on the command line.
 RENAMED = {"sources": "--source", "targets": "--target", "seeds": "--seed"}
 # Options whose name means something else in Python.
 OTHERS = {"vertices", "output", "quiet"}
-# Names that stand for the option without a `=` as well, like all with an underscore: they are not words.
+# Names that mean the option even without a `=`, as do all with an underscore: they are not words.
 NO_WORDS = {"tol"}
 
-# What helps in Python alone, and what to say instead.
+# Advice that only Python users can follow, and its replacement.
 REPHRASED = (
     (r"\ban edge or graph\(vertices=\.\.\.\) holds it", "an edge holds it"),
     (r"[,:] for example (?:with |after |edges\[)[^;]*(?=\.$)", ""),
@@ -35,7 +35,7 @@ _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^]]*\]|[\d.,]+ [kMGT]?B\b|\.\.\.|[\w/+-]+(?:\.\
 
 
 def options_of(commands: Iterable[click.Command]) -> dict[str, str]:
-    """Return how each option is written, by its name in Python."""
+    """Return the spelling of each option on the command line, by its name in Python."""
     options = dict(RENAMED)
     for command in commands:
         for parameter in command.params:
@@ -52,7 +52,7 @@ def rephrased(message: str) -> str:
 
 
 def on_command_line(message: str, options: dict[str, str]) -> str:
-    """Write options of a message as they are typed: `memory_limit='8GB'` as `--memory-limit 8GB`."""
+    """Rewrite options in a message as they are typed: `memory_limit='8GB'` as `--memory-limit 8GB`."""
     message = rephrased(message)
     names = "|".join(sorted(options, key=len, reverse=True))
 

@@ -1,4 +1,4 @@
-"""Real graphs that come with the package; `data/README.md` says where each is from."""
+"""Real graphs that come with the package; `data/README.md` gives their sources."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io import read_edges
 
-#: Names that `load`, `path` and the command line take, and whether the edges have a direction.
+#: Names that `load`, `path` and the command line take, and whether the edges are directed.
 DIRECTED = {"facebook": False, "twitter-ego": False, "citations-hepph": True}
 
 
 def names() -> list[str]:
-    """Names of the shipped graphs."""
+    """Return the names of the shipped graphs."""
     return list(DIRECTED)
 
 

@@ -1,1 +1,1 @@
-"""Where rows of edges come from: frames, functions, Parquet and Dask."""
+"""Sources of edge rows: frames, functions, Parquet and Dask."""

@@ -1,4 +1,4 @@
-"""Edges in arrays: pairs of arrays, and sparse matrices of SciPy."""
+"""Edges given as arrays: pairs of arrays, and sparse matrices of SciPy."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from rapids_trav.errors import TravError, type_name
 from rapids_trav.frames.columns import Frame, Values
 from rapids_trav.frames.libraries import library_of
 
-NAMES = ("src", "dst", "weight")  # columns of the frame that arrays become
+NAMES = ("src", "dst", "weight")  # columns of the frame made from arrays
 
 
 def is_array(obj: object) -> bool:
-    """Return whether this is an array or a column: NumPy's, CuPy's, or one of a frame library."""
+    """Return whether this is an array or a column: of NumPy, CuPy or a frame library."""
     return _kind(obj) is not None
 
 
 def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
-    """Return the frame of two arrays, the ends of the edges, or of three, with the weights.
+    """Make a frame from two arrays (the ends of the edges) or three (with the weights).
 
-    The arrays are not copied, and their indices, if they have any, mean nothing.  The frame is of the library
-    whose columns are among them, else of pandas.
+    The arrays are not copied, and any index of theirs is ignored.  The frame belongs to the library whose
+    columns are among them, else to pandas.
 
     Raises
     ------
     TravError
-        If they are not as long as one another, or have several dimensions.
+        If their lengths differ, or they have several dimensions.
     """
     kinds = [_kind(array) for array in arrays]
     if len(arrays) not in (2, 3) or None in kinds:
@@ -60,22 +60,22 @@ def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
 
 
 def is_matrix(obj: object) -> bool:
-    """Return whether this is a sparse matrix or array of SciPy, which has been imported then."""
+    """Return whether this is a sparse matrix or array of SciPy; only possible once SciPy was imported."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(obj))
 
 
 def adjacency(matrix: Values) -> tuple[Frame, GraphDefaults]:
-    """Return the frame of a square matrix: an edge from the row to the column of each stored entry.
+    """Make a frame from a square matrix, with an edge from the row to the column of each stored entry.
 
-    As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; of a boolean matrix
-    there are none.  Entries that are stored several times are added, as SciPy does; zeros that are stored are
-    edges.  All rows are vertices.
+    As in `scipy.sparse.csgraph`, the graph is directed and the entries are its weights; a boolean matrix
+    gives no weights.  Entries that are stored several times are added, as SciPy does; stored zeros are edges.
+    All rows are vertices.
 
     Raises
     ------
     TravError
-        If it is not square.
+        If the matrix is not square.
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise TravError(

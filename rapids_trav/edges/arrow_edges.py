@@ -1,8 +1,8 @@
-"""Edges in frames that are read through Arrow: polars, pyarrow, DuckDB and anything with Arrow's stream.
+"""Edges in frames that are read through Arrow: polars, pyarrow, DuckDB and any object with an Arrow stream.
 
-The caller's frames are kept, which shares their memory; of a stream, which may be readable only once, a
-table is kept.  Only the columns that are asked for become columns of pandas or cuDF, and rows are taken from
-what is kept: so all other columns come back as they were, whatever pandas makes of their types.
+The caller's frames are kept and share their memory.  A stream, which may be readable only once, is kept as a
+table.  Only the requested columns are converted to pandas or cuDF, and rows are taken from the kept frames,
+so all other columns are returned in their own types, whatever pandas makes of those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rapids_trav.frames.libraries import CudfFrames, PandasFrames, library_of
 
 
 class ArrowEdges(FrameRows):
-    """Frames of one form, which chunks of pandas or cuDF are made of at each reading."""
+    """Frames of one form, converted to chunks of pandas or cuDF at each reading."""
 
     def __init__(self, frames: Sequence[Values], engine: object = "auto") -> None:
         self._form = _common_form(frames)
@@ -37,7 +37,7 @@ class ArrowEdges(FrameRows):
 
     @classmethod
     def of(cls, frame: Values, defaults: GraphDefaults, engine: object) -> ArrowEdges:
-        """Return the source of a frame that was made of something else."""
+        """Return the source for a frame that was made from another kind of object."""
         source = cls([frame], engine)
         source.defaults = defaults
         return source

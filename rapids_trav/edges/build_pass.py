@@ -14,7 +14,7 @@ from rapids_trav.ids.maps import Library
 
 
 class BuildPass:
-    """One pass over the edges: yields the columns of ids, counts rows and checks the weights on the way."""
+    """One pass over the edges that yields the columns of ids, counts rows and checks the weights."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class BuildPass:
 
 
 def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
-    """Return a column of vertices; listed integers, which have no dtype, take the edges' if it fits."""
+    """Return a column of vertices; listed integers, having no dtype, take that of the edges if it fits."""
     column = read_column("vertices", values, library)
     if library.null_count(column):
         raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")
@@ -82,7 +82,7 @@ def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
 
 
 def _weight_dtype(dtype: Dtype) -> np.dtype:
-    """Return which of the engines' four weight types holds the values of a column."""
+    """Return the one of the engines' four weight types that holds the values of a column."""
     dtype = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)

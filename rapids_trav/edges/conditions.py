@@ -1,7 +1,7 @@
-"""Evaluate a condition on a frame of edges, of pandas or of cuDF, with three values: true, false and null.
+"""Evaluation of conditions on a frame of edges, of pandas or cuDF, in three-valued logic.
 
-A comparison with a null is null; `and`, `or` and `not` are those of Kleene, as in SQL.  NaN counts as null.
-Integers are compared exactly, whatever number they are compared with.
+The values are true, false and null.  A comparison with a null is null; `and`, `or` and `not` are those of
+Kleene, as in SQL.  NaN counts as null.  Integers are compared exactly with any number.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OF_OBJECTS = {
 
 
 class Truth(NamedTuple):
-    """A flag for each row that is true, and for each that is false; neither is set where it is null."""
+    """Two flags for each row: true and false; neither is set where the result is null."""
 
     true: Array
     false: Array
@@ -145,7 +145,7 @@ def _integers(sign: str, values: Array, number: float, library: Library) -> Arra
     if isinstance(number, float) and not number.is_integer():
         if sign in ("==", "!="):
             return every if sign == "!=" else none
-        below = sign in ("<", "<=")  # a fraction: below it is up to the integer before
+        below = sign in ("<", "<=")  # below a fraction means up to the integer before it
         sign, number = ("<=", math.floor(number)) if below else (">=", math.ceil(number))
     number, limits = int(number), np.iinfo(values.dtype)
     if number > limits.max:
@@ -157,7 +157,7 @@ def _integers(sign: str, values: Array, number: float, library: Library) -> Arra
 
 def _moment(test: Comparison, left: Series, kind: str, text: str) -> object:
     try:
-        if not re.match(r"\d{4}-\d\d-\d\d", text):  # pandas reads much more, such as "now"
+        if not re.match(r"\d{4}-\d\d-\d\d", text):  # pandas accepts much more, such as "now"
             raise ValueError(text)
         if kind == "date":
             return date.fromisoformat(text)
@@ -197,7 +197,7 @@ def _nulls(column: Series, library: Library) -> Array:
 
 
 def kind_of(column: Series, library: Library) -> str | None:
-    """Return what a column holds: a number, truth, text, time, date or duration; None for anything else."""
+    """Return a column's kind: number, truth, text, time, date or duration; None for anything else."""
     dtype = getattr(getattr(column.dtype, "categories", None), "dtype", column.dtype)
     if isinstance(dtype, pd.ArrowDtype):
         return _kind_of_arrow(dtype.pyarrow_dtype)

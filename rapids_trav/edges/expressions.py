@@ -1,6 +1,6 @@
-"""Conditions on the columns of the edges, as `where` takes them: "weight > 3 and kind == 'road'".
+"""Parser of conditions on the columns of the edges, for `where`: "weight > 3 and kind == 'road'".
 
-A grammar of our own, read by recursive descent; nothing is ever evaluated as Python.
+The grammar is the package's own and is parsed by recursive descent; nothing is ever evaluated as Python.
 
     condition  := conjuncts ("or" conjuncts)*
     conjuncts  := test ("and" test)*
@@ -11,8 +11,8 @@ A grammar of our own, read by recursive descent; nothing is ever evaluated as Py
     column     := a word | `any name in backticks`
     value      := a number | 'text' or "text" | true | false
 
-A quote, or backtick, is doubled inside its own kind.  Dates are written as text, '2026-05-31'.  Words that
-the grammar uses are read in any case of letters.  ``1 < a <= 3`` says what ``1 < a and a <= 3`` does.
+A quote or backtick is doubled inside its own kind.  Dates are written as text, '2026-05-31'.  The words of
+the grammar are case-insensitive.  ``1 < a <= 3`` means ``1 < a and a <= 3``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rapids_trav.errors import TravError, UnknownColumnError, listed, written
 
 WORDS = ("and", "or", "not", "is", "null", "none", "true", "false")
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-DEEPEST = 60  # parentheses and nots within each other
+DEEPEST = 60  # nesting depth of parentheses and nots
 TOKEN = re.compile(
     r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     |(?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*")
@@ -50,13 +50,13 @@ HINTS = {
 
 
 class Column(NamedTuple):
-    """A column by its name."""
+    """A column, by its name."""
 
     name: str
 
 
 class Comparison(NamedTuple):
-    """A column compared with another or with a value."""
+    """A column compared with another column or with a value."""
 
     column: Column
     operator: str
@@ -64,25 +64,25 @@ class Comparison(NamedTuple):
 
 
 class IsNull(NamedTuple):
-    """Whether a column is null."""
+    """Test whether a column is null."""
 
     column: Column
 
 
 class Not(NamedTuple):
-    """What is true where the test is false."""
+    """The negation of a test."""
 
     test: Test
 
 
 class AllOf(NamedTuple):
-    """Tests joined by and."""
+    """Tests joined by `and`."""
 
     tests: tuple[Test, ...]
 
 
 class AnyOf(NamedTuple):
-    """Tests joined by or."""
+    """Tests joined by `or`."""
 
     tests: tuple[Test, ...]
 
@@ -92,7 +92,7 @@ Test = Column | Comparison | IsNull | Not | AllOf | AnyOf
 
 @dataclass(frozen=True)
 class Expression:
-    """A condition; two are equal if they are written alike but for spaces, quotes and needless parentheses.
+    """A parsed condition; two are equal if they differ only in spaces, quotes and needless parentheses.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Expression:
         The condition in its normal form.
     test : Test
     columns : tuple of str
-        Those that it reads.
+        Columns that it reads.
     """
 
     text: str
@@ -112,7 +112,7 @@ class Expression:
 
 
 class Token(NamedTuple):
-    """A piece of the text: its kind, what it says, and the place of its first character."""
+    """A token of the text: its kind, its text, and the position of its first character."""
 
     kind: str
     text: str
@@ -120,14 +120,15 @@ class Token(NamedTuple):
 
 
 def parse(text: str, columns: Sequence[Hashable]) -> Expression:
-    """Read a condition on these columns.
+    """Parse a condition on these columns.
 
     Raises
     ------
     TravError
-        With the place of the first character that does not fit, and what was expected there.
+        If the text is malformed: gives the position of the first character that does not fit, and what was
+        expected there.
     UnknownColumnError
-        If a column is not among those there are.
+        If it names a column that the edges do not have.
     """
     parser = _Parser(text, columns)
     test = parser.condition(0)
@@ -226,7 +227,7 @@ class _Parser:
             self._refuse("a number")
         try:
             value = int(token.text) if token.text.isdigit() else float(token.text)
-        except ValueError:  # of more digits than Python reads
+        except ValueError:  # more digits than Python parses
             value = float("inf")
         if value == float("inf"):
             self._refuse("a number that float64 holds")
@@ -246,7 +247,7 @@ class _Parser:
         return Column(name)
 
     def _takes(self, word: str) -> bool:
-        """Go on behind a word or sign of the grammar, if it is the next."""
+        """Consume a word or sign of the grammar if it is the next token; return whether it was."""
         found = self._token.kind in ("word", "sign") and self._token.text.lower() == word
         if found:
             self._advance()
@@ -274,7 +275,7 @@ class _Parser:
 
 
 def written_out(test: Test) -> str:
-    """Return a test in its normal form, in which the same test is always written the same."""
+    """Return a test in its normal form; equal tests have equal normal forms."""
     if isinstance(test, Column):
         plain = re.fullmatch(r"[^\W\d]\w*", test.name) and test.name.lower() not in WORDS
         return test.name if plain else "`" + test.name.replace("`", "``") + "`"

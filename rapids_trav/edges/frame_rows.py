@@ -1,4 +1,4 @@
-"""What sources of edges have in common: rows and answers as they come, and a graph's defaults."""
+"""Base class of edge sources: rows and answers in the caller's own frames, and defaults of a graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rapids_trav.frames.columns import Array, Frame
 
 
 class GraphDefaults(NamedTuple):
-    """What a graph of these edges is, unless its options say otherwise.
+    """Properties of a graph of these edges, unless its options say otherwise.
 
     Attributes
     ----------
@@ -40,5 +40,5 @@ class FrameRows:
         return frame.take(rows)
 
     def deliver(self, frame: Frame) -> Frame:
-        """Return a result in the kind of frame that came in."""
+        """Convert a result to the kind of frame that the caller passed."""
         return frame

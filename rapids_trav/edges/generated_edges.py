@@ -1,7 +1,7 @@
-"""Edges that a function makes each time they are read, for edge lists that lie nowhere.
+"""Edges that a function generates at each reading, for edge lists that are not stored anywhere.
 
-One frame at a time is in memory.  A graph within a `memory_limit` is built in several readings, one without
-in one; `where` and `khop` read once more.
+One frame at a time is in memory.  A graph within a `memory_limit` is built in several readings, a graph
+without one in a single reading; `where` and `khop` read the edges once more.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ MIXED_LIBRARIES = "The edge frames are of pandas and of cuDF: convert them to on
 
 
 class GeneratedEdges(FrameRows):
-    """An `EdgeSource` over a function without arguments that gives a fresh iterable of frames at each call.
+    """An `EdgeSource` over a function without arguments that returns a new iterable of frames at each call.
 
-    It must give the same edges every time.  Each reading must have as many rows, ends that are vertices of
-    the graph, and its weights; other edges between the same vertices are not told from the first.
+    The function must generate the same edges every time.  Each reading must have the same number of rows, its
+    ends must be vertices of the graph, and it must have the graph's weights.  Other edges between the same
+    vertices are not detected.
     """
 
     library: PandasFrames | CudfFrames
@@ -63,7 +64,7 @@ class GeneratedEdges(FrameRows):
             yield self.library.native(frame)
 
     def _read(self, form: forms.Form, columns: Sequence[Hashable]) -> Iterator[Frame]:
-        """Read frames of polars and the like."""
+        """Yield chunks of frames that are read through Arrow, such as those of polars."""
         for made in self._frames():
             found = None if library_of(made) else forms.form_of(made)
             if found is None or found.name != form.name:
@@ -80,7 +81,7 @@ class GeneratedEdges(FrameRows):
         return taken if self._form is None else self._form.like(self.library.hand_out(taken), self._dtypes)
 
     def count_rows(self) -> int | None:
-        return None  # it takes as long as making them
+        return None  # counting would take as long as generating them
 
     def _frames(self) -> Iterator[Frame]:
         made = self._make()
@@ -99,7 +100,7 @@ def check_columns(frame: Frame, columns: Sequence[Hashable]) -> None:
 
 
 def absent(name: Hashable) -> UnknownColumnError:
-    """Return the error for a column that later frames lack."""
+    """Return the error for a column that a later frame lacks."""
     return UnknownColumnError(
         f"Column {name!r} is in the first edge frame but not in a later one: "
         f"give all of them the same columns."

@@ -1,4 +1,4 @@
-"""Edges in Parquet files, read a few row groups at a time, each file in its own types as frames are."""
+"""Edges in Parquet files, read a few row groups at a time; each file keeps its own types, as frames do."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.dataset import ParquetFileFragment
 
-ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about so many rows
-_INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has kept
+ROWS_PER_READ = 1 << 26  # row groups of a Parquet file are read together up to about this many rows
+_INDEX = re.compile(r"__index_level_\d+__")  # an index that pandas has stored
 
 
 class ParquetEdges(FrameRows):
@@ -48,7 +48,7 @@ class ParquetEdges(FrameRows):
         self._stamps = self._current_stamps()
 
     def _current_stamps(self) -> list[tuple]:
-        """Return what tells of each file whether it is still the same."""
+        """Return the properties of each file that show whether it has changed."""
         infos = self._dataset.filesystem.get_file_info(self._dataset.files)
         return [(info.path, info.type, info.size, info.mtime_ns) for info in infos]
 
@@ -56,7 +56,7 @@ class ParquetEdges(FrameRows):
         return sum(group.num_rows for part in self._fragments() for group in part.row_groups)
 
     def _fragments(self) -> Iterator[ParquetFileFragment]:
-        """Return the files after a check that each is Parquet."""
+        """Yield the files, after a check that each is Parquet."""
         for fragment in self._dataset.get_fragments():
             try:
                 fragment.ensure_complete_metadata()
@@ -98,7 +98,7 @@ class ParquetEdges(FrameRows):
                 frame.index = range(start, start + len(frame))
                 start += len(frame)
                 yield frame
-        if start == 0:  # of files without rows the columns and their types still count
+        if start == 0:  # files without rows still give columns and types
             table = self._dataset.schema.empty_table().select(columns)
             yield self.library.from_arrow(table)
 
@@ -117,7 +117,7 @@ class ParquetEdges(FrameRows):
 
 
 def _columns(schema: pa.Schema) -> list[str]:
-    """Names of the columns of the edges; an index is not one of them."""
+    """Return the names of the edge columns, without any stored index."""
     return [name for name in schema.names if not _INDEX.fullmatch(name)]
 
 
@@ -126,7 +126,7 @@ def _unreadable(name: str, error: Exception) -> TravError:
 
 
 def _batches(fragment: ParquetFileFragment, most_rows: int) -> Iterator[list[int]]:
-    """Row groups of a file, together while they are few rows."""
+    """Yield the row groups of a file in batches of up to about `most_rows` rows."""
     batch: list[int] = []
     rows = 0
     for group in fragment.row_groups:

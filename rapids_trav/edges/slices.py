@@ -9,7 +9,7 @@ from rapids_trav.frames.columns import Array, Frame
 
 
 class SlicedEdges:
-    """An `EdgeSource` whose frames are handed on in slices of up to `rows` rows."""
+    """An `EdgeSource` whose frames are passed on in slices of up to `rows` rows."""
 
     def __init__(self, source: EdgeSource, rows: int) -> None:
         self.library = source.library

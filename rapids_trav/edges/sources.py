@@ -1,11 +1,11 @@
-"""Where edges come from: frames, arrays, functions, Parquet and Dask, all read as frames, again and again.
+"""Edge sources: frames, arrays, functions, Parquet and Dask, all of which can be read as frames repeatedly.
 
-The graph goes back to the edges for their columns (`where`, `khop`).  Of frames it keeps shallow copies,
-which share the values: columns that the caller replaces, renames, adds or drops later do not reach the graph,
-nor do values changed in place where the library copies on write (pandas from 3 on).  Where values are shared
-all the same (pandas 2, a NumPy array behind a frame made with ``copy=False``, cuDF without copy-on-write),
-they must not be changed while the graph is in use.  What is read again is checked against the graph, in
-`storage.edge_rows`.
+The graph reads the edges again for their columns (`where`, `khop`).  It keeps shallow copies of frames, which
+share the values.  Columns that the caller replaces, renames, adds or drops later do not affect the graph, nor
+do values changed in place where the library copies on write (pandas from 3 on).  Where values are shared all
+the same (pandas 2, a NumPy array behind a frame made with ``copy=False``, cuDF without copy-on-write), they
+must not be changed while the graph is in use.  `storage.edge_rows` checks what is read again against the
+graph.
 """
 
 from __future__ import annotations
@@ -44,24 +44,26 @@ class EdgeSource(Protocol):
         """Columns that `rows_of` needs in a chunk."""
 
     def rows_of(self, frame: Frame, rows: Array) -> Frame:
-        """These rows of a chunk, with all columns of the edges."""
+        """Return these rows of a chunk, with all columns of the edges."""
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         """Yield the edges as successive frames, with at least these columns or with all.
 
-        With `rows`, frames that are made for it have no more rows, as far as files allow.
+        With `rows`, frames that are made for this call have at most that many rows, as far as files allow.
         """
 
     def count_rows(self) -> int | None:
-        """Return the number of edges if it is known without reading them."""
+        """Return the number of edges if it is known without reading them, else None."""
 
     def deliver(self, frame: Frame) -> Frame:
-        """Return a result in the kind of frame that came in."""
+        """Convert a result to the kind of frame that the caller passed."""
 
 
 def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
-    """Edges from a frame, several frames, an iterator of frames or a function that gives one, Parquet paths,
-    a Dask frame, two arrays (with weights three), or a sparse matrix of SciPy.
+    """Open the edges in any form that a caller may give.
+
+    These are a frame, several frames, an iterator of frames or a function that returns one, Parquet paths, a
+    Dask frame, two arrays (three with weights), or a sparse matrix of SciPy.
     """
     if isinstance(edges, (str, PathLike)):
         return ParquetEdges([edges], engine)
@@ -131,7 +133,7 @@ class FrameEdges(FrameRows):
 
     @classmethod
     def of(cls, frame: Frame, defaults: GraphDefaults, engine: object) -> FrameEdges:
-        """Return the source of a frame that was made of something else."""
+        """Return the source for a frame that was made from another kind of object."""
         source = cls([frame], engine)
         source.defaults = defaults
         return source
@@ -149,7 +151,7 @@ class FrameEdges(FrameRows):
         self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
-        yield from self._frames  # whole: to select columns would copy them
+        yield from self._frames  # whole frames: selecting columns would copy them
 
     def count_rows(self) -> int | None:
         return sum(map(len, self._frames))
@@ -160,7 +162,7 @@ class FrameEdges(FrameRows):
 
 
 class DaskEdges(FrameRows):
-    """A Dask frame, whose partitions are computed one by one, at each reading: persist slow ones."""
+    """A Dask frame, whose partitions are computed one by one at each reading; persist it if that is slow."""
 
     def __init__(self, frame: Frame) -> None:
         self.library = library(library_of(frame._meta) or "pandas")
@@ -168,7 +170,7 @@ class DaskEdges(FrameRows):
         self._frame = frame
 
     def count_rows(self) -> int | None:
-        return None  # it may take as long as reading them
+        return None  # counting may take as long as reading
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         frame = self._frame[list(columns or self.columns)]
@@ -182,7 +184,10 @@ class DaskEdges(FrameRows):
 
 
 def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
-    """Return what proxies hold, all on the GPU or, if it cannot take each or is not wanted, on the CPU."""
+    """Return the frames that proxies hold: all on the GPU, or all on the CPU.
+
+    The CPU is used if it is requested or if the GPU cannot hold each of them.
+    """
     found = [proxies.opened(frame, on_gpu=proxies.wanted_on_gpu(engine)) for frame in frames]
     if len({library_of(frame) for frame in found}) == 1:
         return found
@@ -239,7 +244,7 @@ def _side(source: EdgeSource, end: str, columns: Hashable | Sequence[Hashable]) 
 def require_column(columns: Sequence[Hashable], name: Hashable) -> None:
     """Refuse a column that the edges do not have, or have twice."""
     try:
-        count = Counter(columns)[name]  # by hash: not all labels say whether they are equal
+        count = Counter(columns)[name]  # by hash: some labels cannot be compared for equality
     except TypeError:
         raise TravError(
             f"{written(name)} is not the name of a column: there are {listed(columns)}."

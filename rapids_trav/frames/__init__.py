@@ -1,1 +1,1 @@
-"""cuDF and pandas frames behind one set of operations, and the proxies of cudf.pandas."""
+"""Operations common to cuDF and pandas frames, and the proxies of cudf.pandas."""

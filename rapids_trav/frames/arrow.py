@@ -1,7 +1,7 @@
-"""Columns of Arrow as those of pandas, and back: copied only where pandas has another layout for them.
+"""Conversion of Arrow columns to pandas and back, copying only where pandas needs another layout.
 
-Nothing is rounded on the way: integers and booleans with nulls become pandas' nullable types, and what pandas
-has no type of its own for stays in Arrow's.
+Nothing is rounded: integers and booleans with nulls become pandas' nullable types, and types that pandas does
+not have stay in Arrow's form.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 def plain_table(table: pa.Table) -> pa.Table:
     """Return the table in layouts that pandas and cuDF both read.
 
-    Views of strings become strings.  Dictionaries of one type share one dictionary throughout the table, so
-    that both ends of the edges have the same categories; unless they are ordered, its values ascend, since
-    the places of values in a dictionary mean nothing in Arrow.
+    String views become strings.  All dictionary columns of one type share one dictionary throughout the
+    table, so that both ends of the edges have the same categories.  The values of an unordered dictionary are
+    sorted in ascending order, since Arrow gives their positions no meaning.
     """
     columns = [_plain(column) for column in table.columns]
     groups: dict[pa.DataType, list[int]] = {}
@@ -57,7 +57,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _sharing(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
-    """Return columns of one dictionary type with one dictionary; with the values, if that cannot be."""
+    """Return columns of one dictionary type with a shared dictionary, else their plain values."""
     kind = columns[0].type
     chunks = [chunk for column in columns for chunk in column.chunks]
     try:
@@ -84,7 +84,7 @@ def _dictionary(indices: pa.Array, values: pa.Array, ordered: bool) -> pa.Dictio
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
-    """Return a table as a frame; numbers without nulls are not copied, if they lie in one piece."""
+    """Convert a table to a frame; numbers without nulls are not copied if they are contiguous."""
     columns = {i: _pandas_column(column) for i, column in enumerate(plain_table(table).columns)}
     frame = pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
     frame.columns = pd.Index(table.column_names)
@@ -109,7 +109,7 @@ def _pandas_column(column: pa.ChunkedArray) -> pd.Series | np.ndarray:
 
 
 def from_pandas(frame: pd.DataFrame) -> pa.Table:
-    """Return a frame as a table without its index; NaN of NumPy's floats stays NaN."""
+    """Convert a frame to a table without its index; NaN in NumPy floats stays NaN."""
     columns = [_arrow_column(frame.iloc[:, i]) for i in range(frame.shape[1])]
     return pa.table(columns, names=[str(name) for name in frame.columns])
 

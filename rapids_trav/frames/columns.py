@@ -11,8 +11,8 @@ import numpy as np
 Array = Any
 Series = Any
 Frame = Any
-Values = Any  # a list, an array, a column, a frame: as a caller gives them
-Dtype = Any  # of NumPy, pandas, PyArrow or cuDF
+Values = Any  # a list, an array, a column or a frame, as the caller passes it
+Dtype = Any  # a type of NumPy, pandas, PyArrow or cuDF
 
 
 class Masked(NamedTuple):
@@ -23,7 +23,7 @@ class Masked(NamedTuple):
 
 
 class BitMasked(NamedTuple):
-    """A column on the GPU with the nulls already told bit by bit, 32 rows to a word, as Arrow has them.
+    """A column on the GPU whose nulls are already encoded as bits, 32 rows per word, as in Arrow.
 
     `null_count()` may wait for the GPU.
     """
@@ -34,12 +34,12 @@ class BitMasked(NamedTuple):
 
 
 def id_names(name: str, width: int) -> list[str]:
-    """Return the names of the columns of an id: `name`; of several columns `name_0` and so on."""
+    """Return the column names of an id: `name` for one column; `name_0`, `name_1` and so on for several."""
     return [name] if width == 1 else [f"{name}_{i}" for i in range(width)]
 
 
 def move(array: Array, xp: ModuleType) -> Array:
-    """Return the array in the memory where `xp` computes, without a copy if it is there already."""
+    """Return the array in the memory where `xp` computes; it is not copied if it is there already."""
     if xp is np:
         return array.get() if hasattr(array, "get") else np.asarray(array)
     return xp.asarray(array)

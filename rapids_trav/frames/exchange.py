@@ -1,4 +1,4 @@
-"""Graphs handed to other libraries: NetworkX, igraph and SciPy, each imported when it is asked for."""
+"""Conversion of graphs to NetworkX, igraph and SciPy; each library is imported only when needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """What the columns of an edge list mean.
+    """Roles of the columns of an edge list.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class EdgeColumns:
 
     @property
     def vertex(self) -> list[str]:
-        """Columns of the vertices in an answer."""
+        """Names of the vertex columns in an answer."""
         return id_names("vertex", len(self.src))
 
 
 def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx.Graph:
-    """Return the graph of NetworkX that `Graph.to_networkx` documents."""
+    """Build the NetworkX graph that `Graph.to_networkx` documents."""
     nx = _library("networkx", "to_networkx")
     vertices, edges = _on_host(vertices), _on_host(edges)
     names, (u, v) = _names(vertices, columns), _ends(vertices, edges, columns)
@@ -60,7 +60,7 @@ def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx
 
 
 def to_igraph(vertices: Frame, edges: Frame, columns: EdgeColumns) -> igraph.Graph:
-    """Return the graph of igraph that `Graph.to_igraph` documents."""
+    """Build the igraph graph that `Graph.to_igraph` documents."""
     ig = _library("igraph", "to_igraph")
     vertices, edges = _on_host(vertices), _on_host(edges)
     u, v = _ends(vertices, edges, columns)
@@ -74,7 +74,7 @@ def to_igraph(vertices: Frame, edges: Frame, columns: EdgeColumns) -> igraph.Gra
 
 
 def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.sparse.csr_array:
-    """Return the matrix of a list of edges that `Graph.to_scipy` documents."""
+    """Build the SciPy matrix that `Graph.to_scipy` documents."""
     vertices, edges = _on_host(vertices), _on_host(edges)
     u, v = _ends(vertices, edges, columns)
     weight = None if columns.weight is None else edges[columns.weight].to_numpy()
@@ -82,7 +82,7 @@ def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.spars
 
 
 def matrix(u: Array, v: Array, weight: Array | None, n: int, directed: bool) -> scipy.sparse.csr_array:
-    """Return the adjacency matrix of edges between the vertices 0 to n-1; repeated edges are added."""
+    """Return the adjacency matrix of edges between the vertices 0 to n-1; repeated edges are summed."""
     sparse = _library("scipy.sparse", "to_scipy")
     values = np.ones(len(u), dtype=np.int64) if weight is None else weight
     if not directed:
@@ -111,7 +111,7 @@ def _on_host(frame: Frame) -> pd.DataFrame:
 
 
 def _ends(vertices: pd.DataFrame, edges: pd.DataFrame, columns: EdgeColumns) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of both ends of each edge among the vertices."""
+    """Return the row numbers, in `vertices`, of both ends of each edge."""
     known = _index(vertices[columns.vertex])
     u, v = (known.get_indexer(_index(edges[list(side)], known)) for side in (columns.src, columns.dst))
     if min(u.min(initial=0), v.min(initial=0)) < 0:
@@ -120,7 +120,7 @@ def _ends(vertices: pd.DataFrame, edges: pd.DataFrame, columns: EdgeColumns) -> 
 
 
 def _index(ids: pd.DataFrame, known: pd.Index | None = None) -> pd.Index:
-    """Return an index of ids; by value unless they are integers, as ends may have types of their own."""
+    """Return an index of ids, compared by value unless they are integers: ends may have their own types."""
     if ids.shape[1] > 1:
         return pd.MultiIndex.from_frame(ids.astype(object))
     column = ids.iloc[:, 0]
@@ -130,13 +130,13 @@ def _index(ids: pd.DataFrame, known: pd.Index | None = None) -> pd.Index:
 
 
 def _repeated(u: np.ndarray, v: np.ndarray, directed: bool) -> bool:
-    """Return whether an edge is there twice."""
+    """Return whether any edge occurs twice."""
     ends = (u, v) if directed else (np.minimum(u, v), np.maximum(u, v))
     return bool(pd.MultiIndex.from_arrays(ends).has_duplicates)
 
 
 def _names(vertices: pd.DataFrame, columns: EdgeColumns) -> list[Hashable]:
-    """Return the ids as Python's own values; those of several columns are tuples."""
+    """Return the ids as Python values; ids of several columns become tuples."""
     parts = [_values(vertices[name]) for name in columns.vertex]
     return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
 
@@ -146,7 +146,7 @@ def _attributes(frame: pd.DataFrame, others: Sequence[Hashable]) -> dict[str, li
 
 
 def _records(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[dict[Hashable, object]]:
-    """Return a dict for each row of the columns but some."""
+    """Return a dict for each row, without the columns named in `others`."""
     names = [name for name in frame.columns if name not in others]
     if not names:
         return [{} for _ in range(len(frame))]
@@ -156,7 +156,7 @@ def _records(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[dict[Hasha
 
 
 def _values(column: pd.Series) -> list:
-    """Return Python's own values, None for nulls of types that have them."""
+    """Return the column as Python values, with None for nulls of types that have nulls."""
     if isinstance(column.dtype, np.dtype):
         return column.tolist()
     return column.astype(object).where(column.notna(), None).tolist()

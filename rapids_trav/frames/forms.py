@@ -1,7 +1,8 @@
-"""Kinds of frames that are read through Arrow: polars, pyarrow, and whatever else has Arrow's stream.
+"""Frames that are read through Arrow: polars, pyarrow, and any other object with an Arrow stream.
 
-A form knows the few operations that differ between them.  Work is done in pandas or cuDF; answers are handed
-out as the caller has frames: polars for polars, pyarrow for pyarrow, pandas for all others, such as DuckDB.
+A form implements the few operations that differ between them.  The work is done in pandas or cuDF.  Answers
+are returned in the caller's kind of frame: polars for polars, pyarrow for pyarrow, and pandas for all others,
+such as DuckDB.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from rapids_trav.frames import arrow
 from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, Values, move
 from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames, library_of
 
-StandIns = dict[Dtype, Dtype]  # the caller's type for that in which it comes back from pandas or cuDF
+StandIns = dict[Dtype, Dtype]  # type that pandas or cuDF returns to the caller's type
 
 
 class ArrowForm:
-    """Tables of pyarrow."""
+    """Operations on pyarrow tables."""
 
     name = "pyarrow"
 
     def owns(self, frame: object) -> bool:
-        """Return whether this is a frame as the caller has them."""
+        """Return whether this is a frame of the caller's kind."""
         return isinstance(frame, pa.Table)
 
     def columns(self, frame: Frame) -> list[str]:
@@ -36,24 +37,24 @@ class ArrowForm:
         return list(frame.column_names)
 
     def table(self, frame: Frame, columns: Sequence[str]) -> pa.Table:
-        """Return some of the columns as a table."""
+        """Return the named columns as a table."""
         return frame.select(list(columns))
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
-        """Return these rows with all columns, as the caller has frames."""
+        """Return these rows with all columns, as a frame of the caller's kind."""
         if not any(column.type in arrow.PLAIN for column in frame.columns):
             return frame.take(pa.array(rows))
-        # Of views of strings Arrow takes no rows.
+        # Arrow cannot take rows of string views.
         plain = [column.cast(arrow.PLAIN.get(column.type, column.type)) for column in frame.columns]
         taken = pa.table(plain, names=frame.column_names).take(pa.array(rows))
         return taken.cast(frame.schema)
 
     def concat(self, frames: Sequence[Frame]) -> Frame:
-        """Return the rows of all frames."""
+        """Concatenate the rows of all frames."""
         return pa.concat_tables(frames)
 
     def handed(self, table: pa.Table, stand_ins: Mapping[Dtype, Dtype]) -> Frame:
-        """Return a table as the caller has frames, in the caller's types."""
+        """Convert a table to a frame of the caller's kind and types."""
         columns = [_recast(column, stand_ins.get(column.type)) for column in table.columns]
         return pa.table(columns, names=table.column_names)
 
@@ -62,19 +63,19 @@ class ArrowForm:
         return {field.name: field.type for field in frame.schema}
 
     def like(self, frame: Frame, dtypes: Mapping[str, Dtype]) -> Frame:
-        """Return a frame with its columns in these types."""
+        """Return a frame with its columns cast to these types."""
         columns = [_recast(frame[name], dtypes[name]) for name in frame.column_names]
         return pa.table(columns, names=frame.column_names)
 
     def joined(self, frame: Frame, columns: Frame) -> Frame:
-        """Return a frame with the columns of another one behind its own."""
+        """Return a frame with the columns of another one appended."""
         for name in columns.column_names:
             frame = frame.append_column(name, columns[name])
         return frame
 
 
 class PandasForm(ArrowForm):
-    """Tables of pyarrow that were read from something else, and answers in pandas."""
+    """Operations on pyarrow tables that were read from another library, with answers in pandas."""
 
     name = "pandas"
 
@@ -98,7 +99,7 @@ class PandasForm(ArrowForm):
 
 
 class PolarsForm:
-    """Frames of polars."""
+    """Operations on polars frames."""
 
     name = "polars"
 
@@ -116,7 +117,7 @@ class PolarsForm:
 
     def table(self, frame: Frame, columns: Sequence[str]) -> pa.Table:
         if objects := [name for name in columns if frame.schema[name] == self._polars.Object]:
-            raise TypeError(f"{objects[0]} holds Python's objects")  # Arrow would have their addresses
+            raise TypeError(f"{objects[0]} holds Python's objects")  # Arrow would store their addresses
         return pa.table({name: pa.chunked_array(frame[name]) for name in columns})
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:
@@ -144,7 +145,7 @@ Form = ArrowForm | PolarsForm
 
 
 class HandedOut:
-    """Hands answers out in a form: before the operations of pandas or cuDF, as a mixin."""
+    """Mixin that returns answers in a given form; it comes before the pandas or cuDF operations."""
 
     form: Form
     stand_ins: StandIns
@@ -165,9 +166,9 @@ class HandedOut:
         return super().concat(parts, **options)  # type: ignore[misc]
 
     def read(self, frame: Frame, columns: Sequence[Hashable]) -> Frame:
-        """Return columns of one of the caller's frames as a frame of pandas or cuDF.
+        """Read columns of one of the caller's frames into a frame of pandas or cuDF.
 
-        The types of the first frame that is read are those in which answers are handed out.
+        The types of the first frame read are the types in which answers are returned.
         """
         made = self.from_table(columns_of(self.form, frame, columns))
         if not self.stand_ins:
@@ -185,7 +186,7 @@ class HandedOut:
 
 
 class HandedOutPandas(HandedOut, PandasFrames):
-    """The operations on pandas, for a caller with other frames."""
+    """The operations on pandas, for a caller with frames of another kind."""
 
     def from_table(self, table: pa.Table) -> Frame:
         return self.native(arrow.to_pandas(table))
@@ -195,13 +196,13 @@ class HandedOutPandas(HandedOut, PandasFrames):
 
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
         if self.form.name != "pandas" and isinstance(column, Masked) and isinstance(dtype, np.dtype):
-            # Floats with nulls keep those: pandas would have NaN.
+            # Keep floats with nulls masked: pandas would turn the nulls into NaN.
             return Masked(move(column.values, np).astype(dtype, copy=False), move(column.valid, np))
         return super().cast(column, dtype)
 
 
 class HandedOutCudf(HandedOut, CudfFrames):
-    """The operations on cuDF, for a caller with other frames."""
+    """The operations on cuDF, for a caller with frames of another kind."""
 
     def from_table(self, table: pa.Table) -> Frame:
         try:
@@ -217,17 +218,17 @@ class HandedOutCudf(HandedOut, CudfFrames):
 
 
 def handed_out(form: Form, engine: object) -> HandedOutPandas | HandedOutCudf:
-    """Return the operations of pandas, or of cuDF for an engine of the GPU, for a caller with this form."""
+    """Return the operations for a caller with this form: of cuDF for the CUDA engine, else of pandas."""
     return HandedOutCudf(form) if getattr(engine, "name", engine) == "cuda" else HandedOutPandas(form)
 
 
 def form_of(obj: object) -> Form | None:
-    """Return the form of a frame that is read through Arrow; None for anything else, pandas' own as well.
+    """Return the form of a frame that is read through Arrow; None for anything else, including pandas frames.
 
     Raises
     ------
     EdgeColumnsError
-        If it is a LazyFrame of polars, which has no rows yet.
+        If it is a polars LazyFrame, which has no rows yet.
     """
     if library_of(obj, ("DataFrame", "Series", "Index")):
         return None
@@ -242,15 +243,15 @@ def form_of(obj: object) -> Form | None:
 
 
 def kept(form: Form, obj: Values) -> Frame:
-    """Return a frame that can be read again: a stream, which may be readable once, is read into a table.
+    """Return a frame that can be read repeatedly; a stream, which may be readable only once, becomes a table.
 
     Raises
     ------
     TravError
-        If what it holds are not the rows of a frame.
+        If the object does not hold the rows of a frame.
     """
     if isinstance(form, PolarsForm):
-        return obj.clone()  # shares the values; columns that are added later do not reach it
+        return obj.clone()  # shares the values, but not columns that are added later
     if isinstance(obj, pa.Table):
         return obj
     if isinstance(obj, pa.RecordBatch):
@@ -258,7 +259,7 @@ def kept(form: Form, obj: Values) -> Frame:
     try:
         reader = obj if isinstance(obj, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(obj)
         return reader.read_all()
-    except Exception as error:  # each library that makes streams has its own
+    except Exception as error:  # each library that produces streams raises its own errors
         raise TravError(
             f"edges is an object of type {type_name(obj)}, whose Arrow stream gives no rows of a frame "
             f"({first_line(error)}): give a frame with a column for each end."
@@ -266,9 +267,9 @@ def kept(form: Form, obj: Values) -> Frame:
 
 
 def opened(values: Values, on_gpu: bool = False) -> Values:
-    """Return a frame or a column of polars or pyarrow as one of pandas; any other object as it is.
+    """Convert a polars or pyarrow frame or column to pandas; return any other object unchanged.
 
-    Where work is done in cuDF, columns of pandas are taken as well.
+    Where the work is done in cuDF, pandas columns are accepted as well.
     """
     polars = sys.modules.get("polars")
     if isinstance(values, (pa.Array, pa.ChunkedArray)) or (polars and isinstance(values, polars.Series)):
@@ -289,12 +290,12 @@ def columns_of(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Tabl
     Raises
     ------
     TravError
-        If Arrow has no type for one.
+        If Arrow has no type for one of them.
     """
     names = [str(name) for name in columns]
     try:
         return form.table(frame, names)
-    except Exception as error:  # polars has its own errors, among them that of Python's objects
+    except Exception as error:  # polars raises its own errors, for example for Python objects
         raise TravError(
             f"Arrow cannot hold the columns {', '.join(names)} ({first_line(error)}): convert them to "
             f"numbers, strings or dates."
@@ -302,7 +303,7 @@ def columns_of(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Tabl
 
 
 def _recast(column: pa.ChunkedArray, wanted: pa.DataType | None) -> pa.ChunkedArray:
-    """Return a column in the caller's type; of a dictionary the indices and the values apart."""
+    """Cast a column to the caller's type; for a dictionary, cast the indices and the values separately."""
     if wanted is None or wanted == column.type:
         return column
     if not (pa.types.is_dictionary(wanted) and pa.types.is_dictionary(column.type)):

@@ -1,27 +1,27 @@
-"""Kinds of input, by what they have, for type checkers: no library need be installed to be told apart."""
+"""Protocols for the kinds of input, for type checkers; none of the libraries needs to be installed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-FrameT = TypeVar("FrameT")  # of the answers
+FrameT = TypeVar("FrameT")  # the type of the answers
 
 
 class DataFrame(Protocol):
-    """A frame whose answers are of its own type: of pandas, polars, cuDF or Dask."""
+    """A frame whose answers have its own type: a pandas, polars, cuDF or Dask frame."""
 
     @property
     def columns(self) -> object:
-        """The names of the columns."""
+        """Names of the columns."""
 
     @property
     def explode(self) -> Callable[..., object]:
-        """A method that they share, and that neither columns nor tables nor relations have with `columns`."""
+        """A method common to all of them; no column, table or relation has both `explode` and `columns`."""
 
 
 class ArrowStream(Protocol):
-    """Anything with Arrow's stream, such as a DuckDB relation."""
+    """Any object with an Arrow stream, such as a DuckDB relation."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the capsule of the stream."""
@@ -31,18 +31,18 @@ class SparseMatrix(Protocol):
     """A sparse matrix or array of SciPy."""
 
     def tocoo(self) -> object:
-        """Return the entries."""
+        """Return the entries in coordinate format."""
 
 
 class Column(Protocol):
     """A flat array or a column of values."""
 
     def __len__(self) -> int:
-        """Return how many values there are."""
+        """Return the number of values."""
 
     @property
     def dtype(self) -> object:
-        """Their type."""
+        """Type of the values."""
 
 
 DataFrameT = TypeVar("DataFrameT", bound=DataFrame)

@@ -1,8 +1,8 @@
-"""Frames in and out: the few operations that the package needs of pandas and of cuDF.
+"""The few operations that the package needs of pandas and of cuDF.
 
-A column on its way into a frame is an array, a `Masked` array, or a column of the library itself.  Arrays
-may come from either side of the bus: each library moves them to its own.  cuDF is imported only when a cuDF
-frame, or the CUDA engine, asks for it.
+A column that is put into a frame is an array, a `Masked` array, or a column of the library itself.  Arrays
+may be in host or GPU memory: each library moves them to its own side.  cuDF is imported only when a cuDF
+frame or the CUDA engine needs it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rapids_trav.frames.columns import Array, BitMasked, Dtype, Frame, Masked, S
 if TYPE_CHECKING:
     import pylibcudf
 
-Column = Array | Masked | Series  # on its way into a frame
+Column = Array | Masked | Series  # anything that can become a column of a frame
 
-FEW = 64  # values that are looked up one by one
-MANY = 1 << 14  # strings from which on kernels find the distinct ones: loading these takes some milliseconds
+FEW = 64  # up to so many values are looked up one by one
+MANY = 1 << 14  # from so many strings on kernels find the distinct ones: loading them takes some milliseconds
 
 
 def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
-    """Name of the library, "pandas", "cudf" or "dask", whose frame (or other kind of object) this is."""
+    """Return the library ("pandas", "cudf" or "dask") of a frame or other kind of object; None for others."""
     for base in type(obj).__mro__:
         module = base.__module__.partition(".")[0]
         if base.__name__ in kinds and module in ("pandas", "cudf", "dask", "dask_cudf"):
@@ -53,7 +53,7 @@ class PandasFrames:
 
     @property
     def answers(self) -> str:
-        """The library of the frames that are handed out."""
+        """Name of the library of the returned frames."""
         return self.name
 
     def concat(self, parts: Sequence[Series], **options: object) -> Series:
@@ -66,8 +66,10 @@ class PandasFrames:
         return _native(pd.Series(values, dtype=dtype))
 
     def native(self, frame: Frame) -> Frame:
-        """The frame with columns that pandas and Numba can work on: in this machine's byte order, Arrow's
-        dictionaries as categories, and fixed-width bytes as objects.  Other columns are shared.
+        """Return the frame with columns that pandas and Numba can process.
+
+        Byte order becomes that of this machine, Arrow dictionaries become categories, and fixed-width bytes
+        become objects.  Other columns are shared.
         """
         foreign = [i for i, dtype in enumerate(frame.dtypes) if not _is_native(dtype)]
         if foreign:
@@ -77,12 +79,12 @@ class PandasFrames:
         return frame
 
     def from_arrow(self, table: pa.Table) -> Frame:
-        """Return an Arrow table as a frame."""
+        """Convert an Arrow table to a frame."""
         return proxies.opened(table.to_pandas(ignore_metadata=True), on_gpu=False)
 
     def array(self, column: Series) -> np.ndarray:
-        """Return the values of a numeric or boolean column without nulls, if possible without a copy."""
-        dtype = column.dtype  # pandas' nullable and PyArrow's types tell NumPy's, sparse ones its `subtype`
+        """Return the values of a numeric or boolean column without nulls, without a copy where possible."""
+        dtype = column.dtype  # nullable and PyArrow types name their NumPy type, sparse ones their `subtype`
         return column.to_numpy(dtype=getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))
 
     def null_count(self, column: Series) -> int:
@@ -91,7 +93,7 @@ class PandasFrames:
         return int(column.isna().sum())
 
     def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
-        """Codes of the rows, and the distinct values in an order that depends on the column alone."""
+        """Return the code of each row and the distinct values; their order depends on the column alone."""
         if (strings := self.factorize_strings(column)) is not None:
             return strings
         if column.dtype == object and _cuts_strings() and _has_null_characters(column):
@@ -100,7 +102,10 @@ class PandasFrames:
         return codes, pd.Series(uniques, dtype=column.dtype)
 
     def factorize_strings(self, column: Series, ascending: bool = False) -> tuple[np.ndarray, Series] | None:
-        """The same of many strings, ascending if so wanted; None of few, of nulls and of other values."""
+        """Factorize a long column of strings, in ascending order if `ascending`.
+
+        Returns None if the column is short, has nulls or holds other values.
+        """
         if len(column) < MANY:
             return None
         from rapids_trav.frames.strings.distinct import distinct_strings
@@ -108,24 +113,27 @@ class PandasFrames:
         if (distinct := distinct_strings(column, ascending)) is None:
             return None
         codes, firsts = distinct
-        if len(firsts) == len(column) and not ascending:  # nothing is repeated, and all stands in its place
+        if len(firsts) == len(column) and not ascending:  # no repeats, so each value stays in its place
             uniques = column.reset_index(drop=True)
         else:
             uniques = pd.Series(column.array.take(firsts), dtype=column.dtype)
         if column.dtype == object and _cuts_strings() and _has_null_characters(uniques):
-            return None  # pandas would take some of them for one later on
+            return None  # pandas would later treat some of them as equal
         return codes, uniques
 
     def merge_strings(self, vocabularies: Sequence[Series]) -> tuple[np.ndarray, Series] | None:
-        """The place of each of many strings, and the distinct ones ascending; None of few or other values."""
+        """Return the rank of each string and the distinct strings in ascending order.
+
+        Returns None if there are few values or they are not strings.
+        """
         if sum(map(len, vocabularies)) < MANY:
             return None
         return self.factorize_strings(self.concat(vocabularies, ignore_index=True), ascending=True)
 
     def positions(self, vocabulary: Series, column: Series) -> np.ndarray:
-        """Where in a vocabulary of distinct, ascending values each value stands; -1 if it does not."""
+        """Return the position of each value in a vocabulary of distinct, ascending values; -1 if absent."""
         if vocabulary.dtype.kind in "mM" and column.dtype != vocabulary.dtype:
-            column = column.astype(vocabulary.dtype)  # written dates, say
+            column = column.astype(vocabulary.dtype)  # for example dates given as text
         if len(column) <= FEW:
             return np.array([_position(vocabulary, value) for value in column], dtype=np.int64)
         if len(column) >= MANY and column.dtype == vocabulary.dtype:
@@ -144,7 +152,7 @@ class PandasFrames:
         return pd.Series(taken, dtype=column.dtype)
 
     def cast(self, column: Array | Masked, dtype: Dtype) -> Column:
-        """Return an array as a column of `dtype`, which may be one of the library's own."""
+        """Return an array as a column of `dtype`, which may be one of the library's own types."""
         if not isinstance(column, Masked):
             values = move(column, np)
             plain = isinstance(dtype, np.dtype)
@@ -167,7 +175,7 @@ class PandasFrames:
         return column if own else move(column, np)
 
     def hand_out(self, frame: Frame) -> Frame:
-        """Return a frame in the form that the caller uses."""
+        """Convert a frame to the form that the caller uses."""
         return frame
 
 
@@ -189,30 +197,30 @@ def _is_native(dtype: Dtype) -> bool:
 
 
 def _native(column: Series) -> Series:
-    """Return the column in the form that `PandasFrames.native` describes."""
+    """Convert a column as `PandasFrames.native` describes."""
     dtype = column.dtype
     if _is_native(dtype):
         return column
-    if isinstance(dtype, np.dtype) and dtype.kind == "S":  # of an array; a frame has them as objects
+    if isinstance(dtype, np.dtype) and dtype.kind == "S":  # of an array; frames hold them as objects
         return column.astype(object)
     if isinstance(dtype, np.dtype):
         values = column.to_numpy().astype(
             dtype.newbyteorder("=")
-        )  # pandas 3.0 takes durations' bytes as they are
+        )  # pandas 3.0 ignores the byte order of durations
         return pd.Series(values, index=column.index, name=column.name)
     try:
         categories = pa.chunked_array(pa.array(column.array)).unify_dictionaries().to_pandas()
-    except (ValueError, NotImplementedError):  # a dictionary with nulls or the same value twice
+    except (ValueError, NotImplementedError):  # a dictionary with nulls or repeated values
         return column.astype(pd.ArrowDtype(dtype.pyarrow_dtype.value_type))
     return categories.set_axis(column.index).rename(column.name)
 
 
 def names_nothing(dtype: Dtype) -> bool:
-    """Return whether the values cannot be ids.
+    """Return whether values of this dtype cannot be ids.
 
-    Lists, structs and maps cannot, in Arrow's types or in cuDF's, nor what pandas can neither compare nor
-    take of Arrow's other types (nanoseconds of a day it rounds, narrow decimals it cannot count), nor NumPy's
-    raw bytes.
+    Lists, structs and maps cannot, whether in Arrow's or cuDF's types.  Nor can NumPy's raw bytes, nor the
+    Arrow types that pandas cannot compare or take rows of (it rounds nanoseconds of a day, and cannot count
+    narrow decimals).
     """
     if isinstance(dtype, np.dtype):
         return dtype.kind == "V"
@@ -223,7 +231,7 @@ def names_nothing(dtype: Dtype) -> bool:
         pa.types.is_nested(kind)
         or pa.types.is_run_end_encoded(kind)
         or isinstance(kind, pa.BaseExtensionType)
-        or str(kind).startswith(("decimal32", "decimal64"))  # which older releases of Arrow do not have
+        or str(kind).startswith(("decimal32", "decimal64"))  # by name: older releases of Arrow lack them
     ):
         return True
     return kind in (pa.string_view(), pa.binary_view(), pa.month_day_nano_interval(), pa.time64("ns"))
@@ -235,12 +243,15 @@ def _nullable(values: np.ndarray, valid: np.ndarray) -> pd.api.extensions.Extens
 
 
 def _position(vocabulary: Series, value: Values) -> int:
-    """Binary search: a table of a large vocabulary would cost more than the question it is for."""
+    """Return the position of a value, or -1, by binary search.
+
+    A hash table of a large vocabulary would cost more than the query itself.
+    """
     values = vocabulary.array
     try:
         i = bisect.bisect_left(range(len(values)), value, key=values.__getitem__)
     except TypeError:
-        return -1  # a value of another kind has no place in the order
+        return -1  # a value of another kind has no position in the order
     return i if i < len(values) and values[i] == value else -1
 
 
@@ -251,7 +262,7 @@ class CudfFrames:
 
     @property
     def answers(self) -> str:
-        """The library of the frames that are handed out."""
+        """Name of the library of the returned frames."""
         return self.name
 
     @functools.cached_property
@@ -273,7 +284,7 @@ class CudfFrames:
         return self._cudf.Series(values, dtype=dtype)
 
     def native(self, frame: Frame) -> Frame:
-        """The frame as it is: cuDF holds nothing that it cannot work on."""
+        """Return the frame unchanged: cuDF can process all types that it holds."""
         return frame
 
     def from_arrow(self, table: pa.Table) -> Frame:
@@ -292,10 +303,10 @@ class CudfFrames:
         return codes, self._cudf.Series(uniques)
 
     def factorize_strings(self, column: Series, ascending: bool = False) -> None:
-        """Nothing: cuDF's own way with strings is fast."""
+        """Return None: cuDF's own string operations are fast."""
 
     def merge_strings(self, vocabularies: Sequence[Series]) -> None:
-        """Nothing, likewise."""
+        """Return None, for the same reason."""
 
     def positions(self, vocabulary: Series, column: Series) -> Array:
         if column.dtype != vocabulary.dtype:
@@ -304,7 +315,7 @@ class CudfFrames:
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
         if rows is None:
-            return column.copy(deep=False)  # copied when written to
+            return column.copy(deep=False)  # copied on write
         rows = move(rows, self.xp)
         if not nulls:
             return column.take(rows).reset_index(drop=True)
@@ -323,10 +334,10 @@ class CudfFrames:
         """Make a frame of columns without copying them; the caller must not use them elsewhere."""
         if any(isinstance(column, self._cudf.Series) for column in columns.values()):
             return self._cudf.DataFrame({name: self._entry(column) for name, column in columns.items()})
-        # Straight from device columns: the constructor from a dict costs more than many a search.
+        # Build from device columns directly: the constructor from a dict takes longer than many searches.
         import pylibcudf
 
-        bare = [self._bare(column) for column in columns.values()]  # before anything waits for a count
+        bare = [self._bare(column) for column in columns.values()]  # before anything waits for a null count
         table = pylibcudf.Table([self._masked(*pair) for pair in zip(bare, columns.values(), strict=True)])
         return self._cudf.DataFrame.from_pylibcudf(table, {"columns": list(columns)})
 
@@ -359,22 +370,22 @@ class CudfFrames:
         return pylibcudf.Column.from_cuda_array_interface(array)
 
     def hand_out(self, frame: Frame) -> Frame:
-        """Return a frame in the form that the caller uses."""
+        """Convert a frame to the form that the caller uses."""
         return frame
 
 
 class ProxiedPandasFrames(PandasFrames):
-    """The operations on the pandas objects that proxies of cudf.pandas hold."""
+    """The operations on the pandas objects that cudf.pandas proxies hold."""
 
     def hand_out(self, frame: Frame) -> Frame:
         return proxies.proxied(frame)
 
 
 class ProxiedCudfFrames(CudfFrames):
-    """The operations on the cuDF objects that proxies of cudf.pandas hold.
+    """The operations on the cuDF objects that cudf.pandas proxies hold.
 
-    Columns with nulls have the nullable dtypes that `PandasFrames` gives them, since a program takes the
-    frames for those of pandas.
+    Columns with nulls have the nullable dtypes that `PandasFrames` uses, since a program takes the frames for
+    those of pandas.
     """
 
     def hand_out(self, frame: Frame) -> Frame:
@@ -384,12 +395,12 @@ class ProxiedCudfFrames(CudfFrames):
         masked = {name: c for name, c in columns.items() if isinstance(c, (Masked, BitMasked))}
         dtypes = {name: nullable_dtype(column.values.dtype) for name, column in masked.items()}
         frame = super().frame(columns)
-        return frame.astype(dtypes) if dtypes else frame  # values and masks stay where they are
+        return frame.astype(dtypes) if dtypes else frame  # values and masks are not copied
 
     def take(self, column: Series, rows: Array | None, nulls: bool = False) -> Series:
         if not nulls or column.dtype.kind not in "mM":
             return super().take(column, rows, nulls)
-        # As pandas does, cuDF then refuses to put nulls among values of these dtypes.
+        # Like pandas, cuDF otherwise refuses to insert nulls into columns of these dtypes.
         return super().take(column.astype("int64"), rows, nulls).astype(column.dtype)
 
 

@@ -1,9 +1,9 @@
-"""The proxies of cudf.pandas: what they hold on the way in, and results as proxies on the way out.
+"""Proxies of cudf.pandas: unwrapped on the way in, and results wrapped on the way out.
 
-Under cudf.pandas the `pandas` of a program is made of proxies, each of which holds an object of cuDF, on the
-GPU, or of pandas.  A graph is built from what a frame's proxy holds, and results are handed out as proxies,
-so that a program meets one kind of frame throughout.  In between, this package works with cuDF and pandas
-themselves: through proxies each of its steps would be tried on the GPU first.
+Under cudf.pandas, a program's `pandas` consists of proxies, each of which holds either a cuDF object on the
+GPU or a pandas object.  A graph is built from the object that a frame's proxy holds, and results are returned
+as proxies, so that the program always sees one kind of frame.  In between, this package works with cuDF and
+pandas directly: through proxies, each of its steps would be tried on the GPU first.
 
 Nothing here imports cuDF: without cudf.pandas there are no proxies.
 """
@@ -18,13 +18,13 @@ from typing import Any
 from rapids_trav.frames.columns import Frame
 
 MODULE = "cudf.pandas"
-WRAPPERS = "cudf.pandas._wrappers.pandas"  # imported by cudf.pandas.install(); it makes the proxies' classes
+WRAPPERS = "cudf.pandas._wrappers.pandas"  # imported by cudf.pandas.install(); defines the proxy classes
 _PACKAGE = str(Path(__file__).parents[1])
 _SEQUENCES = (list, tuple, set, frozenset)
 
 
 def active() -> bool:
-    """Return whether cudf.pandas stands in for pandas in this process."""
+    """Return whether cudf.pandas replaces pandas in this process."""
     return bool(getattr(sys.modules.get(MODULE), "LOADED", False))
 
 
@@ -34,15 +34,15 @@ def is_proxy(obj: object) -> bool:
 
 
 def held(obj: Any) -> Any:
-    """Return what a proxy holds, wherever that is; any other object as it is."""
+    """Return the object that a proxy holds, on whichever side it is; return any other object unchanged."""
     return getattr(obj, "_fsproxy_wrapped", obj) if is_proxy(obj) else obj
 
 
 def opened(obj: Any, on_gpu: bool) -> Any:
-    """Return what a proxy holds, or a copy of it on the side that is wanted; any other object as it is.
+    """Return the object that a proxy holds, or a copy of it on the requested side.
 
-    Proxies in sequences, sets and mappings are opened likewise.  What cannot be on the GPU (cuDF may lack the
-    type, or there may be no GPU) is taken from the CPU.
+    Proxies in sequences, sets and mappings are opened likewise.  An object that cannot be on the GPU (cuDF
+    may lack the type, or there may be no GPU) is taken from the CPU.  Any other object is returned unchanged.
     """
     if not active():
         return obj
@@ -50,7 +50,7 @@ def opened(obj: Any, on_gpu: bool) -> Any:
         if on_gpu and hasattr(obj, "as_gpu_object"):
             try:
                 return obj.as_gpu_object()
-            except Exception:  # of a type without a GPU's form, of a missing GPU: each has its own
+            except Exception:  # a type without a GPU form, or a missing GPU: each raises its own error
                 pass
         return obj.as_cpu_object() if hasattr(obj, "as_cpu_object") else obj
     if type(obj) is dict:
@@ -69,21 +69,21 @@ def _may_hold_proxies(item: object) -> bool:
 
 
 def wanted_on_gpu(engine: object) -> bool:
-    """Return whether an engine, or the name of one, works on the GPU's frames; "auto" does."""
+    """Return whether an engine, or an engine name, works on GPU frames; "auto" does."""
     name = getattr(engine, "name", engine)
-    return not isinstance(name, str) or name != "cpu"  # other objects may not compare with a word
+    return not isinstance(name, str) or name != "cpu"  # other objects may not be comparable with a string
 
 
 def proxied(frame: Frame) -> Frame:
-    """Return a frame of cuDF or pandas as a proxy under cudf.pandas, without moving it; else as it is."""
+    """Wrap a cuDF or pandas frame in a proxy without moving it; without cudf.pandas, return it unchanged."""
     return sys.modules[MODULE].as_proxy_object(frame) if active() else frame
 
 
 def stay_outside() -> None:
-    """Make `pandas` in the files of this package pandas itself, also if cudf.pandas was installed first.
+    """Make `pandas` mean pandas itself in this package's files, even if cudf.pandas was installed first.
 
-    cudf.pandas decides by the file of the caller.  Were its list of exceptions to go, results would be the
-    same and small steps slower.
+    cudf.pandas decides by the file of the caller.  If its list of exceptions disappeared, results would be
+    the same, but small steps would be slower.
     """
     for finder in sys.meta_path:
         exceptions = getattr(finder, "_denylist", None)

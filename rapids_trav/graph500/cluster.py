@@ -1,4 +1,4 @@
-"""The benchmark on the workers of a Dask cluster, with the steps and the report of one machine."""
+"""The benchmark on the workers of a Dask cluster, with the same steps and report as on one machine."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def run_on_cluster(
     Returns
     -------
     Report
-        Seconds are those of the slowest worker, between barriers of all of them; `output_seconds` has the
-        parents brought to the workers that hold the labels, each in the caller's labels.
+        Seconds are those of the slowest worker, between barriers of all workers.  `output_seconds` includes
+        moving the parents to the workers that hold the labels, in the caller's labels.
 
     Raises
     ------
     TravError
-        If an argument has no meaning.
+        If an argument is invalid.
     RankError
         If a worker fails or is lost.
     """

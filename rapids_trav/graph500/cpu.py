@@ -16,32 +16,32 @@ from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 Result = TypeVar("Result")
 
 LIBRARY = "pandas"
-WARM_UP: int | None = None  # roots searched untimed: all, for Numba compiles what the first in need calls
+WARM_UP: int | None = None  # roots searched untimed: all, since Numba compiles a function at its first call
 NONE = -1  # as an ancestor: leads to no root
 OUTSIDE, ADRIFT = -1, -2  # levels of vertices without a parent, and of those that lead to no root
 GRAIN = 1 << 16
 
 
 def memory() -> AbstractContextManager:
-    """Sets up the allocator of a run; NumPy needs nothing."""
+    """Set up the allocator of a run; NumPy needs none."""
     return nullcontext()
 
 
 def device_name() -> str:
-    """Return the name of the device that the run's times were taken on."""
+    """Return the name of the device on which the run was timed."""
     with Team() as team:
         return f"{platform.processor() or platform.machine()}, {team.size} threads"
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float, float | None]:
-    """Result of `work()`, seconds from call to completion, and seconds by the device's own clock, if any."""
+    """Return the result of `work()`, the seconds it took, and those by the device's own clock, if any."""
     start = time.perf_counter()
     result = work()
     return result, time.perf_counter() - start, None
 
 
 def contiguous(array: Array, dtype: np.dtype) -> Array:
-    """Return the array in a type and layout for kernels, without a copy if it has them."""
+    """Return the array in a type and layout for kernels; it is not copied if it has them already."""
     return np.ascontiguousarray(array, dtype)
 
 
@@ -63,7 +63,7 @@ def to_labels(labels: Array, predecessor: Array, root: int, n: int) -> Array:
 
 
 def component_edges(parent: Array, src: Array) -> int:
-    """Input tuples inside the tree's component: both ends of a tuple are in it, or neither is."""
+    """Count the input tuples inside the tree's component: both ends of a tuple are in it, or neither is."""
     with Team() as team:
         return sum(team.run(_component_edges, len(src), parent, src, grain=GRAIN))
 
@@ -134,7 +134,7 @@ def _first_ancestors(parent, root, ancestors, begin, end):
 
 @kernel
 def _jump(root, ancestors, following, begin, end):
-    """Do one round of pointer doubling; return how many vertices had yet to reach the root."""
+    """Do one round of pointer doubling; return the number of vertices that had not yet reached the root."""
     moved = 0
     for v in range(begin, end):
         ancestor = ancestors[v, 0]
@@ -153,7 +153,7 @@ def _jump(root, ancestors, following, begin, end):
 
 @kernel
 def _settle(parent, root, ancestors, given, nodes, begin, end):
-    """Parent and level of each vertex, side by side; faults of rules 1 and 2, and of levels (if given)."""
+    """Write parent and level of each vertex; count violations of rules 1 and 2, and wrong levels if given."""
     not_rooted = 0
     uneven = 0
     wrong_level = 0
@@ -176,7 +176,7 @@ def _settle(parent, root, ancestors, given, nodes, begin, end):
 
 @kernel
 def _check_edges(src, dst, nodes, joined, begin, end):
-    """Marks the vertices whose parent an edge leads to; faults of rules 3 and 4, and ids out of range."""
+    """Mark the vertices whose parent an edge leads to; count violations of rules 3 and 4, and invalid ids."""
     too_far = 0
     leaving = 0
     strange = 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LIBRARY = "cudf"
-WARM_UP: int | None = 1  # roots searched untimed: one compiles what all of them launch
+WARM_UP: int | None = 1  # roots searched untimed: one compiles the kernels of all searches
 FILE = "graph500.cu"
 SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     (FILE, defines_of(FILE, vertex_bits, 32)) for vertex_bits in (32, 64)
@@ -30,11 +30,11 @@ MOVED = FAULTS.index("moved")
 
 @contextmanager
 def memory() -> Iterator[None]:
-    """CuPy and cuDF allocate from RMM, and from a pool: unless one is set up already, from CUDA's own.
+    """Make CuPy and cuDF allocate from a memory pool through RMM: one already set up, else CUDA's own.
 
-    Without a pool each search would pay for `cudaMalloc`.
+    Without a pool, each search would pay for `cudaMalloc`.
     """
-    import cudf  # noqa: F401  (sets CuPy's allocator as it is imported, which is refused further down)
+    import cudf  # noqa: F401  (sets CuPy's allocator when imported, which is refused further down)
     import rmm
 
     from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
@@ -57,7 +57,10 @@ def device_name() -> str:
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float, float | None]:
-    """Wall-clock time with the device idle before and after, and the time between two CUDA events."""
+    """Return the result of `work()`, the wall-clock seconds it took, and the seconds between two CUDA events.
+
+    The device is idle before and after.
+    """
     import cupy
 
     stream = cupy.cuda.get_current_stream()

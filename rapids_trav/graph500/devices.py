@@ -1,6 +1,6 @@
-"""Where the benchmark works: modules `cpu` and `cuda` offer the same functions over NumPy and CuPy arrays.
+"""Selection of the device: modules `cpu` and `cuda` offer the same functions over NumPy and CuPy arrays.
 
-`cpu` documents them.  They are imported when asked for, so this package needs neither Numba nor CuPy.
+`cpu` documents them.  They are imported only when needed, so this package requires neither Numba nor CuPy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """One run of the benchmark, in the specification's steps.
 
 1. Generate the edge tuples (untimed).  2. Draw the roots: unique, at random, each with an edge to another
-vertex.  3. Kernel 1, timed: the graph from the tuples, which also tell what vertices there are.  4. For each
+vertex.  3. Kernel 1, timed: build the graph from the tuples, which also determine the vertices.  4. For each
 root alone: kernel 2, timed: parents and levels; then, untimed, the tuples in its component, and validation.
 
-Kernels are compiled, and the memory pool filled, before the clock starts: by a tiny run before kernel 1, and
-before kernel 2 by searches of the same graph (one on the GPU, all on the CPU), whose results are dropped.
+Kernels are compiled, and the memory pool filled, before the clock starts: before kernel 1 by a tiny run, and
+before kernel 2 by searches of the same graph (one on the GPU, all on the CPU) whose results are dropped.
 
 Reference: graph500.org, specification, sections "Overall benchmark" to "Output".
 """
@@ -32,7 +32,7 @@ from rapids_trav.utilities.checks import flag
 from rapids_trav.utilities.machine import GPU_PACKAGES, find_driver, find_version
 
 MOST_SCALE = 30  # labels are 32-bit
-MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within what NumPy counts
+MOST_EDGE_FACTOR = 2**20  # far beyond memory, and within the range of NumPy's integers
 MOST_SEED = 2**63 - 1
 CUDF_ROWS = 2**31 - 1
 WARM_UP_SCALE = 6
@@ -57,15 +57,15 @@ def run(
     scale : int
         The graph has up to ``2**scale`` vertices; 1 to 30.
     edge_factor : int
-        Tuples for each of these: ``edge_factor * 2**scale``, of which cuDF takes fewer than 2^31.
+        Tuples per vertex: there are ``edge_factor * 2**scale``, of which cuDF takes fewer than 2^31.
     roots : int
-        Searches; fewer if fewer vertices have a neighbour.
+        Number of searches; fewer if fewer vertices have a neighbour.
     seed : int
-        Of the graph and of the roots, which are the same on every engine.
+        Seed of the graph and of the roots, which are the same on every engine.
     engine : {"auto", "cpu", "cuda"}
-        "auto" takes the GPU where there is one with its packages.
+        "auto" uses the GPU if there is one with its packages.
     validate : bool, default True
-        Check each search by the five rules (see `validation`); what fails is in the report, not raised.
+        Check each search by the five rules (see `validation`); failures are reported, not raised.
     notify : callable, optional
         Called as ``notify(step, done, total)`` while it runs.
 
@@ -76,7 +76,7 @@ def run(
     Raises
     ------
     TravError
-        If an argument has no meaning, or the engine is not there.
+        If an argument is invalid, or the engine is not available.
     """
     check(scale, edge_factor, roots, seed)
     flag("validate", validate)
@@ -117,7 +117,7 @@ def run(
 
 
 def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
-    """Refuse arguments that have no meaning."""
+    """Refuse invalid arguments."""
     for name, value in (("scale", scale), ("edge_factor", edge_factor), ("roots", roots), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise TravError(f"{name}={written(value)} is not an integer: give one.")
@@ -137,13 +137,13 @@ def check(scale: int, edge_factor: int, roots: int, seed: int) -> None:
 
 
 def draw_roots(has_neighbor: np.ndarray, roots: int, seed: int) -> np.ndarray:
-    """Labels of unique random roots among the vertices with an edge to another: as many as asked, or all."""
+    """Draw labels of unique random roots among vertices with an edge to another: `roots` of them, or all."""
     candidates = np.flatnonzero(has_neighbor)
     return candidates[choose(len(candidates), roots, seed)].astype(np.int32)
 
 
 class _Bench:
-    """The edge tuples, and what is done with them on one device.
+    """The edge tuples, and the steps of the benchmark on one device.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class _Bench:
     edges : frame
         The tuples, in columns `src` and `dst`.
     n_labels : int
-        They are labels below this.
+        The labels in the tuples are below this.
     """
 
     def __init__(self, device: ModuleType, engine: Engine, edges: Frame, n_labels: int) -> None:
@@ -169,14 +169,14 @@ class _Bench:
         self.search(self.construct(edges), self.engine.xp.zeros(1, np.int32))
 
     def construct(self, edges: Frame) -> Graph:
-        """Kernel 1: find the vertices, renumber, and build what searches read."""
+        """Run kernel 1: find the vertices, renumber, and build the arrays that searches read."""
         graph = Graph.from_edges(edges, "src", "dst", engine=self.engine)
         view = graph.storage.view()
-        _ = view.out, view.into  # built when first asked for
+        _ = view.out, view.into  # built at first access
         return graph
 
     def search(self, graph: Graph, source: Array) -> Search:
-        """Kernel 2: parents and levels in the graph's own numbering, with the product's defaults."""
+        """Run kernel 2: parents and levels in the graph's own numbering, with default options."""
         return self.engine.bfs(graph.storage.view(), source, BfsOptions())
 
     def searches(

@@ -1,7 +1,7 @@
 """Steps of the benchmark on the ranks of a cluster; each is called on all of them at once.
 
-The edges are made where they are used: rank r of P makes the r-th of P equal stretches.  Times are those of
-the slowest rank, from a moment at which all are ready.
+The edges are generated where they are used: rank r of P generates the r-th of P equal ranges.  Times are
+those of the slowest rank, measured from when all are ready.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from rapids_trav.frames.columns import move
 from rapids_trav.graph500.roots import choose
 
 Result = TypeVar("Result")
-BENCH = "graph500"  # among the items of a state
+BENCH = "graph500"  # key among the items of a state
 COUNTED = 1 << 22  # edges whose ends are counted at once
 
 
 @dataclass(frozen=True)
 class Bench:
-    """The graph of one rank, and what rows of results are made from.
+    """The graph of one rank, and the data from which rows of results are made.
 
     Attributes
     ----------
     graph : RankGraph
     ends : int64 array, (owned,)
-        Ends of tuples at each vertex that the rank owns: both of a self-loop.
+        Ends of tuples at each vertex that the rank owns; both ends of a self-loop count.
     """
 
     graph: RankGraph
@@ -47,7 +47,7 @@ class Bench:
 
 
 def generate(state: RankState, scale: int, edge_factor: int, seed: int) -> float:
-    """Make this rank's tuples, in place of partitions that are handed over; return seconds."""
+    """Generate this rank's tuples, in place of partitions that a caller passes; return seconds."""
     with service.together(state.communicator, "generating edges"):
         rank = service.rank_of(state)
         n_edges = edge_factor << scale
@@ -59,7 +59,7 @@ def generate(state: RankState, scale: int, edge_factor: int, seed: int) -> float
 
 
 def construct(state: RankState, grid: tuple[int, int] | None = None) -> tuple[int, float]:
-    """Run kernel 1: build the graph of the tuples; return its vertices and seconds."""
+    """Run kernel 1: build the graph of the tuples; return its number of vertices and the seconds."""
     options = RankBuildOptions(src="src", dst="dst", grid=grid)
     rank = service.rank_of(state)
     summary, seconds = timed(rank, lambda: service.build(state, options))
@@ -130,7 +130,7 @@ def _wait(rank: Rank) -> None:
 
 
 def bench_of(state: RankState) -> Bench:
-    """Return what `construct` has left."""
+    """Return the state that `construct` left."""
     bench = state.items.get(BENCH)
     if not isinstance(bench, Bench):
         raise TravError("There is no benchmark's graph on the workers: construct it first.")
@@ -138,7 +138,7 @@ def bench_of(state: RankState) -> Bench:
 
 
 def _count(graph: RankGraph, loops: bool) -> Array:
-    """Return how many ends of tuples each owned vertex has, with or without those of self-loops."""
+    """Count the ends of tuples at each owned vertex, with or without those of self-loops."""
     numbering = graph.numbering
     ends = [end if loops else end[u != v] for u, v in graph.rows.ends or () for end in (u, v)]
     few = has_few_vertices(graph.rank, numbering.grid.n_vertices, ends)

@@ -1,4 +1,4 @@
-"""Findings of a benchmark run, under the specification's output keys and as a frame of its searches."""
+"""Results of a benchmark run, under the specification's output keys and as a frame of its searches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from rapids_trav.graph500 import statistics
 
-Entry = float | str | None  # of a report
+Entry = float | str | None  # a value of a report
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Report:
     scale, edge_factor, seed : int
     engine : {"cpu", "cuda"}
     device : str
-        What it ran on.
+        Device on which it ran.
     n_vertices : int
         Vertices discovered in the tuples; the specification's label space has ``2**scale``.
     n_edges : int
-        Tuples.
+        Number of tuples.
     generation_seconds : float
-        Making the tuples, which the specification leaves untimed.
+        Time to generate the tuples, which the specification leaves untimed.
     construction_seconds : float
         Kernel 1: from the tuples to the graph that is searched.
     searches : pandas.DataFrame
@@ -69,7 +69,7 @@ class Report:
         }
 
     def more_output(self) -> dict[str, Entry]:
-        """Return what a run tells beyond the specification, which allows additional keys.
+        """Return the results beyond the specification, which allows additional keys.
 
         `bfs_*_output_time` and `bfs_*_output_TEPS` are the statistics of kernel 2 with the conversion to the
         specification's parent array inside the timer, `bfs_*_device_time` those between CUDA events.

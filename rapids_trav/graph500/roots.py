@@ -1,4 +1,4 @@
-"""Which vertices are searched from: unique ones, at random, the same wherever the benchmark runs."""
+"""Choice of search roots: unique random vertices, the same on every device and cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from rapids_trav.errors import TravError
 
 
 def choose(n_candidates: int, roots: int, seed: int) -> np.ndarray:
-    """Return which of the candidates, the vertices with an edge to another, are roots: all if they are few.
+    """Return the positions of the roots among the candidates, the vertices with an edge to another.
+
+    If there are at most `roots` candidates, all of them are roots.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Is a parent array the breadth-first tree of its root?  The five rules of the Graph500 specification.
+"""Validation of a breadth-first tree by the five rules of the Graph500 specification.
 
 1. The parents form a tree: every vertex that has a parent leads to the root, whose parent is itself.
 2. Each tree edge joins vertices whose levels differ by exactly one.
@@ -6,18 +6,18 @@
 4. The tree spans the root's component.
 5. Each vertex and its parent are joined by an input edge.
 
-Nothing of the search is trusted but its parents, and nothing of the graph is used but the edge tuples:
+Only the parents are taken from the search, and only the edge tuples from the graph:
 
 1. Levels are derived by pointer doubling (J. Wyllie, "The Complexity of Parallel Computations", 1979): every
-   vertex knows an ancestor and how far it is; in each round it takes over the ancestor's ancestor, so that a
-   tree of depth d is settled in log2(d) + 1 rounds.  A vertex that is n steps or more away from
+   vertex stores an ancestor and its distance from it; in each round it takes over the ancestor's ancestor, so
+   that a tree of depth d is settled in log2(d) + 1 rounds.  A vertex that is n steps or more away from
    an ancestor is on a cycle or leads to one.
 2. One pass over the tuples compares the levels of both ends (rules 3 and 4) and marks each vertex whose
    parent it finds at the other end.  A vertex left unmarked breaks rule 5.
 
-A fault is counted under one rule: an edge with one end inside the tree breaks rule 4 rather than 3, and edges
-of vertices that lead to no root (rule 1), which have no level, are not held against rules 2 and 3.  Levels
-derived from parents satisfy rule 2 by themselves; it is there for the levels that the search gave.
+A fault is counted under one rule: an edge with one end inside the tree breaks rule 4 rather than 3.  Edges of
+vertices that lead to no root (rule 1) have no level and do not count under rules 2 and 3.  Levels derived
+from parents always satisfy rule 2; the rule is checked for the levels that the search returned.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from rapids_trav.graph500 import devices
 def validate(
     parent: Array, root: int, src: Array | list[Array], dst: Array | list[Array], level: Array | None = None
 ) -> Verdict:
-    """Check a breadth-first tree against the edge tuples that it was searched in.
+    """Check a breadth-first tree against the edge tuples of the graph that was searched.
 
     Parameters
     ----------
     parent : int array, (n,)
-        Parent of each vertex 0 to n - 1: the root's is the root, and -1 stands outside the tree.  A CuPy
+        Parent of each vertex 0 to n - 1; the root is its own parent, and -1 means outside the tree.  A CuPy
         array is checked on its GPU, a NumPy array on the CPU.
     root : int
     src, dst : int array, (m,)
-        Both ends of the undirected input edges, on the same device; duplicates and self-loops may be there.
-        Lists of arrays are read one after another: edges that are more than a frame holds.
+        Both ends of the undirected input edges, on the same device; duplicates and self-loops are allowed.
+        Lists of arrays, for edges that exceed a frame, are read one after another.
     level : int array, (n,), optional
-        The levels that the search gave, -1 outside the tree.
+        The levels that the search returned, -1 outside the tree.
 
     Returns
     -------
@@ -58,8 +58,8 @@ def validate(
 
     Notes
     -----
-    Takes at most 17 bytes a vertex beside the arguments if they all are int32; otherwise all are brought to
-    int64, and it is 33.
+    Takes at most 17 bytes per vertex beside the arguments if all of them are int32; otherwise all are
+    converted to int64, and it takes 33.
     """
     kernels = devices.of(parent)
     n = len(parent)
@@ -79,7 +79,7 @@ def validate(
     if not 0 <= root < n:
         raise TravError(f"root={root} is not a vertex: they are 0 to {n - 1}.")
     dtypes = {array.dtype for array in (parent, *sources, *targets)}
-    vertex = np.result_type(np.int32, *dtypes)  # wide enough to wrap no id
+    vertex = np.result_type(np.int32, *dtypes)  # wide enough for every id
     if vertex.kind != "i":
         raise TravError(f"parent, src and dst have no common integer type, but {vertex}: make them int64.")
     parent = kernels.contiguous(parent, vertex)

@@ -1,1 +1,1 @@
-"""The caller's vertex ids and the dense internal ones."""
+"""Conversion between the caller's vertex ids and dense internal ids."""

@@ -1,8 +1,8 @@
-"""One column of vertex ids: refused, with the remedy, or read into the form in which it is renumbered.
+"""Checks one column of vertex ids and reads it into the form in which it is renumbered.
 
-- Nulls, booleans, fractions and mixtures of kinds are refused.
-- Integers of any width and sign are read as they are; whole floats as integers.
-- Categoricals stay as they are; everything else is factorized.
+- Nulls, booleans, fractions and mixtures of kinds are refused, with a remedy in the error.
+- Integers of any width and sign are read unchanged; whole floats are read as integers.
+- Categoricals stay unchanged; everything else is factorized.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rapids_trav.ids.maps import Array, Column, Library
 
 
 class NullIdsError(TravError):
-    """Nulls in a column of ids.
+    """A column of ids holds nulls.
 
     Attributes
     ----------
@@ -45,17 +45,17 @@ class NullIdsError(TravError):
 
 @dataclass(frozen=True)
 class IdColumn:
-    """One column of ids, read: `kind` is "integer", "category" or "value"."""
+    """One column of ids after reading; `kind` is "integer", "category" or "value"."""
 
     name: Hashable
     kind: str
     dtype: Dtype
     rows: int
-    data: Any  # integers, a column of the category's dtype, or codes and the distinct values
+    data: Any  # integers, a column of the categorical dtype, or codes and the distinct values
 
 
 def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> IdColumn:
-    """Check one column of ids and bring it into the form in which it is renumbered."""
+    """Check one column of ids and convert it to the form in which it is renumbered."""
     if names_nothing(column.dtype):
         raise TravError(
             f"Column {name!r} is of type {column.dtype}, whose values name no vertices: convert it to one of "
@@ -104,7 +104,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
 
 
 def _infer(name: Hashable, column: Column) -> Column:
-    """Python objects that are all numbers are read as such; of mixed kinds they have no order."""
+    """Convert Python objects that are all numbers to numbers; refuse mixed kinds, which have no order."""
     inferred = pd.api.types.infer_dtype(column, skipna=False)
     if inferred in ("floating", "boolean"):
         return column.astype("float64" if inferred == "floating" else "bool")
@@ -120,7 +120,7 @@ def _infer(name: Hashable, column: Column) -> Column:
 
 
 def _integers(name: Hashable, column: Column) -> Column:
-    """Python's integers, perhaps with whole floats among them (which float64 would blur), in 64 bits."""
+    """Convert Python integers, with any whole floats among them, to 64 bits (float64 would round them)."""
     for value in map(plain, column):
         if not -(2**63) <= value < 2**64 or value != int(value):
             raise _not_whole(name, value)
@@ -132,7 +132,7 @@ def _integers(name: Hashable, column: Column) -> Column:
 
 
 def no_integer_type(first: int, last: int) -> str:
-    """Return the error for ids that reach too far in both directions."""
+    """Return the message for ids whose range no integer type can hold."""
     return (
         f"The ids reach from {first} to {last}, which no integer type holds: "
         f"shift the negative ones, or use astype(str) to take the values as labels."
@@ -152,10 +152,10 @@ def _not_whole(name: Hashable, value: float) -> TravError:
 
 
 def _whole(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Array:
-    """Floats that are integers, as integers."""
+    """Convert floats that are whole numbers to integers."""
     values = move(library.array(column), xp)
     if values.dtype.itemsize < 4:
-        values = values.astype(np.float32)  # float16 does not reach to 2^63
+        values = values.astype(np.float32)  # float16 cannot represent 2^63
     bad = ~((values >= -(2.0**63)) & (values < 2.0**63))
     bad |= xp.floor(values) != values
     if bad.any():

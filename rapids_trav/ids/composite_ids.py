@@ -1,7 +1,7 @@
-"""Maps of vertex ids that are not integers; `ids` says what a map does.
+"""Maps of vertex ids that are not integers; `maps` describes the interface.
 
-`ValueIds` leaves strings, dates and other values to the frame library; `CategoryIds` are integers under a
-categorical dtype; `TupleIds` combine the columns of a several-column id two by two.
+`ValueIds` leaves strings, dates and other values to the frame library.  `CategoryIds` map the integer codes
+of a categorical dtype.  `TupleIds` combine the columns of a several-column id two at a time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rapids_trav.ids.maps import (
 
 @dataclass(frozen=True)
 class ValueIds(AscendingIds):
-    """Any values that the frame library can sort: internal id `i` is `values[i]`."""
+    """Map of any values that the frame library can sort: internal id `i` is `values[i]`."""
 
     values: Column
     library: Library
@@ -65,13 +65,13 @@ class ValueIds(AscendingIds):
 
 
 def same_categories(one: Dtype, other: Dtype) -> bool:
-    """Return whether two categorical dtypes share their codes (their `==` ignores the order)."""
+    """Return whether two categorical dtypes have the same codes (their `==` ignores the order)."""
     return one.ordered == other.ordered and one.categories.equals(other.categories)
 
 
 @dataclass(frozen=True)
 class CategoryIds(AscendingIds):
-    """Categoricals of one dtype, in the order of its categories: a map of their codes."""
+    """Map of categoricals of one dtype, in the order of its categories: a map of their codes."""
 
     codes: IntegerIds
     categories: Column
@@ -111,7 +111,7 @@ class CategoryIds(AscendingIds):
 
 @dataclass(frozen=True)
 class TupleIds(AscendingIds):
-    """Pairs of a first id (of one or more columns) and a second: a map of the key `first * n + second`."""
+    """Map of pairs of a first id (of one or more columns) and a second, by the key `first * n + second`."""
 
     first: IdMap
     second: IdMap
@@ -151,7 +151,7 @@ class TupleIds(AscendingIds):
 
 
 def pair_keys(first: Array, second: Array, n_second: int) -> Array:
-    """Return an integer for each pair, in the order of the pairs; -1 if either id is unknown."""
+    """Return an integer key for each pair, in the order of the pairs; -1 if either id is unknown."""
     keys = first.astype(np.int64) * n_second + second
     keys[(first < 0) | (second < 0)] = -1
     return keys

@@ -1,10 +1,10 @@
-"""Vertices in descending order of degree.
+"""Renumbering of vertices in descending order of degree.
 
 Gan et al., VS-Graph500 (SYSTEMS V1 to V3): with the hubs first, every row of the adjacency begins with the
-neighbours that most searches reach soonest, so a bottom-up step mostly stops at the first; what is looked up
-most lies together; and vertices without edges come last.
+neighbours that most searches reach soonest, so a bottom-up step mostly stops at the first one.  The data that
+are read most often lie together, and vertices without edges come last.
 
-Steps: count the degrees; sort them, ties by id; give the internal ids new numbers in that order.
+Steps: count the degrees; sort them, ties by id; renumber the internal ids in that order.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Counter(Protocol):
 
     @property
     def xp(self) -> ModuleType:
-        """The module of its arrays."""
+        """Array module of the engine."""
 
     def count_ids(self, ids: Array, counts: Array) -> None:
-        """Add to `counts[v]` how often `v` is among the ids."""
+        """Add to `counts[v]` the number of times `v` occurs in the ids."""
 
 
 def degrees(chunks: Iterable[tuple[Array, Array]], n: int, engine: Counter) -> Array:
-    """Ends of edges at each vertex, int64 (n,)."""
+    """Count the ends of edges at each vertex, int64 (n,)."""
     degree = engine.xp.zeros(n, dtype=np.int64)
     for ends in chunks:
         for end in ends:
@@ -68,13 +68,13 @@ def descending(degree: Array, back_end: str, xp: ModuleType) -> Array:
 def _radix_order(key: Array, xp: ModuleType) -> Array:
     """Return the stable order of non-negative keys by a radix sort.
 
-    CuPy's sort of numbers is a radix sort of any width; NumPy's stable sort is one of 16 bits at most, so
-    that wider keys take a pass for each 16 bits, the lowest first.
+    CuPy's sort of numbers is a radix sort of any width.  NumPy's stable sort is a radix sort only up to 16
+    bits, so wider keys take one pass for each 16 bits, the lowest first.
     """
     most = int(key.max()) if len(key) else 0
     if xp is not np:
         return xp.argsort(key.astype(np.uint64 if most >> 32 else np.uint32), kind="stable")
-    order = np.argsort(key.astype(np.uint16), kind="stable")  # the low bits
+    order = np.argsort(key.astype(np.uint16), kind="stable")  # the lowest 16 bits
     for shift in range(16, most.bit_length(), 16):
         order = order[np.argsort((key[order] >> shift).astype(np.uint16), kind="stable")]
     return order
@@ -89,18 +89,18 @@ def _merge_order(key: Array, xp: ModuleType) -> Array:
 
 @dataclass(frozen=True)
 class ReorderedIds(Portable):
-    """An `IdMap` whose internal ids are those of another in a new order.
+    """An `IdMap` whose internal ids are those of another map in a new order.
 
     Attributes
     ----------
     base : IdMap
-        Internal ids ascend with the caller's.
+        Map whose internal ids ascend with the caller's.
     order : vertex array, (n,)
-        The base's internal id of each of these.
+        Internal id in `base` of each internal id of this map.
     rank : vertex array, (n,)
-        The inverse: these, in ascending order of the caller's ids.
+        The inverse: internal ids of this map, in ascending order of the caller's ids.
     names : array, (n,), or None
-        The caller's id of each of these, where that is held as well.
+        The caller's id of each internal id of this map, if that is stored as well.
     """
 
     base: IdMap
@@ -111,7 +111,7 @@ class ReorderedIds(Portable):
 
     @classmethod
     def of(cls, base: IdMap, order: Array, xp: ModuleType, *, named: bool = False) -> ReorderedIds:
-        """Return the map to this order; `named` holds integer ids with gaps, which saves time."""
+        """Make the map for this order; `named` also stores integer ids with gaps, which saves time."""
         rank = xp.empty_like(order)
         rank[order] = xp.arange(len(order), dtype=order.dtype)
         table = base.table if named else None

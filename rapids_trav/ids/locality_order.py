@@ -1,17 +1,17 @@
-"""Vertices in an order in which neighbours have numbers near each other.
+"""Renumbering of vertices so that neighbours have nearby numbers.
 
-In a graph of long diameter, such as a grid or a road network, the edges of a page lead mostly to rows of the
-same page or of one beside it, if the vertices are numbered piece by piece.  Pieces are grown by bounded
+In a graph of long diameter, such as a grid or a road network, numbering the vertices piece by piece makes the
+edges of a page lead mostly to rows of the same page or a neighbouring one.  Pieces are grown by bounded
 breadth-first searches, as partitioners grow their first parts (Karypis and Kumar, "A fast and high quality
-multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 1998), one after another from what
-the earlier ones have seen.
+multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 1998), each from a vertex that an
+earlier search has seen.
 
 Steps: take the vertex that was seen first and has no number yet, else the smallest that has none; search from
-it until the rows of the vertices taken hold a page of edges, and number them as they are taken; those left in
-the queue are seen and not taken.  Repeat.  Vertices without edges come last (SYSTEMS V5).
+it until the rows of the vertices taken hold a page of edges, and number them as they are taken; vertices left
+in the queue are seen but not taken.  Repeat.  Vertices without edges come last (SYSTEMS V5).
 
-Every row is read once, and leaves no more vertices in the queue than it has edges: O(V + E), on one thread.
-The order depends on the edges and the ids alone.
+Every row is read once and leaves no more vertices in the queue than it has edges: O(V + E), on one thread.
+The order depends only on the edges and the ids.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from rapids_trav.frames.columns import Array
 from rapids_trav.jit.kernels import kernel
 
 # Edges of a piece: 16 KiB of 32-bit columns.  On a grid and a road-like lattice of 1000 x 1000 vertices in
-# random order, 0.92 and 0.94 of the edges then lead into their own page of as many, in place of 0.001 and
-# 0.002, and 0.87 and 0.90 with 16 times as many in a piece, where `sssp` on the lattice takes 90 ms, not 78.
+# random order, 0.92 and 0.94 of the edges then lead into their own page of that size, instead of 0.001 and
+# 0.002.  With 16 times as many, it is 0.87 and 0.90, and `sssp` on the lattice takes 90 ms instead of 78.
 PAGE_EDGES = 1 << 12
-SEEN, TAKEN = 1, 2  # bits of a vertex: it is among the seeds; it has a number, or is in the queue
+SEEN, TAKEN = 1, 2  # bits of a vertex state: it is a seed; it has a number or is in the queue
 
 
 def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGES) -> Array:
@@ -35,9 +35,10 @@ def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGE
     ----------
     row_offsets : integer NumPy array, (n + 1,)
     column_indices : integer NumPy array
-        Neighbours of each vertex: of directed edges those both ways, or pieces end where edges lead back.
+        Neighbours of each vertex.  For directed edges these must include both directions, else a piece ends
+        where edges lead back.
     page_edges : int
-        Entries of the rows of a piece, which its last row may exceed.
+        Adjacency entries per piece; the last row of a piece may exceed it.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def grown(row_offsets: Array, column_indices: Array, page_edges: int = PAGE_EDGE
 
 @kernel
 def _grow(row_offsets, column_indices, page_edges, order, seeds, state):
-    """Fill `order`, of which the part behind the numbered vertices is the queue of the search."""
+    """Fill `order`; the part behind the numbered vertices serves as the queue of the search."""
     n = len(order)
     numbered, n_seeds, oldest, root = 0, 0, 0, 0
     while True:

@@ -1,4 +1,4 @@
-"""Vertices as a caller names them, turned into internal ids."""
+"""Translation of the vertices that a caller names into internal ids."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SHOWN = 5  # unknown vertices that an error lists before it counts the rest
 def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     """Return internal ids of the vertices that the argument called `what` names, in its order.
 
-    Vertices that come from the host stay there (a single source should not cost a dozen kernels).
+    Vertices in host memory stay there: a single source should not cost a dozen kernel launches.
 
     Raises
     ------
     UnknownVertexError
-        With the vertices that the graph does not have.
+        If the graph does not have some of the vertices; the error lists them.
     TravError
         If there are none, or they are null or of another kind than the graph's ids.
     """
@@ -96,10 +96,10 @@ def read_column(what: str, values: Values, library: Library) -> Column:
     try:
         try:
             column = library.column(values)
-        except (OverflowError, TypeError) as error:  # of listed integers past int64
+        except (OverflowError, TypeError) as error:  # a list with integers past int64
             if all(type(value) is int and 0 <= value < 2**64 for value in values):
                 column = library.column(np.array(values, np.uint64))
-            elif isinstance(error, OverflowError):  # past every type, which pandas holds as objects
+            elif isinstance(error, OverflowError):  # past every integer type: pandas holds them as objects
                 column = library.column(values, dtype=object)
             else:
                 raise
@@ -137,13 +137,13 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Col
         column = _dates(what, column, dtype)
     found = column.dtype.categories.dtype if hasattr(column.dtype, "categories") else column.dtype
     if _is_text(dtype, library) and not _is_text(found, source):
-        # A column of cuDF is not iterated over, and its values are of one kind.
+        # A cuDF column cannot be iterated over, but its values are all of one kind.
         _check_text(what, column.iloc[:1].to_pandas() if source.name == "cudf" else column, dtype)
     return library.column(column)
 
 
 def _is_text(dtype: Dtype, library: Library) -> bool:
-    """Return whether a column holds only strings; one of Python objects may hold others."""
+    """Return whether a column holds only strings; a column of Python objects may hold others."""
     if isinstance(dtype, np.dtype) and dtype.kind == "O":
         return library.name == "cudf"
     return pd.api.types.is_string_dtype(dtype)
@@ -158,7 +158,7 @@ def _check_text(what: str, column: Column, dtype: Dtype) -> None:
 
 
 def _of_other_kind(what: str, column: Column, dtype: Dtype) -> TravError:
-    """Names the first value of another kind than the graph's ids, as far as that can be told."""
+    """Return the error that names the first value of another kind than the graph's ids, where known."""
     value = column.iloc[0]
     if column.dtype == object and dtype.kind in "iuf":
         value = next((v for v in column if isinstance(v, bool) or not isinstance(v, Number)), value)
@@ -168,7 +168,7 @@ def _of_other_kind(what: str, column: Column, dtype: Dtype) -> TravError:
 
 
 def _dates(what: str, column: Column, dtype: Dtype) -> Column:
-    """Dates, perhaps written ones, in the resolution of the graph's ids."""
+    """Convert dates, which may be given as text, to the resolution of the graph's ids."""
     try:
         converted = column.astype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
@@ -189,7 +189,7 @@ def _kind(column: Column, library: Library) -> str:
 
 
 def _exact(what: str, column: Column, dtype: Dtype, library: Library) -> Array:
-    """Numbers as integers; those that no id of this dtype can equal are unknown vertices."""
+    """Convert numbers to integers; those that no id of this dtype can equal are unknown vertices."""
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
     low, high = (0, 2**64) if dtype.kind == "u" else (-(2**63), 2**63)
@@ -226,7 +226,7 @@ def split(what: str, vertices: Values, width: int) -> list[Values]:
         return [vertices[name] for name in vertices.columns]
     if width == 1:
         if getattr(vertices, "ndim", 1) == 0:
-            # A NumPy scalar has no dimensions; out of an array without any comes one.
+            # A NumPy scalar stays as it is; `[()]` extracts one from an array without dimensions.
             return [[vertices if isinstance(vertices, np.generic) else vertices[()]]]
         if isinstance(vertices, Iterable) and not isinstance(vertices, (str, bytes)):
             return [vertices if hasattr(vertices, "dtype") else list(vertices)]
@@ -256,7 +256,7 @@ def _refuse(what: str, columns: Sequence[Column], unknown: Array) -> None:
 
 
 def _on_host(column: Column, rows: np.ndarray) -> Column:
-    """These rows of a column or an array, where pandas can work on them."""
+    """Return these rows of a column or an array in host memory."""
     if not hasattr(column, "iloc"):
         return move(column, np)[rows]
     column = column.iloc[rows].reset_index(drop=True)
@@ -264,7 +264,7 @@ def _on_host(column: Column, rows: np.ndarray) -> Column:
 
 
 def known_again(encode: Encoder, columns: Sequence[Column], library: Library, xp: ModuleType) -> Array:
-    """Return internal ids of one end of the edges, all seen in an earlier reading."""
+    """Return internal ids of one end of the edges; all of them were seen in an earlier pass."""
     for column in columns:
         if library.null_count(column):
             raise TravError(EDGES_CHANGED)

@@ -1,13 +1,13 @@
 """Maps between the caller's vertex ids and the internal ones, 0 to n-1.
 
-Internal ids ascend with the caller's; only `degree_order` gives them another order.
+Internal ids ascend with the caller's ids, unless `degree_order` gives them another order.
 
-An id is given by one or more columns.  Here are the maps of integers (and whole floats), which work on the
-engine's arrays; `composite_ids` has those of strings, dates, categoricals and several columns.
+An id consists of one or more columns.  This module has the maps of integers (and whole floats), which work on
+the engine's arrays; `composite_ids` has those of strings, dates, categoricals and several columns.
 
-`encoder()` returns a function from columns to internal ids, -1 where unknown, on the engine's side of the bus
-or on the columns' own; what it needs for speed (a rank table) lives as long as the function.  `decode` goes
-back: with `nulls`, internal id -1 becomes null.
+`encoder()` returns a function from columns to internal ids, with -1 for unknown ids.  Its results are in the
+engine's memory or in that of the columns; auxiliary data (a rank table) live as long as the function.
+`decode` is the inverse: with `nulls`, internal id -1 becomes null.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Encoder = Callable[[Sequence[Column]], Array]
 
 
 class IdMap(Protocol):
-    """Interface of a graph to its vertex ids."""
+    """Interface between a graph and its vertex ids."""
 
     @property
     def n(self) -> int:
-        """Vertices."""
+        """Number of vertices."""
 
     @property
     def width(self) -> int:
-        """Columns of an id."""
+        """Number of columns of an id."""
 
     @property
     def dtypes(self) -> tuple:
-        """Their dtypes, in which ids are given back."""
+        """Dtypes of the columns, in which ids are returned."""
 
     @property
     def nbytes(self) -> int:
@@ -50,31 +50,32 @@ class IdMap(Protocol):
 
     @property
     def rank(self) -> Array | None:
-        """The internal ids in ascending order of the caller's; None if they ascend themselves."""
+        """Internal ids in ascending order of the caller's ids; None if internal ids ascend themselves."""
 
     @property
     def order(self) -> Array | None:
-        """The place of each internal id in that order; None likewise."""
+        """Place of each internal id in that order; None if internal ids ascend themselves."""
 
     @property
     def by_value(self) -> bool:
-        """Whether an encoder of many values looks at each by itself, so that they may come in parts."""
+        """Whether an encoder of many values handles each separately, so that they may come in parts."""
 
     @property
     def ascending(self) -> IdMap:
-        """The map whose internal ids do ascend: this one, or the one beneath it."""
+        """The map whose internal ids ascend: this one, or the one on which it is based."""
 
     def placed(self, place: Array) -> Array:
         """Return internal ids of the vertices at these places of the ascending order."""
 
     @property
     def table(self) -> IntegerTable | None:
-        """The map spelled out, if the ids are one column of integers in 32 or 64 bits; else None."""
+        """The map as explicit arrays, if ids are one column of 32- or 64-bit integers; else None."""
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        """Function from `width` columns to internal ids, -1 for unknown ones.
+        """Return a function from `width` columns to internal ids, -1 for unknown ones.
 
-        With `many` it is made for many values; with `known` too, and unknown ones need not be noticed.
+        With `many` the function is optimized for many values.  With `known` as well, it need not detect
+        unknown ones.
         """
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
@@ -86,19 +87,19 @@ class IntegerIds(IdMap, Protocol):
 
     @property
     def library(self) -> Library:
-        """The library of its columns."""
+        """Frame library of the columns."""
 
     @property
     def xp(self) -> ModuleType:
-        """The module of its arrays."""
+        """Array module of the arrays."""
 
 
 class IntegerTable(NamedTuple):
-    """Ids that are plain integers, spelled out for a kernel.
+    """Map of plain integer ids as explicit arrays, for use in a kernel.
 
     Internal id `v` is the caller's `ids[place]`, or `first + place` if `ids` is None, where `place` is
-    `order[v]`, or `v` itself if `order` is None; `rank` is the inverse of `order`.  `names` has the ids in
-    internal order once more, or is None: one look-up in place of two.
+    `order[v]`, or `v` itself if `order` is None; `rank` is the inverse of `order`.  `names`, unless None, has
+    the caller's ids in internal order as well, which needs one look-up instead of two.
     """
 
     first: int
@@ -110,12 +111,12 @@ class IntegerTable(NamedTuple):
 
 
 def vertex_dtype(n: int) -> np.dtype:
-    """Return the dtype of internal ids: 32 bits if they can count the vertices."""
+    """Return the dtype of internal ids: 32 bits if that can count the vertices."""
     return np.dtype(np.int32 if n < 2**31 else np.int64)
 
 
 def is_plain(dtype: Dtype, held: np.dtype) -> bool:
-    """Return whether ids are returned as they are held, in 32 or 64 bits."""
+    """Return whether ids are returned in the dtype in which they are stored, of 32 or 64 bits."""
     return isinstance(dtype, np.dtype) and dtype == held and dtype.itemsize >= 4
 
 
@@ -129,17 +130,17 @@ def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
 
 
 def wide(dtype: np.dtype) -> np.dtype:
-    """Return the 64-bit integer type of the same signedness; differences of ids do not overflow in it."""
+    """Return the 64-bit integer type of the same signedness, in which differences of ids do not overflow."""
     return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
 def table_base(first: int, last: int) -> int:
-    """Return the first id of a table over these: 0 if that costs little, which saves a subtraction."""
+    """Return the first id of a table over this range: 0 if that costs little, which saves a subtraction."""
     return 0 if 0 <= first <= (last - first) // 4 else first
 
 
 class Portable:
-    """Base of objects that are pickled with the name of their array module, `xp`, in place of the module."""
+    """Base of objects that are pickled with the name of their array module, `xp`, instead of the module."""
 
     def __getstate__(self) -> dict[str, object]:
         state = dict(self.__dict__)
@@ -177,7 +178,7 @@ class AscendingIds(Portable):
 
 @dataclass(frozen=True)
 class RangeIds(AscendingIds):
-    """Consecutive integers `first`, ..., `first + n - 1`: nothing is stored."""
+    """Map of consecutive integers `first`, ..., `first + n - 1`; nothing is stored."""
 
     first: int
     n: int
@@ -229,9 +230,9 @@ class RangeIds(AscendingIds):
 
 @dataclass(frozen=True)
 class SortedIds(AscendingIds):
-    """Integers with gaps: internal id `i` is `ids[i]`.
+    """Map of integers with gaps: internal id `i` is `ids[i]`.
 
-    If they lie close enough for a table over their range (`dense`), no id is hashed or searched for.
+    If the ids are close enough for a table over their range (`dense`), no id is hashed or searched for.
     """
 
     ids: Array
@@ -277,7 +278,7 @@ class SortedIds(AscendingIds):
         return encode
 
     def table_encoder(self, known: bool, numbers: Array | None = None) -> Encoder:
-        """Return an encoder by a table over the range of the ids, to these numbers of theirs if given."""
+        """Return an encoder that uses a table over the range of the ids; it maps to `numbers` if given."""
         rank = self._ranked(numbers)
         if known:
             return lambda columns: rank(self._integers(columns[0]))
@@ -297,7 +298,7 @@ class SortedIds(AscendingIds):
         return move(integers(column, self.library, self.ids.dtype), self.xp)
 
     def _ranked(self, numbers: Array | None = None) -> Callable[[Array], Array]:
-        """Ranks, or other numbers, from a table over the range of the ids; -1 in the gaps."""
+        """Return a function from ids to ranks or `numbers`, by a table over their range; -1 in the gaps."""
         first, last = int(self.ids[0]), int(self.ids[-1])
         base = table_base(first, last)
         table = self.xp.full(last - base + 1, -1, dtype=vertex_dtype(self.n))
@@ -309,7 +310,7 @@ class SortedIds(AscendingIds):
         return values.astype(wide(values.dtype), copy=False) - base if base else values
 
     def _search(self, values: Array) -> Array:
-        """Ranks by binary search; on the CPU each distinct value is searched for once."""
+        """Return ranks by binary search; on the CPU each distinct value is searched for once."""
         if self.xp is not np:
             return self.xp.searchsorted(self.ids, values).astype(vertex_dtype(self.n))
         return self.translate(*pd.factorize(values))

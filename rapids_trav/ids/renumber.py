@@ -1,16 +1,16 @@
-"""From columns of vertex ids to an `IdMap` and internal ids, in one pass over the columns.
+"""Builds an `IdMap` and internal ids from columns of vertex ids, in one pass over the columns.
 
 - Integers (and whole floats) whose range is at most `DENSE` times their number are marked in a table of
-  flags; a map without gaps stores nothing, one with gaps the ids in ascending order.  Wider ranges are
+  flags; a map without gaps stores nothing, one with gaps stores the ids in ascending order.  Wider ranges are
   sorted.
 - Other values: each column is factorized by the frame library, the vocabularies are merged and sorted, and
-  the codes of each column are translated.  Strings of pandas are hashed and sorted by `frames.strings`.
+  the codes of each column are translated.  `frames.strings` hashes and sorts strings of pandas.
 - Several columns: each has its own map; the pairs of their internal ids are renumbered again as integers.
 
-Peak memory beyond the columns, with k ids given (two for each edge): for integers a table of at most 10 k
-bytes, and rarely more than a few bytes a vertex, or else 4 k bytes of internal ids and the sort of k ids; for
-other values 4 k bytes and the vocabularies; for strings of pandas also 12 k bytes while a column is read (24
-of each row), and of Python's objects the bytes of one column.
+Peak memory beyond the columns, with k ids given (two for each edge): for integers, either a table of at most
+10 k bytes, rarely more than a few bytes per vertex, or 4 k bytes of internal ids and the sort of k ids; for
+other values, 4 k bytes and the vocabularies; for strings of pandas, also 12 k bytes while a column is read
+(24 for each row), and for Python objects the bytes of one column.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from rapids_trav.ids.maps import (
 
 Codes = Callable[[int], Array]  # from the position of a column or list of ids to its internal ids
 
-DENSE = 2  # widest range, as a multiple of the number of ids given, that gets a table
-SMALL_TABLE = 1 << 16  # a range up to this always does
+DENSE = 2  # widest range, as a multiple of the number of ids given, for which a table is used
+SMALL_TABLE = 1 << 16  # ranges up to this always use a table
 
 
 @dataclass
 class Renumbering:
-    """Collects columns of ids, then gives the map and each column's internal ids.
+    """Collects columns of ids, then returns the map and each column's internal ids.
 
     One instance renumbers one component: with several-column ids there is one for each column.
     """
@@ -61,7 +61,7 @@ class Renumbering:
 
     def finish(self) -> tuple[IdMap, Codes]:
         """Return the map, and a function from an added column's position to its internal ids."""
-        # A column without rows has no say in what the ids are, unless no column has any.
+        # A column without rows does not affect the kind of the ids, unless no column has any.
         filled = [i for i, part in enumerate(self.parts) if part.rows] or [0]
         ids, codes = self._renumber([self.parts[i] for i in filled])
         order = {position: i for i, position in enumerate(filled)}
@@ -70,7 +70,7 @@ class Renumbering:
 
     def _renumber(self, parts: Sequence[IdColumn]) -> tuple[IdMap, Codes]:
         if not all(part.kind == "category" and same_categories(part.dtype, parts[0].dtype) for part in parts):
-            parts = [self.plain(part) for part in parts]  # of different categories the values are the ids
+            parts = [self.plain(part) for part in parts]  # with different categories, the values are the ids
         refuse_mixtures(parts)
         kinds = {part.kind for part in parts}
         if kinds == {"value"}:
@@ -85,7 +85,7 @@ class Renumbering:
         return renumber_integers(arrays, common_dtype(parts, self.library), self.library, self.xp, given)
 
     def plain(self, part: IdColumn) -> IdColumn:
-        """Return the values of categoricals in place of their codes; other parts as they are."""
+        """Replace the codes of categoricals by their values; return other parts unchanged."""
         if part.kind != "category":
             return part
         codes = move(self.library.array(part.data.cat.codes), self.xp)
@@ -115,7 +115,7 @@ class Renumbering:
         ids = ValueIds(merged, self.library, self.xp)
         translated = [ids.translate(*part.data) for part in parts]
         for part, codes in zip(parts, translated, strict=True):
-            if len(codes) and int(codes.min()) < 0:  # no kernel looks at the bounds of its arrays
+            if len(codes) and int(codes.min()) < 0:  # kernels do not check the bounds of their arrays
                 raise TravError(
                     f"Column {part.name!r} holds values that are not found again, as if they did not equal "
                     f"themselves: convert them, for example with astype(str)."
@@ -123,7 +123,7 @@ class Renumbering:
         return ids, lambda position: translated[position]
 
     def _placed(self, parts: Sequence[IdColumn], places: np.ndarray, merged: Column) -> tuple[IdMap, Codes]:
-        """Return the map of `merged`, where `places` has the distinct values of all columns in turn."""
+        """Return the map of `merged`; `places` ranks the distinct values of all columns in turn."""
         ends = np.cumsum([len(part.data[1]) for part in parts])
         numbered = [
             move(places[end - len(part.data[1]) : end][part.data[0]], self.xp)
@@ -158,7 +158,7 @@ def _refuse_mixture(one: IdColumn, other: IdColumn) -> None:
 def common_dtype(parts: Sequence[IdColumn], library: Library) -> Dtype:
     """Return the dtype of integer ids: that of the columns, or one that holds them all.
 
-    Floats beside integers count as int64, since as floats some ids would read the same.
+    Floats beside integers count as int64, since some ids would become equal as floats.
     """
     dtypes = list(dict.fromkeys(part.dtype for part in parts))
     if any(dtype.kind in "iu" for dtype in dtypes):
@@ -180,7 +180,7 @@ def merge_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library)
 
 
 def sorted_values(vocabularies: Sequence[Column], dtype: Dtype, library: Library) -> Column:
-    """Return what `merge_values` does, by the frame library's own sort."""
+    """Return the result of `merge_values` by the frame library's own sort."""
     vocabularies = [_in_zone_of(dtype, values) for values in vocabularies]
     merged = library.concat(vocabularies).drop_duplicates().sort_values().reset_index(drop=True)
     if merged.dtype != dtype and _family(dtype) == "text":
@@ -200,7 +200,7 @@ def merge_strings(
 
 
 def _in_zone_of(dtype: Dtype, values: Column) -> Column:
-    """Return moments in the time zone of `dtype`, if both have one; other values as they are."""
+    """Convert times to the time zone of `dtype`, if both have one; return other values unchanged."""
     zone, own = _zone(dtype), _zone(values.dtype)
     return values if zone is None or own in (None, zone) else values.dt.tz_convert(zone)
 
@@ -233,7 +233,7 @@ def has_order(values: Column) -> bool:
 
 
 def _check_order(values: Column) -> None:
-    """Refuse objects, such as sets, some of which are neither less nor more than others."""
+    """Refuse objects, such as sets, some of which are neither less nor greater than others."""
     if is_object(values.dtype) and pd.api.types.infer_dtype(values) == "mixed":
         for one, other in pairwise(values):
             if not one < other:
@@ -241,7 +241,7 @@ def _check_order(values: Column) -> None:
 
 
 def _family(dtype: Dtype) -> str:
-    """Dtypes that may stand for the same ids: all that hold strings are one family, all dates another."""
+    """Return the family of dtypes that may hold the same ids: strings are one family, dates another."""
     if dtype.kind in "mM":
         return dtype.kind
     return "text" if is_object(dtype) or pd.api.types.is_string_dtype(dtype) else str(dtype)
@@ -252,7 +252,7 @@ def renumber_integers(
 ) -> tuple[RangeIds | SortedIds, Codes]:
     """Return the map of integer ids, and a function from an array's position to its internal ids.
 
-    `given` is how many ids there were, if the arrays hold each but once.
+    `given` is the number of ids before duplicates were removed, if the arrays hold each id only once.
     """
     given = sum(len(array) for array in arrays) if given is None else given
     filled = [array for array in arrays if len(array)]
@@ -305,7 +305,7 @@ def _sorted(
 ) -> tuple[SortedIds, Codes]:
     """Map ids over a wide range: hash each array once on the CPU, sort all on a GPU."""
     if xp is not np:
-        distinct = [xp.unique(array) for array in arrays if len(array)]  # CuPy scans no empty array
+        distinct = [xp.unique(array) for array in arrays if len(array)]  # CuPy cannot scan an empty array
         found = xp.unique(xp.concatenate(distinct)).astype(integer_dtype)
         ids = SortedIds(found, False, dtype, library, xp)
         encode = ids.encoder(known=True)

@@ -1,8 +1,8 @@
-"""From columns of vertex ids to an `IdMap`, list by list, keeping only the distinct ids.
+"""Builds an `IdMap` from columns of vertex ids, list by list, keeping only the distinct ids.
 
-`renumber` reads its columns once and holds them all.  Here they are read again for each column of an id, and
-once more by the code that needs the internal ids; what is held at a time is one list and the ids found so
-far, twice.
+`renumber` reads its columns once and holds them all.  This module reads them again for each column of an id,
+and the code that needs the internal ids reads them once more.  At any time it holds one list, and the ids
+found so far twice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from rapids_trav.ids.maps import Array, Column, IdMap, Library
 from rapids_trav.ids.renumber import Renumbering, renumber_integers
 
 Lists = Iterable[Sequence[tuple[Hashable, Column]]]
-FEW = 1 << 20  # ids that are collected before they are looked through for repeated ones
-GAPS = 2  # most ids that are taken to be given for each distinct one: what a table over their range may cost
+FEW = 1 << 20  # ids that are collected before duplicates are removed
+GAPS = 2  # cap on the ids counted per distinct one, which bounds the size of a table over their range
 
 
 def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType) -> IdMap:
-    """Return the map that `renumber` would make of these lists, iterating them `width` times."""
+    """Return the map that `renumber` would make of these lists, iterating over them `width` times."""
     components = [Renumbering(library, xp) for _ in range(width)]
     for columns in lists:
         for component, (name, column) in zip(components, columns, strict=True):
@@ -47,7 +47,7 @@ def renumber_distinct(lists: Lists, width: int, library: Library, xp: ModuleType
 def _combined(
     first: IdMap, second: IdMap, lists: Lists, i: int, library: Library, xp: ModuleType
 ) -> TupleIds:
-    """Return the map of pairs: ids of columns 0 to i - 1 with those of column i beside them."""
+    """Return the map of pairs of the ids of columns 0 to i - 1 with those of column i."""
     encode = first.encoder(many=True), second.encoder(many=True)
     found: list = []
     for columns in lists:
@@ -62,7 +62,7 @@ def _combined(
 
 
 def _compact(parts: list[IdColumn], library: Library, xp: ModuleType, few: int) -> None:
-    """Merge parts of one kind, once those added weigh as much as the one they are added to."""
+    """Merge parts of one kind once the added ones are as large as the part to which they are added."""
     sizes = [_size(part) for part in parts]
     if sum(sizes[1:]) <= max(*sizes[:1], few) and few:
         return
@@ -85,7 +85,7 @@ def _size(part: IdColumn) -> int:
 
 
 def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn:
-    """Return the distinct ids of all; `rows` bounds how sparse they may be for a table."""
+    """Merge the distinct ids of all parts; `rows` bounds how sparse they may be for a table."""
     data: Series | tuple[Array, Series]
     if parts[0].kind == "integer":
         arrays = [part.data for part in parts]
@@ -101,7 +101,7 @@ def _merged(parts: list[IdColumn], library: Library, xp: ModuleType) -> IdColumn
 
 
 def _unique(array: Array, xp: ModuleType) -> Array:
-    """Return the distinct integers in any order: hashing beats sorting on the CPU."""
+    """Return the distinct integers in any order; on the CPU hashing is faster than sorting."""
     if xp is np:
         return pd.unique(array)
     return xp.unique(array)

@@ -1,8 +1,8 @@
-"""Edge lists from files, and results into files.
+"""Readers of edge lists and writers of results.
 
-`read_edges` takes Parquet, CSV and TSV, SNAP text and Matrix Market; all but Parquet may be compressed
-(.gz, .bz2, .zst, .lz4).  Columns keep the names that the file gives them; a file without names gets `src`,
-`dst`, `weight`, `column_3`, ...
+`read_edges` reads Parquet, CSV and TSV, SNAP text and Matrix Market; all but Parquet may be compressed (.gz,
+.bz2, .zst, .lz4).  Columns keep the names that the file gives them; a file without names gets `src`, `dst`,
+`weight`, `column_3`, ...
 """
 
 from __future__ import annotations
@@ -46,40 +46,40 @@ def read_edges(
         The file or folder.
     format : {"auto", "parquet", "csv", "tsv", "text", "mtx"}
         "auto" goes by the extension: .parquet or .pq (and any folder), .csv, .tsv, .mtx; .txt, .edges, .el
-        and .snap are text.  "text" is what SNAP publishes: comment lines begin with # or %, fields stand
-        apart by white space.
+        and .snap are text.  "text" is the format of SNAP: comment lines begin with # or %, and fields are
+        separated by white space.
     library : {"pandas", "cudf"}
-        Library of the frame.  Parquet is read by that library.  The others are parsed on the CPU in either
-        case, because cuDF's CSV reader passes over surplus fields without a word.
+        Library of the frame.  Parquet is read by that library.  The other formats are always parsed on the
+        CPU, because cuDF's CSV reader silently ignores surplus fields.
     columns : sequence of str, optional
-        Read these columns alone.
+        Read only these columns.
     id_columns : sequence of str, optional
-        Which columns of a text file hold ids; if not given those with usual names of the two ends, else the
+        Columns of a text file that hold ids; by default those with usual names of the two ends, else the
         first two.  Text that stands for "no value" elsewhere (NA, null, nan) is an ordinary id there, and an
         empty id is an error.
     delimiter : str, optional
-        What stands between two fields of a text file; found from its first lines if not given.
+        Separator of the fields of a text file; by default it is found from the first lines.
     header : bool, optional
-        Whether the first line of a text file names the columns.  If not given it does when it holds a usual
+        Whether the first line of a text file names the columns.  By default it does if it holds a usual
         name (src, dst, source, target, from, to, ...) or those of `id_columns`, or words above numbers;
         words above words are read as an edge, with a warning.
     string_ids : bool
         Keep the ids of a text file as strings, so that 007 and 7 are two vertices.
     both_directions : bool
-        For a Matrix Market file that stores half of a symmetric matrix: give each edge in both directions, as
-        a directed graph needs.  Otherwise each stored entry is one edge.
+        For a Matrix Market file that stores half of a symmetric matrix: return each edge in both directions,
+        as a directed graph needs.  Otherwise each stored entry is one edge.
 
     Returns
     -------
     pandas.DataFrame or cudf.DataFrame
         One row for each edge.  Matrix Market ids count from 1, as in the file; row `i`, column `j` is the
         edge from `i` to `j`, and its value, if it has one, is in `weight`.  An id without an entry in its row
-        and column is in no edge, and so no vertex of a graph of these edges.
+        and column is in no edge, and so is not a vertex of a graph of these edges.
 
     Raises
     ------
     TravError
-        If the file is missing, empty, of no known format or malformed; for text the sentence gives the line.
+        If the file is missing, empty, of unknown format or malformed; for text the message gives the line.
     """
     path = file_location("path", path, "file or folder")
     if not path.exists():
@@ -109,13 +109,13 @@ def read_edges(
 
 
 def check_library(library: object) -> None:
-    """Refuse what is not the name of a frame library."""
+    """Refuse a value that is not the name of a frame library."""
     if not isinstance(library, str) or library not in ("pandas", "cudf"):
         raise TravError(f"library={written(library)} is not known: say 'pandas' or 'cudf'.")
 
 
 def _check_names(what: str, names: Values) -> None:
-    """Refuse what is not a list of names of columns, such as one name, whose letters would count."""
+    """Refuse anything but a list of column names; a single string would be read as a list of letters."""
     if names is None:
         return
     listed = isinstance(names, (list, tuple, pd.Index)) and len(names) > 0

@@ -1,4 +1,4 @@
-"""Which format a file has, and its bytes without the compression."""
+"""Detection of a file's format, and decompression."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXTENSIONS = {
 
 
 def guess_format(path: Path) -> str:
-    """Format by extension, looking under a compression's extension; a folder holds Parquet."""
+    """Return the format by extension, below any compression extension; a folder holds Parquet."""
     if path.is_dir():
         return "parquet"
     extension = inner_extension(path)
@@ -38,7 +38,7 @@ def guess_format(path: Path) -> str:
 
 
 def inner_extension(path: Path) -> str:
-    """Last extension that is not a compression's, in lower case."""
+    """Return the last extension that is not that of a compression, in lower case."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
@@ -46,19 +46,19 @@ def inner_extension(path: Path) -> str:
 
 
 def open_bytes(path: Path) -> pa.NativeFile:
-    """Binary stream of the file, decompressed by its extension."""
+    """Open the file as a binary stream, decompressed by its extension."""
     return pa.input_stream(str(path), compression="detect")
 
 
 def reading_error(path: Path, error: Exception) -> TravError:
-    """Turn a library's error about reading `path` into one sentence."""
+    """Return a one-sentence error for a library's error about reading `path`."""
     return TravError(
         f"{path} cannot be read: {first_line(error)}; check that it is whole, and what its name says it is."
     )
 
 
 def check_columns(path: Path, names: Iterable[str], wanted: Iterable[str]) -> None:
-    """Raise if the file lacks a column that is wanted."""
+    """Raise an error if the file lacks a wanted column."""
     for name in wanted:
         if name not in names:
             raise TravError(f"{path.name} has no column {name!r}; it has {', '.join(names)}.")

@@ -1,4 +1,4 @@
-"""Matrix Market files: an entry in row i, column j is an edge from i to j, and ids count from 1."""
+"""Reader of Matrix Market files: an entry in row i, column j is an edge from i to j, and ids count from 1."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rapids_trav.utilities.extras import needed_for
 def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
     """Read the edges of a square matrix: int64 `src` and `dst`, and `weight` unless it is a pattern."""
     with needed_for("Reading a Matrix Market file", "scipy", "mtx"):
-        import scipy.io  # which other formats have not to wait for
+        import scipy.io  # imported here, since other formats do not need it
         import scipy.sparse
 
     try:
-        text = BytesIO(open_bytes(path).read())  # SciPy goes back in what it reads, and cannot be told no
+        text = BytesIO(open_bytes(path).read())  # SciPy seeks backwards in its input
         rows, columns, _, _, field, symmetry = scipy.io.mminfo(text)
         _check_header(path, rows, columns, field, symmetry)
         text.seek(0)
@@ -35,7 +35,7 @@ def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
     if field != "pattern":
         frame["weight"] = entries.data
     if symmetry == "symmetric" and not both_directions:
-        # The file holds the lower triangle, SciPy gives back the whole matrix.
+        # The file holds the lower triangle; SciPy returns the whole matrix.
         frame = frame[src >= dst].reset_index(drop=True)
     return frame
 

@@ -1,4 +1,4 @@
-"""Parquet files and folders, read by the library of the frame that is wanted."""
+"""Reader of Parquet files and folders, by the library of the requested frame."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def read_parquet(path: Path, library: str, columns: Sequence[str] | None) -> Fra
     try:
         if library == "cudf":
             return import_cudf().read_parquet(path, columns=wanted)
-        # Of a folder pandas would put all files into the types of the first.
+        # Without a schema, pandas would cast all files of a folder to the types of the first.
         return pd.read_parquet(path, columns=wanted, schema=schema if folder else None)
     except (OSError, pa.ArrowException, RuntimeError) as error:
         raise reading_error(path, error) from error
 
 
 def read_schema(path: Path) -> pa.Schema:
-    """Names and types of the columns, without reading them; of a folder, those of its first file."""
+    """Return names and types of the columns without reading data; of a folder, those of its first file."""
     try:
         schema = _dataset(path).schema
     except (OSError, pa.ArrowException) as error:
@@ -61,7 +61,7 @@ def _dataset(path: Path) -> pyarrow.dataset.Dataset:
 
 
 def import_cudf() -> ModuleType:
-    """Import `cudf`, or raise a sentence that says how to install it."""
+    """Import `cudf`, or raise an error that says how to install it."""
     try:
         import cudf
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""CSV, TSV and SNAP text: what the first lines tell, and the line that is wrong."""
+"""Reader of CSV, TSV and SNAP text: detects the layout from the first lines and reports malformed lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.io.formats import check_columns, open_bytes, reading_error
 
 COMMENTS = ("#", "%")
-# Pairs of names that the two ends of an edge usually have, in any case of letters.
+# Pairs of usual names for the two ends of an edge; letter case is ignored.
 USUAL_ENDS = (
     ("src", "dst"),
     ("source", "destination"),
@@ -32,24 +32,24 @@ USUAL_ENDS = (
 )
 USUAL_NAMES = {name for ends in USUAL_ENDS for name in ends}
 SAMPLE_LINES = 100
-EXACT = 2.0**53  # from here on float64 does not tell all integers apart
+EXACT = 2.0**53  # from here on float64 cannot represent all integers
 MISSING = ["", "NA", "NaN", "nan", "null", "None"]
 
 
 @dataclass(frozen=True)
 class TextLayout:
-    """How a text file is laid out.
+    """Layout of a text file.
 
     Attributes
     ----------
     delimiter : str
-        One character, or a blank for any run of white space.
+        One character; a blank means any run of white space.
     names : tuple of str
         Names of the columns; as many as the first row of data has fields.
     skip : int
-        Lines before the first row of data.
+        Number of lines before the first row of data.
     comment : str or None
-        Begins a comment further down.
+        Character that begins a comment among the rows.
     """
 
     delimiter: str
@@ -83,7 +83,7 @@ def read_text(
 
 
 def _check_exact(path: Path, name: str, column: pd.Series) -> None:
-    """Refuse integers that were rounded because others beside them have a point."""
+    """Refuse integers that were rounded because other values of the column have a decimal point."""
     rounded = column[column.abs() >= EXACT] if column.dtype.kind == "f" else column[:0]
     if len(rounded):
         raise TravError(
@@ -94,7 +94,7 @@ def _check_exact(path: Path, name: str, column: pd.Series) -> None:
 
 
 def check_delimiter(delimiter: str | None) -> None:
-    """Refuse what cannot stand between two fields."""
+    """Refuse a value that cannot separate two fields."""
     if delimiter is None:
         return
     known = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
@@ -106,8 +106,9 @@ def check_delimiter(delimiter: str | None) -> None:
 
 
 def usual_ends(names: Sequence[str]) -> tuple[str, str] | None:
-    """The columns that have the usual names of the two ends of an edge: the library's default ones, or others
-    if they are the only pair.
+    """Return the columns that have the usual names of the two ends of an edge, or None.
+
+    The library's default names come first; others count if they are the only pair.
     """
     for default in USUAL_ENDS[:2]:
         if all(name in names for name in default):
@@ -140,20 +141,20 @@ def _parse(path: Path, layout: TextLayout, ids: list[str], string_ids: bool) -> 
 def parse_rows(
     stream: BinaryIO, layout: TextLayout, skip: int, ids: list[str], string_ids: bool
 ) -> pd.DataFrame:
-    """Return the rows of a text as a frame, after so many lines; raise what pandas says of malformed ones."""
+    """Return the rows after the first `skip` lines as a frame; raise pandas' error for malformed ones."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # of surplus fields in all rows
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # surplus fields in all rows
         return pd.read_csv(
             stream,
             sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
             header=None,
-            index_col=False,  # surplus fields are an error, and no index
+            index_col=False,  # surplus fields are an error, not an index
             names=list(layout.names),
             skiprows=skip,
             comment=layout.comment,
             quoting=csv.QUOTE_NONE if layout.delimiter == " " else csv.QUOTE_MINIMAL,
             dtype=dict.fromkeys(ids, str) if string_ids else None,
-            # "NA" and "null" are good names for a vertex; for a weight they mean that there is none.
+            # "NA" and "null" are valid names of vertices; as a weight they mean that there is none.
             keep_default_na=False,
             na_values={name: [""] if name in ids else MISSING for name in layout.names},
             skipinitialspace=True,
@@ -164,7 +165,7 @@ def parse_rows(
 def find_layout(
     path: Path, format: str, delimiter: str | None, header: bool | None, id_columns: Sequence[str]
 ) -> TextLayout:
-    """Delimiter, header and comments, from the first lines of the file."""
+    """Find the delimiter, header and comments from the first lines of the file."""
     with closing(_open_lines(path)) as lines:
         skip, comment = 0, None
         first = ""
@@ -198,11 +199,11 @@ def find_layout(
 
 
 def split(line: str, delimiter: str) -> list[str]:
-    """Fields of a line, without quotes and surrounding blanks."""
+    """Return the fields of a line, without quotes and surrounding blanks."""
     if delimiter == " ":
         return line.split()
     line = line.rstrip("\r\n")
-    if '"' not in line:  # the reader of the standard library takes no field above 128 KB
+    if '"' not in line:  # the standard library's reader refuses fields above 128 KB
         return [field.strip() for field in line.split(delimiter)]
     return [
         field.strip() for field in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
@@ -281,7 +282,7 @@ def _malformed(path: Path, layout: TextLayout, ids: list[str]) -> TravError:
 
 def _lines(path: Path, layout: TextLayout) -> Generator[tuple[int, str]]:
     """Yield rows of data with their line numbers, without comments and rows of several lines."""
-    inside = False  # of a quoted field that began on an earlier line
+    inside = False  # inside a quoted field that began on an earlier line
     with closing(_open_lines(path)) as lines:
         for number, line in islice(enumerate(lines, 1), layout.skip, None):
             line = _without(layout.comment, line)

@@ -1,4 +1,4 @@
-"""Results into Parquet or CSV, by the extension of the file."""
+"""Writer of results to Parquet or CSV, by the extension of the file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_writable(path: str | Path) -> Path:
 def write_frame(frame: Frame, path: str | Path) -> None:
     """Write a pandas or cuDF frame to .parquet, .csv or .tsv; the last two also with .gz.
 
-    Nulls are empty fields in CSV and TSV.  A file is there whole or as it was before.
+    Nulls are empty fields in CSV and TSV.  The file is either written completely or left unchanged.
     """
     path = check_output(path)
     frame = proxies.opened(frame, on_gpu=False)
@@ -67,10 +67,10 @@ def _may_replace(path: Path) -> bool:
 
 
 def _replace(frame: Frame, path: Path, kind: str | None) -> None:
-    """Write the frame beside the file, and put it there when it is whole and on the disk."""
-    target = Path(os.path.realpath(path))  # the file behind a link, which stays
+    """Write the frame beside the file, and rename it once it is complete and on the disk."""
+    target = Path(os.path.realpath(path))  # the target of a link; the link itself stays
     with folder_in_the_making(target) as folder:
-        made = folder / path.name  # whose extension says how it is compressed
+        made = folder / path.name  # its extension selects the compression
         _write(frame, made, kind)
         with made.open("rb") as file:
             os.fsync(file.fileno())

@@ -1,1 +1,1 @@
-"""How code for the CPU is compiled and kept, and run on several threads."""
+"""Compilation, caching and multithreaded execution of code for the CPU."""

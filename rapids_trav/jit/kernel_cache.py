@@ -1,6 +1,6 @@
-"""Numba's cache on disk, in which a damaged or unreadable file counts as none and is written again.
+"""Numba's cache on disk, where a damaged or unreadable file counts as missing and is written again.
 
-Numba itself lets whatever unpickling such a file raises through to the caller of the kernel.
+In Numba itself, any error raised when such a file is unpickled reaches the caller of the kernel.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 
 class KernelCache(FunctionCache):
-    """The cache of one function.  Numba raises a RuntimeError if there is no folder for it."""
+    """The cache of one function; Numba raises a RuntimeError if there is no folder for it."""
 
     def __init__(self, function: Callable) -> None:
         super().__init__(function)
@@ -23,7 +23,7 @@ class KernelCache(FunctionCache):
     def load_overload(self, signature: object, target_context: object) -> object:
         try:
             return super().load_overload(signature, target_context)
-        except Exception:  # damaged data raise any: then the function is compiled
+        except Exception:  # damaged data may raise any error; the function is then compiled
             return None
 
     def save_overload(self, signature: object, data: object) -> None:
@@ -32,7 +32,7 @@ class KernelCache(FunctionCache):
 
 
 class CacheFile(IndexDataCacheFile):
-    """The files of one function."""
+    """The cache files of one function."""
 
     def _load_index(self) -> dict:
         try:

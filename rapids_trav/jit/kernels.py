@@ -1,8 +1,8 @@
-"""Compile code for the CPU, and run it on threads: Numba, without the interpreter lock, kept on disk.
+"""Compilation of CPU code and its execution on threads: Numba without interpreter lock, cached on disk.
 
 Kernels take a range `begin, end` and are plain loops; `Threads` runs ranges on several Python threads.
-This replaces Numba's own `parallel=True`: it compiles several times faster, a narrow BFS level pays nothing
-for it, and any number of Python threads may call the engine at the same time.
+This replaces Numba's own `parallel=True`: it compiles several times faster, costs a narrow BFS level nothing,
+and any number of Python threads may call the engine at the same time.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def kernel(function: Callable) -> Callable:
     """Compile `function` at its first call; later processes load it from Numba's cache folder."""
     require_compiler()
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    # Neither the package's folder nor the user's cache folder may be writable.
+    # Perhaps neither the package's folder nor the user's cache folder is writable.
     with contextlib.suppress(RuntimeError):
         dispatcher._cache = KernelCache(function)
     return dispatcher
 
 
 def keeps() -> bool:
-    """Return whether there is a folder in which compiled kernels can be kept."""
+    """Return whether there is a folder in which compiled kernels can be cached."""
     with contextlib.suppress(RuntimeError):
         KernelCache(keeps)
         return True
@@ -52,7 +52,7 @@ def keeps() -> bool:
 
 
 def require_compiler() -> None:
-    """Refuse to work where Numba has been told not to compile: some kernels are not Python at all."""
+    """Raise an error if Numba has been told not to compile: some kernels cannot run as plain Python."""
     if numba.config.DISABLE_JIT:
         raise TravError(
             "The CPU engine compiles its searches with Numba, and NUMBA_DISABLE_JIT forbids it: unset it."
@@ -60,7 +60,7 @@ def require_compiler() -> None:
 
 
 class Threads:
-    """The threads of one piece of work, started when a step is first wide enough to share.
+    """The threads for one piece of work, started when a step is first wide enough to share.
 
     The size is `NUMBA_NUM_THREADS`, by default the number of cores that the process may use, unless one is
     given or the calling thread is `limited`.
@@ -73,7 +73,7 @@ class Threads:
     @staticmethod
     @contextmanager
     def limited(size: int) -> Iterator[None]:
-        """Give the teams that this thread makes inside the block that size."""
+        """Give this size to the teams that this thread creates inside the block."""
         token = _most.set(size)
         try:
             yield
@@ -88,10 +88,10 @@ class Threads:
             self._pool.shutdown()
 
     def run(self, function: Callable, n_items: int, *arguments: object, grain: int) -> list:
-        """Call `function(*arguments, begin, end)` for ranges that cover `n_items`.
+        """Call `function(*arguments, begin, end)` for ranges that cover `n_items`; results come in any order.
 
-        Gives the results in any order.  No range is shorter than `grain` items unless it is the only one.
-        A thread takes the next range when it has finished one, so unequal ranges balance out.
+        No range is shorter than `grain` items unless it is the only one.  A thread takes the next range when
+        it has finished one, which balances unequal ranges.
         """
         pieces = min(PIECES_PER_THREAD * self.size, n_items // grain)
         if pieces <= 1 or self.size == 1:
@@ -110,7 +110,7 @@ class Threads:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.size - 1, thread_name_prefix="rapids_trav")
         helpers = []
-        with suppress(RuntimeError):  # the system may start no more threads: those there are do it all
+        with suppress(RuntimeError):  # no more threads can start: the existing ones do all
             for _ in range(min(self.size, pieces) - 1):
                 helpers.append(self._pool.submit(work))
         work()

@@ -1,15 +1,15 @@
-"""Checkpoints of a vertex program under way (SYSTEMS G18, X3): a run that was killed goes on from the last.
+"""Checkpoints of a running vertex program (SYSTEMS G18, X3): a killed run continues from the last one.
 
 A folder holds one file, `checkpoint.trav`:
 
 - a line of JSON: format version, iteration, total, residual, number of vertices, dtype of the values, and the
   fingerprint of the run (graph, program, options);
 - the values, and the active set as bits;
-- 4 bytes, the CRC-32 of all before (little-endian).
+- 4 bytes, the CRC-32 of everything before (little-endian).
 
-A new checkpoint is written beside the old one, reaches the disk, and takes its name in one step: whatever
-happens, there is a whole one.  One that is damaged, or of another run, is refused and never used.  The
-checksum tells damage; what the file says besides is checked as if somebody had made it up.
+A new checkpoint is written beside the old one, flushed to disk, and renamed in one step, so there is a
+complete one at any time.  A checkpoint that is damaged or belongs to another run is refused and never used.
+The checksum detects damage; all other contents of the file are checked as untrusted input.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from rapids_trav.utilities.locations import location
 NAME = "checkpoint.trav"
 VERSION = 3
 DTYPES = ("int32", "int64", "float32", "float64")
-NUMBERS = ("total", "residual")  # written as float.hex does
+NUMBERS = ("total", "residual")  # written in the form of float.hex
 HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
 LONGEST_HEADER = 1 << 20  # bytes
-MOST_ITERATIONS = 1 << 30  # more than any run comes to
-Fingerprint = Mapping[str, object]  # of what JSON can hold; keys are what an error calls the parts
+MOST_ITERATIONS = 1 << 30  # more than any run reaches
+Fingerprint = Mapping[str, object]  # of values that JSON can hold; errors name the parts by their keys
 
 
 def graph_fingerprint(adjacency: Adjacency, n_edges: int, directed: bool) -> str:
-    """Return what tells a graph, in the order of its internal ids, from any other: counts and checksums."""
+    """Return a fingerprint of a graph in the order of its internal ids, from its counts and checksums."""
     kind = "directed" if directed else "undirected"
     return f"{adjacency.n_vertices}-{n_edges}-{kind}-{adjacency.checksum:08x}"
 
 
 class Writer:
-    """Writes the checkpoints of one run.
+    """Writer of the checkpoints of one run.
 
     Parameters
     ----------
     folder : path
-        Made if it is missing.
+        Created if it is missing.
     fingerprint : mapping
-        Of the graph, the program and the options that decide the answer; `load` compares it.
+        Identifies the graph, the program and the options that affect the answer; `load` compares it.
     """
 
     def __init__(self, folder: str | os.PathLike, fingerprint: Fingerprint) -> None:
@@ -72,16 +72,16 @@ class Writer:
         _refuse_folder(self._path)
 
     def write(self, state: RunState) -> None:
-        """Put `state` in the place of the checkpoint before.
+        """Replace the previous checkpoint by `state`.
 
         Raises
         ------
         TravError
-            If it cannot be written; the one before is still there.
+            If it cannot be written; the previous checkpoint is still there.
         """
         partial = self._path.with_suffix(".partial")
         try:
-            partial.unlink(missing_ok=True)  # a link that somebody has left there is not followed
+            partial.unlink(missing_ok=True)  # so as not to follow a link that somebody may have left there
             with partial.open("xb") as file:
                 checksum = 0
                 for part in _parts(state, self._fingerprint):
@@ -95,7 +95,7 @@ class Writer:
         except OSError as error:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
-                for folder in self._made:  # those that are empty
+                for folder in self._made:  # the empty ones only
                     folder.rmdir()
             before = "the one before is intact: make room and run again with resume=True."
             raise TravError(
@@ -107,9 +107,9 @@ class Writer:
 def load(
     folder: str | os.PathLike, fingerprint: Fingerprint, start: RunState | None = None
 ) -> RunState | None:
-    """Load the state in a folder's checkpoint as NumPy arrays; None if there is no checkpoint.
+    """Load the state in a folder's checkpoint as NumPy arrays; return None if there is no checkpoint.
 
-    With `start`, the state that the run begins with, the values must be as many and of the same dtype.
+    With `start`, the initial state of the run, the values must have the same number and dtype.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def load(
 
 
 def _refuse_folder(path: Path) -> None:
-    """Refuse a folder where the file of the checkpoint should be."""
+    """Refuse a folder at the path of the checkpoint file."""
     if path.is_dir():
         raise TravError(f"Checkpoint {path} is a folder, not a file: remove it, or name another folder.")
 
@@ -176,7 +176,7 @@ def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState
 
 
 def _header(line: bytes) -> dict[str, Any] | None:
-    """Return what the first line of a checkpoint tells; None if it is not a header."""
+    """Parse the first line of a checkpoint; return None if it is not a header."""
     try:
         header = json.loads(line)
     except (ValueError, RecursionError):
@@ -189,7 +189,7 @@ def _parts(state: RunState, fingerprint: Fingerprint) -> list[bytes | memoryview
     header = {
         "version": VERSION,
         "iteration": int(state.iteration),
-        "total": float(state.total).hex(),  # exact, and not finite ones too
+        "total": float(state.total).hex(),  # exact, and possible for values that are not finite
         "residual": float(state.residual).hex(),
         "vertices": len(values),
         "dtype": values.dtype.name,
@@ -205,7 +205,7 @@ def _plain(fingerprint: Fingerprint) -> dict[str, object]:
 
 
 def refused(folder: str | os.PathLike, why: str) -> TravError:
-    """Return the error for the checkpoint in a folder, which is not used."""
+    """Return the error for a folder's checkpoint that is not used."""
     return _refused(location("checkpoint", folder) / NAME, why)
 
 

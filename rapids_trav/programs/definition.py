@@ -1,26 +1,26 @@
-"""Gather-apply-scatter programs: what a vertex computes from its neighbours, written once for every engine.
+"""Gather-apply-scatter programs: the computation of a vertex from its neighbours, for every engine.
 
 L. Ma, Z. Yang, H. Chen, J. Xue, Y. Dai, "Garaph: Efficient GPU-accelerated Graph Processing on a Single
 Machine with Balanced Replication", USENIX ATC 2017; J. Gonzalez et al., "PowerGraph", OSDI 2012.
 
-Every vertex has a value.  In an iteration each vertex u offers its neighbours `scatter(value, degree)`; v
-reduces what comes in over its edges, `gather(message, weight)`, with min, max or sum, and takes
+Every vertex has a value.  In an iteration each vertex u sends its neighbours `scatter(value, degree)`; v
+reduces the results of `gather(message, weight)` over its in-edges with min, max or sum, and takes
 `apply(value, gathered, total, parameters)` as its new value.  It is active if `active(value, new)`; a run
-ends when no vertex is.
+ends when no vertex is active.
 
-With min and max, a vertex whose value is the reducer's identity has nothing to say: its message is the
-identity, and so is what arrives of an identity.  Neither `scatter` nor `gather` is called with it, so that
-`message + 1` never overflows.  The 0 of a sum is a number like others.
+With min and max, a vertex whose value is the reducer's identity sends nothing: its message is the identity,
+and so is the result of gathering an identity.  Neither `scatter` nor `gather` is called with it, so that
+`message + 1` never overflows.  The 0 of a sum is an ordinary number.
 
-Which vertices do so is the engine's choice, and the same values come of each (SYSTEMS G13):
+The engine chooses which vertices gather, and every choice gives the same values (SYSTEMS G13):
 
-- pull: all of them.
-- notify: those that an active vertex has an edge to; they gather over all their edges in.  Where `apply` is
-  given, the active vertices themselves as well, since it may make more of their new value.  Not with `total`,
-  which may change without a neighbour.
-- push, for min and max without `apply`: active vertices hand their messages to their neighbours.
+- pull: all vertices.
+- notify: the vertices to which an active vertex has an edge; they gather over all their in-edges.  If `apply`
+  is given, also the active vertices themselves, since `apply` may change their new value again.  Not with
+  `total`, which may change without a neighbour.
+- push, for min and max without `apply`: active vertices send their messages to their neighbours.
 
-A vertex without edges in gathers the reducer's identity.
+A vertex without in-edges gathers the reducer's identity.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from rapids_trav.errors import TravError, listed, written
 Scalar = Any
 REDUCERS = ("min", "max", "sum")
 DTYPES = ("int32", "int64", "float32", "float64")
-# The arguments that each function of a program may take; it may leave out those at the end.
+# The arguments that each function of a program may take; it may omit trailing ones.
 ARGUMENTS = {
     "scatter": ("value", "degree"),
     "gather": ("message", "weight"),
@@ -54,45 +54,46 @@ class Program:
     """A vertex program.
 
     The functions are plain Python over scalars, compiled by Numba for the engine that runs them: arithmetic,
-    comparisons, conditions and `math`.  They may leave out arguments at the end (`gather=lambda message:
-    message + 1`).  Numbers that vary from run to run are best handed over as `parameters`; what a function
-    takes from its surroundings is compiled in.
+    comparisons, conditions and `math`.  They may omit trailing arguments (`gather=lambda message: message +
+    1`).  Numbers that vary from run to run are best passed as `parameters`; globals and closures of a
+    function are compiled in.
 
-    Division by zero raises no error, on either engine.  Of floats, and of integers by ``/``, it gives what
-    IEEE 754 says: an infinite number, or NaN for ``0 / 0`` and for a remainder.  ``//`` and ``%`` of integers
-    give 0, as NumPy's do; where another value is wanted, ask first: ``value // degree if degree else value``.
+    Division by zero raises no error on either engine.  For floats, and for integers with ``/``, it gives the
+    result of IEEE 754: infinity, or NaN for ``0 / 0`` and for a remainder.  ``//`` and ``%`` of integers
+    give 0, as in NumPy; if another value is wanted, test first: ``value // degree if degree else value``.
 
     Parameters
     ----------
     name : str
-        What errors and traces call it.
+        Name used in errors and traces.
     dtype : {"int32", "int64", "float32", "float64"}, or NumPy's dtype or type of that name
-        Type of values and messages, to which results are converted; of integers, functions that give floats
-        are refused when they are compiled, and sums and differences past the type wrap around as NumPy's do.
+        Type of values and messages, to which results are converted.  For integers, functions that return
+        floats are refused when they are compiled, and sums and differences beyond the type wrap around as in
+        NumPy.
     reducer : {"min", "max", "sum"}
-        How a vertex combines what it gathers; the identity (largest, smallest, 0) if it has no edges in.
+        Combines the gathered values; the identity (largest, smallest, 0) if a vertex has no in-edges.
     scatter : callable(value, degree) -> message, optional
-        What a vertex offers over its out-edges; `degree` is its number of out-edges, or in a weighted run the
-        sum of their weights.  By default its value.  For min and max, a vertex whose value is the reducer's
-        identity has nothing to say: its message is the identity, and neither `scatter` nor `gather` is
+        Message over the out-edges; `degree` is the number of out-edges, or in a weighted run the sum of
+        their weights.  By default the vertex's value.  For min and max, a vertex whose value is the reducer's
+        identity sends nothing: its message is the identity, and neither `scatter` nor `gather` is
         called with it.
     gather : callable(message, weight) -> value, optional
-        What arrives over one edge; `weight` is 1 in an unweighted run.  By default the message.
+        Value received over one edge; `weight` is 1 in an unweighted run.  By default the message.
     apply : callable(value, gathered, total, parameters) -> value, optional
-        New value of a vertex.  By default the reducer of both (min, max), or what was gathered (sum).
-        `parameters` are read one by one, from ``parameters[0]`` on.  A run that gives fewer than it reads is
-        refused; of an index that is computed, as in a loop, the CPU notices only one past the end, and a GPU
-        none.
+        New value of a vertex.  By default the reducer of both (min, max), or the gathered value (sum).
+        `parameters` are read one by one, from ``parameters[0]`` on.  A run that is given fewer than `apply`
+        reads is refused.  If an index is computed, as in a loop, the CPU detects only an index past the
+        end, and a GPU detects none.
     active : callable(value, new) -> bool, optional
         Whether a change matters to the neighbours.  By default ``new != value``.
     total : callable(value, degree) -> number, optional
         Summed over all vertices, in float64, before each iteration and given to `apply`; 0 by default.  With
-        it every vertex is applied in every iteration.
+        it, every vertex is applied in every iteration.
     tolerance : number from 0 on, optional
         Stop as well when the sum of ``abs(new - value)`` over all vertices is below it.
     asynchronous : bool, optional
-        Whether new values may be used in the iteration that made them.  By default true for min and max,
-        which reach the same end in any order, and false for sum.
+        Whether new values may be used in the iteration that computed them.  By default true for min and max,
+        which reach the same result in any order, and false for sum.
     """
 
     name: str
@@ -114,7 +115,7 @@ class Program:
                 f"reducer={written(self.reducer)} of a program is not known: choose one of "
                 f"{listed(REDUCERS)}."
             )
-        dtype = getattr(self.dtype, "__name__", self.dtype)  # np.float32 as well
+        dtype = getattr(self.dtype, "__name__", self.dtype)  # accepts np.float32 as well
         dtype = dtype.name if isinstance(dtype, np.dtype) else dtype
         if not isinstance(dtype, str) or dtype not in DTYPES:
             raise TravError(
@@ -156,12 +157,12 @@ class Program:
 
     @property
     def may_push(self) -> bool:
-        """Whether handing out changed values alone gives the same: what is reduced once stays reduced."""
+        """Whether sending only changed values gives the same result: a reduced value stays reduced."""
         return self.reducer != "sum" and self.apply is None and self.total is None
 
     @property
     def may_notify(self) -> bool:
-        """Whether a vertex may rest while its neighbours and its own value stay as they are."""
+        """Whether a vertex may be skipped while its neighbours' and its own values are unchanged."""
         return self.total is None
 
     def has_converged(self, residual: float) -> bool:
@@ -170,7 +171,7 @@ class Program:
 
     @property
     def identity(self) -> Scalar:
-        """Return what reducing nothing gives, as a NumPy scalar of `dtype`."""
+        """The result of reducing nothing, as a NumPy scalar of `dtype`."""
         dtype = np.dtype(self.dtype)
         if self.reducer == "sum":
             return dtype.type(0)
@@ -199,7 +200,7 @@ def n_arguments(function: Callable) -> int:
     Raises
     ------
     TravError
-        If it has others; the message is the predicate of a sentence.
+        If it has other arguments; the message is the predicate of a sentence.
     """
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.default is not parameter.empty for parameter in parameters):

@@ -1,9 +1,9 @@
-"""A name for what a vertex program compiles to, the same in every process.
+"""Digest of the code that a vertex program compiles to, the same in every process.
 
-Compiled programs are kept on disk under it, so two programs must never share one.  It covers the functions'
-bytecode and constants, and, followed by name, the globals and closures that they take in.  What cannot be
-followed to plain values (an object, a module of the user's, a function that Numba has compiled) gives no
-digest, and is compiled afresh.
+Compiled programs are stored on disk under it, so two programs must never share one.  It covers the functions'
+bytecode and constants and, by name, the globals and closures that they use.  A program that refers to
+anything that does not reduce to plain values (an object, a module of the user's, a function compiled by
+Numba) has no digest and is compiled again in each process.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import numpy as np
 from rapids_trav.programs.definition import ARGUMENTS, Program
 
 KNOWN_MODULES = ("math", "cmath", "operator", "numpy", "numba", "builtins")  # their contents do not vary
-# The flags of code that tell what it does; others tell where it was written, as within a function (CO_NESTED)
-# or under an import of __future__.
+# The flags of code that affect its meaning; others depend on where it was written, as within a function
+# (CO_NESTED) or under an import of __future__.
 MEANING = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR
 MEANING |= inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype)
 
 
 class _NotPlainError(Exception):
-    """Something whose value cannot be told from its name."""
+    """A referenced object does not reduce to plain values."""
 
 
 def program_digest(program: Program) -> str | None:
-    """Hexadecimal digest of what the program compiles to; None if it has none."""
+    """Return the hexadecimal digest of the compiled program; None if it has none."""
     try:
         parts = [program.dtype, program.reducer, str(program.tolerance is None)]
         for name in ARGUMENTS:
@@ -51,7 +51,7 @@ def _function(function: Callable, seen: dict[int, int]) -> Iterator[str]:
         raise _NotPlainError
     try:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    except ValueError:  # a variable of the function around it that has no value yet
+    except ValueError:  # a variable of the enclosing function that has no value yet
         raise _NotPlainError from None
     for value in (function.__defaults__, function.__kwdefaults__, *cells):
         yield from _value(value, seen)
@@ -102,7 +102,7 @@ def _value(value: object, seen: dict[int, int]) -> Iterator[str]:
 
 
 def _is_known(value: BuiltinFunctionType | type | np.ufunc) -> bool:
-    """Functions and types of the known modules: their name says what they are."""
+    """Return whether this is a function or type of a known module, which its name identifies."""
     module = getattr(value, "__module__", None) or "numpy"
     if isinstance(value, np.ufunc):
         return getattr(np, value.__name__, None) is value
@@ -112,7 +112,7 @@ def _is_known(value: BuiltinFunctionType | type | np.ufunc) -> bool:
 
 
 class ProgramKey:
-    """A program as a key: two are the same if they compile to the same."""
+    """A program as a key; two keys are equal if their programs compile to the same code."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -1,24 +1,24 @@
-"""Which vertices gather: all, or those that an active vertex notifies (SYSTEMS G13, G14).
+"""Choice of the vertices that gather: all, or those that an active vertex notifies (SYSTEMS G13, G14).
 
-L. Ma et al., "Garaph", USENIX ATC 2017, section 5: to gather over all edges costs T; to notify along the
-out-edges of the active vertices and to gather for the notified ones about 2 f T, where f is the active
-vertices' share of the edges; and k times that where scattered pages come from storage.
+L. Ma et al., "Garaph", USENIX ATC 2017, section 5: gathering over all edges costs T.  Notifying along the
+out-edges of the active vertices and gathering for the notified ones costs about 2 f T, where f is the active
+vertices' share of the edges, and k times that where scattered pages come from storage.
 """
 
 from __future__ import annotations
 
-STORAGE_PENALTY = 10  # k: what a scattered read costs beside a sequential one
+STORAGE_PENALTY = 10  # k: cost of a scattered read relative to a sequential one
 
 
 def gather_mode(active_edges: int, n_edges: int, paged: bool = False, penalty: int = STORAGE_PENALTY) -> str:
-    """ "notify" if it is no dearer than "pull".
+    """Return "notify" if it costs no more than "pull", else "pull".
 
     Parameters
     ----------
     active_edges : int
-        Out-edges of the active vertices.
+        Number of out-edges of the active vertices.
     n_edges : int
-        Edges of the graph, each direction of an undirected one.
+        Number of edges of the graph; an undirected edge counts once for each direction.
     paged : bool
         Whether the edges come from storage.
     penalty : int

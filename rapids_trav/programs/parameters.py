@@ -1,7 +1,8 @@
-"""The parameters of a run: whether they are numbers, and as many as the program's `apply` reads.
+"""Checks of a run's parameters: that they are numbers, and as many as the program's `apply` reads.
 
-A GPU reads past their end without a word, so it is told beforehand, from Numba's reading of the function: for
-indices that are constants, in it or around it.  An index that is computed is known in the run alone.
+A GPU silently reads past their end, so they are checked before the run, by Numba's analysis of the function.
+This covers indices that are constants, in the function or around it.  Computed indices are known only at run
+time.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def constant_indices(apply: Callable) -> frozenset[int]:
 
 @functools.lru_cache(maxsize=128)
 def _indices_of_code(code: CodeType) -> frozenset[int]:
-    """Return the indices in a function that looks up nothing outside; cached, as it takes 3 ms."""
+    """Return the indices in a function that uses no outside names; cached, as the analysis takes 3 ms."""
     return _indices(FunctionType(code, {}))
 
 
@@ -92,7 +93,7 @@ def _indices(apply: Callable) -> frozenset[int]:
 
     try:
         code = run_frontend(apply)
-    except Exception:  # the engine's compiler says what it cannot read, and why
+    except Exception:  # the engine's compiler will report what it cannot compile
         return frozenset()
     found = set()
     for block in code.blocks.values():

@@ -1,7 +1,7 @@
-"""Results that the functions of a vertex program may give, told by the types that Numba infers.
+"""Checks of the result types of a vertex program's functions, as Numba infers them.
 
-Every engine brings a result to the program's dtype, and an integer would silently lose what a float has
-behind the point.
+Every engine converts a result to the program's dtype, and conversion to an integer would silently drop the
+fraction of a float.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from rapids_trav.csr.adjacency import Array
 
 @dataclass(frozen=True)
 class RunState:
-    """A vertex program under way, as a checkpoint holds it.
+    """State of a running vertex program, as a checkpoint stores it.
 
     Attributes
     ----------
@@ -17,7 +17,7 @@ class RunState:
     active : bool array, (n,)
         The vertices whose last change their neighbours have not seen.
     iteration : int
-        Iterations done.
+        Number of completed iterations.
     total : float
         Sum of the program's `total` that the last iteration used; it is computed again from the values.
     residual : float

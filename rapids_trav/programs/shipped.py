@@ -1,7 +1,7 @@
 """The vertex programs that come with the package; `Graph.run` takes them like any other.
 
-Each is a few scalar functions (see `rapids_trav.programs.definition`).  The same arguments
-give the same program, so that it is compiled once.
+Each consists of a few scalar functions (see `rapids_trav.programs.definition`).  The same arguments return
+the same program, so that it is compiled once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from rapids_trav.programs.definition import Program
 
 @functools.cache
 def breadth_first() -> Program:
-    """Distance from the sources in edges: they start from 0, all others from the largest int32."""
+    """Return the program for the distance from the sources in edges.
+
+    Sources start from 0, all other vertices from the largest int32.
+    """
     return Program("breadth_first", "int32", "min", gather=lambda message: message + 1)
 
 
@@ -21,14 +24,16 @@ def breadth_first() -> Program:
 def connected_components(dtype: str = "int32") -> Program:
     """Return the program of the smallest label that reaches a vertex; run it with direction="both".
 
-    Label propagation: every vertex starts with a label of its own, and takes the smallest around it.
+    Label propagation: every vertex starts with its own label and takes the smallest among its neighbours.
     """
     return Program("connected_components", dtype, "min")
 
 
 @functools.cache
 def shortest_paths(dtype: str = "float64") -> Program:
-    """Distance from the sources by weight; they start from 0, all others from the reducer's identity.
+    """Return the program for the distance from the sources by weight.
+
+    Sources start from 0, all other vertices from the reducer's identity.
 
     R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
     """
@@ -40,8 +45,8 @@ def pagerank(tolerance: float = 1e-5, dtype: str = "float64") -> Program:
     """Return the program of a random surfer's stationary probability (PageRank).
 
     Its `parameters` are the probability of following an edge and 1 / n.  Vertices without out-edges
-    (`total`) spread their value evenly.  Used in the iteration that makes them, new values lead to the same
-    end: the iteration contracts in any order.
+    (`total`) spread their value evenly.  If new values are used in the iteration that computes them, the
+    result is the same: the iteration contracts in any order.
 
     S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", 1998.
     """

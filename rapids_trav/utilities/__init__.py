@@ -1,1 +1,1 @@
-"""Files, sizes, checks and other helpers that know nothing of graphs."""
+"""Files, sizes, checks and other helpers that are independent of graphs."""

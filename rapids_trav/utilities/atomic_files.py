@@ -1,5 +1,7 @@
-"""Trustworthy files: checksums (CRC-32) that tell altered bytes, names that reach the disk, files
-that are files, and folders that are there whole or not at all."""
+"""Reliable files: CRC-32 checksums, names synced to disk, regular files only, and atomic folders.
+
+Checksums detect altered bytes.  Folders are either complete or absent.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ import numpy as np
 
 from rapids_trav.frames.columns import Array, Dtype, move
 
-BLOCK = 1 << 24  # bytes that are read at once
-LONGEST_STEM = 200  # bytes of a name that is part of another; file systems take 255
+BLOCK = 1 << 24  # bytes read at once
+LONGEST_STEM = 200  # bytes of a name that becomes part of another; file systems allow 255
 
 
 def array_checksum(array: Array, checksum: int = 0, dtype: Dtype = None) -> int:
@@ -44,7 +46,7 @@ def file_checksum(path: Path) -> int:
 
 
 def plain_size(path: Path) -> int:
-    """Return the bytes of a file; raise `OSError` if the path is that of a link, a pipe or a device."""
+    """Return the size of a regular file in bytes; raise `OSError` for a link, a pipe or a device."""
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
         raise OSError(errno.ELOOP, "Is a link", os.fspath(path))
@@ -56,8 +58,8 @@ def plain_size(path: Path) -> int:
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """Open a file for reading; what is not a file is refused as by `plain_size`, and never waited for."""
-    plain_size(path)  # a device may act on being opened
+    """Open a regular file for reading; refuse others as `plain_size` does, without waiting for them."""
+    plain_size(path)  # opening a device may have effects
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -78,8 +80,8 @@ def sync_folder(folder: Path) -> None:
 def folder_in_the_making(target: Path) -> Iterator[Path]:
     """Make a folder beside `target` for the block to fill and rename; remove it if the block fails.
 
-    It is locked as long as somebody fills it.  So those that no process has locked were left by a process
-    that was killed, and are removed first.
+    The folder is locked while it is filled.  A folder that no process has locked was therefore left by a
+    killed process, and such folders are removed first.
     """
     _remove_abandoned(target)
     partial, lock = _locked_folder(target)
@@ -93,7 +95,7 @@ def folder_in_the_making(target: Path) -> Iterator[Path]:
 
 
 def _stem(target: Path) -> str:
-    """Return the target's name, or a stand-in if it leaves no room for a suffix."""
+    """Return the target's name, or its hash if the name leaves no room for a suffix."""
     long = len(os.fsencode(target.name)) > LONGEST_STEM
     return hashlib.sha256(os.fsencode(target.name)).hexdigest() if long else target.name
 
@@ -104,8 +106,8 @@ def _locked_folder(target: Path) -> tuple[Path, int]:
         try:
             lock = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
-            continue  # taken for an abandoned one before it was locked
-        with suppress(OSError):  # file systems without locks do without
+            continue  # removed as abandoned before it was locked
+        with suppress(OSError):  # some file systems have no locks
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if path.is_dir():
             return path, lock

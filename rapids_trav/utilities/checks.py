@@ -14,6 +14,6 @@ def one_of(what: str, value: object, allowed: tuple[str, ...], of: str = "") -> 
 
 
 def flag(what: str, value: object) -> None:
-    """Refuse what is neither True nor False: a string, say, would count as true."""
+    """Refuse a value that is neither True nor False; a string, for example, would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise TravError(f"{what}={written(value)} is neither True nor False: give one of them.")

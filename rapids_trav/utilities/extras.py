@@ -1,4 +1,4 @@
-"""Libraries of extras: imported where they are used, and named with the extra if they are not installed."""
+"""Imports of optional libraries, with an error that names the extra if they are not installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rapids_trav.errors import TravError
 
 @contextmanager
 def needed_for(what: str, library: str, extra: str) -> Iterator[None]:
-    """Import within what `library` has; raise a TravError that names the extra if it is not installed.
+    """Import modules of `library` in a block; raise a TravError that names the extra if it is missing.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def needed_for(what: str, library: str, extra: str) -> Iterator[None]:
     library : str
         The name of its package.
     extra : str
-        The extra of rapids-trav that brings it.
+        The extra of rapids-trav that installs it.
     """
     try:
         yield

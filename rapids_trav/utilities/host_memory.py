@@ -1,4 +1,4 @@
-"""How much host memory is left: for the machine, and for the container if there is one."""
+"""Available host memory, of the machine and of the container if there is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
-RESERVE = 1 << 30  # bytes that are left to the system and to the caller
+RESERVE = 1 << 30  # bytes left for the system and the caller
 _UNLIMITED = 1 << 60
 
 
@@ -20,7 +20,7 @@ def available_bytes() -> int:
 
 
 def _container_bytes() -> int:
-    """Return the bytes left within the control group's memory limit; files only cached can be dropped."""
+    """Return the bytes left within the control group's memory limit; cached files count as available."""
     limit = _read(CGROUP / "memory.max").strip()
     used = _read(CGROUP / "memory.current").strip()
     if not (limit.isdigit() and used.isdigit()):

@@ -1,4 +1,4 @@
-"""Run something right after another module's import, without importing it."""
+"""Actions to run right after another module is imported, without importing it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def after_import(name: str, action: Callable[[], None]) -> None:
-    """Call `action` once the module called `name` has been imported: now, if it has."""
+    """Call `action` once the module called `name` has been imported: now, if it already is."""
     if name in sys.modules:
         action()
     else:
@@ -19,7 +19,7 @@ def after_import(name: str, action: Callable[[], None]) -> None:
 
 
 class _Watch(MetaPathFinder):
-    """Finds one module as the other finders do, and acts after the module's code has run."""
+    """Finder of one module that delegates to the other finders and acts after the module's code has run."""
 
     def __init__(self, name: str, action: Callable[[], None]) -> None:
         self._name = name
@@ -37,7 +37,7 @@ class _Watch(MetaPathFinder):
 
     def _watched(self, spec: ModuleSpec) -> ModuleSpec:
         loader: Any = spec.loader
-        if not hasattr(loader, "exec_module"):  # a mere folder of that name
+        if not hasattr(loader, "exec_module"):  # a plain folder of that name
             return spec
         execute = loader.exec_module
 

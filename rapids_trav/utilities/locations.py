@@ -1,4 +1,4 @@
-"""Options that name a place on the disk."""
+"""Checks of options that name files or folders."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def location(what: str, value: object) -> Path:
     Raises
     ------
     TravError
-        If it is not a path, an empty one, one that no system knows, with a null character in it, or one that
-        this system does not take, with a name that is too long.
+        If it is not a path, is empty, contains a null character or one that cannot be encoded, or has a name
+        that is too long for this system.
     """
     path = _text(value)
     if not path or "\0" in path or not _is_text(path):
@@ -25,13 +25,13 @@ def location(what: str, value: object) -> Path:
 
 
 def file_location(what: str, value: object, of: str = "file") -> Path:
-    """Return the path of a file that an argument called `what` gives.
+    """Return the path of a file given by the argument called `what`.
 
     Raises
     ------
     TravError
-        If it is not a path (the message asks for a name `of` something), an empty one, or one that
-        `reachable` refuses.
+        If it is not a path (the message asks for a name `of` something), is empty, or is refused by
+        `reachable`.
     """
     path = _text(value)
     if not path:
@@ -47,10 +47,10 @@ def file_location(what: str, value: object, of: str = "file") -> Path:
 
 
 def _text(value: object) -> str | None:
-    """Return a path as text; None if it is not one, or one of bytes."""
+    """Return a path as text; None if it is not a path, or is one of bytes."""
     try:
         path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    except TypeError:  # of a class whose objects say that they are paths
+    except TypeError:  # an object whose class claims to be a path but is not
         return None
     return path if isinstance(path, str) else None
 
@@ -60,7 +60,7 @@ def _not_a_path(what: str, value: object, of: str) -> TravError:
 
 
 def reachable(path: Path) -> Path:
-    """Return the path, if the system can say whether there is something.
+    """Return the path if the system can tell whether it exists.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def reachable(path: Path) -> Path:
             raise TravError(
                 f"{written(str(path))} cannot be reached ({error.strerror or error}): use another path."
             ) from error
-    except ValueError as error:  # a null character, or one that has no bytes
+    except ValueError as error:  # a null character, or one that cannot be encoded
         raise TravError(
             f"{written(str(path))} has a character that no file name can have: use another path."
         ) from error
@@ -91,7 +91,7 @@ def _is_text(path: str) -> bool:
 
 
 def folder(what: str, value: object) -> Path:
-    """Return the path of an existing folder that an option called `what` names."""
+    """Return the path of an existing folder that the option called `what` names."""
     path = location(what, value)
     if not path.is_dir():
         problem = "is a file" if path.exists() else "is not there"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 
-GPU_PACKAGES = ("cudf", "cupy", "rmm")  # what the CUDA engine needs
+GPU_PACKAGES = ("cudf", "cupy", "rmm")  # packages that the CUDA engine needs
 
 
 EXTRAS = ("cu13", "cu12")  # newest first
@@ -35,7 +35,7 @@ class Driver:
 
 
 def find_version(name: str) -> str | None:
-    """Version of an installed package, under its plain name or that of a CUDA build, or None."""
+    """Return the version of an installed package, by its plain name or that of a CUDA build, or None."""
     if name == "cupy":
         candidates = ["cupy", *(f"cupy-cuda{extra[2:]}x" for extra in EXTRAS)]
     else:
@@ -49,7 +49,7 @@ def find_version(name: str) -> str | None:
 
 
 def find_driver(load: Callable[[str], ctypes.CDLL] = ctypes.CDLL) -> Driver:
-    """Ask the driver's own library, which needs no Python package."""
+    """Query the driver's own library, which needs no Python package."""
     try:
         cuda = load("libcuda.so.1")
     except OSError:

@@ -1,4 +1,4 @@
-"""Seconds by phase."""
+"""Measurement of seconds by phase."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class PhaseTimes:
-    """Seconds by phase; `synchronize` waits for the device, so that each phase pays for its own work."""
+    """Seconds by phase; `synchronize` waits for the device, so each phase is charged for its own work."""
 
     def __init__(self, synchronize: Callable[[], None]) -> None:
         self._synchronize = synchronize

@@ -1,4 +1,4 @@
-"""How far a run has come that streams its edges: pages and bytes, as they come."""
+"""Progress display of a run that streams its edges, in pages and bytes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class PageProgress:
-    """A line on a terminal, or in a notebook, with the pages and bytes of a run and their speed.
+    """A line on a terminal or in a notebook with the pages and bytes of a run and their speed.
 
-    `on_page` takes the pages and bytes that were streamed since the last call.
+    `on_page` takes the pages and bytes streamed since the last call.
     """
 
     def __init__(self, task: str, screen: Console) -> None:
@@ -57,7 +57,7 @@ class PageProgress:
 
 @contextmanager
 def shown(task: str, wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield what a run tells its pages to, to show them on the standard error; None if that is not wanted."""
+    """Yield the function that shows streamed pages on standard error, or None if `wanted` is false."""
     flag("progress", wanted)
     if not wanted:
         yield None

@@ -1,4 +1,4 @@
-"""Amounts of memory as people write them: "8GB", "512 MiB"."""
+"""Amounts of memory as text: "8GB", "512 MiB"."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
-    """Parse an amount of memory: an integer, or a number with a unit; return bytes.
+    """Parse an amount of memory, an integer or a number with a unit, and return bytes.
 
-    Units are decimal (kB, MB, GB, TB, PB; the B may be left out) or, with an i, powers of 1024 (MiB, GiB,
+    Units are decimal (kB, MB, GB, TB, PB; the B may be omitted) or, with an i, powers of 1024 (MiB, GiB,
     ...).
 
     Raises
     ------
     TravError
-        If it is neither; `what` is what the message calls it.
+        If it is neither; the message calls it `what`.
     """
     if isinstance(amount, str) and (match := _AMOUNT.fullmatch(amount)):
         number, unit, binary = match.groups()
         scale = (1024 if binary else 1000) ** _POWERS.get((unit or "").lower(), 0)
-        whole, _, fraction = number.partition(".")  # exact, as a float of large numbers would not be
+        whole, _, fraction = number.partition(".")  # exact, unlike floats of large numbers
         return int(whole or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
     try:
         n_bytes = -1 if isinstance(amount, (bool, np.bool_)) else operator.index(amount)
@@ -53,6 +53,6 @@ def readable(n_bytes: int) -> str:
 
 
 def readable_limit(n_bytes: int) -> str:
-    """Write bytes rounded up, to be given as a limit: at least `n_bytes` when it is parsed."""
+    """Format bytes, rounded up, for use as a limit: it parses to at least `n_bytes`."""
     step = 10 ** max(len(str(n_bytes)) - 3, 0)
     return readable(-(-n_bytes // step) * step)

@@ -1,1 +1,1 @@
-"""The CPU engine beside other libraries: graphs, questions, rivals, the clock and the table."""
+"""The CPU engine compared with other libraries: graphs, queries, rivals, the clock and the table."""

@@ -1,7 +1,7 @@
-"""From a frame of edges to a graph that can be searched; everything from the frame on is timed.
+"""Builds of a searchable graph from a frame of edges; everything from the frame on is timed.
 
-`rapids_trav` renumbers any ids; a rival that takes only 0 to n - 1 gets them as they are where they are so
-(`ids as they are`), or after pandas or Arrow has made codes of them.  What was built is compared by a
+`rapids_trav` renumbers any ids.  A rival that takes only 0 to n - 1 gets them unchanged where they have that
+form (`ids as they are`), or after pandas or Arrow has encoded them.  The built graphs are compared by a
 search from one id: the numbers of vertices at each distance.  SciPy adds up repeated edges.
 """
 
@@ -24,7 +24,7 @@ from .inputs import Data, title
 from .rivals import Rival, depths
 from .views import search
 
-GRAPH, UUID_EDGES, UUID_SHARE = "rmat20", 4_000_000, 4  # edges for each different string
+GRAPH, UUID_EDGES, UUID_SHARE = "rmat20", 4_000_000, 4  # UUID_SHARE: edges for each different string
 STRINGS = ("object", "str", "arrow")
 
 
@@ -39,7 +39,7 @@ def uuid_frame(n_edges: int, kind: str, seed: int) -> pd.DataFrame:
 
         dtype = pd.ArrowDtype(pyarrow.string())
     ends = random.integers(0, n, (2, n_edges))
-    if kind == "object":  # every cell a string of its own, as from a file
+    if kind == "object":  # every cell is a separate string, as when read from a file
         columns = [pd.Series(np.array([name[:9] + name[9:] for name in names[end]], object)) for end in ends]
     else:
         columns = [pd.Series(names[end], dtype=dtype) for end in ends]
@@ -73,7 +73,7 @@ def _contest(question: str, graph: str, frame: pd.DataFrame, root: Any, others: 
 
 
 def _scipy(root: Any, n: int | None = None) -> Iterator[Contestant]:
-    """SciPy's matrix, of the ids as they are if there are `n`; and of codes."""
+    """Yield SciPy's builds: of the ids as they are, if there are `n`, and of encoded ids."""
 
     def answer(built: tuple[Any, Any]) -> np.ndarray:
         matrix, ids = built

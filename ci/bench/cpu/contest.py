@@ -1,11 +1,11 @@
-"""One question, asked of ours and of the others in turns, and whether all of them say the same.
+"""One query, answered by this package and by others in turns, and the comparison of their answers.
 
 Each contestant answers the first input once, untimed: this warms it up, and its answer is compared with
 ours.  Then all take turns, in alternating order, each from the same inputs in the same sequence, until it has
-used up its time.  A turn of a quick call is several calls with the same input, of which the first is not
-counted, for it finds the caches as another contestant has left them.  A contestant whose first answer took
-longer than `Pace.slow` seconds is not asked again, and that answer's time stands for it.  Rows tell the
-`load`, the share of the cores that went to other processes meanwhile.
+used up its time.  A turn of a quick call is several calls with the same input.  The first of them does not
+count, since its cache state depends on another contestant.  A contestant whose first answer took longer than
+`Pace.slow` seconds is not asked again, and the time of that answer is used.  Rows state the `load`, the share
+of the cores that other processes used meanwhile.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..libraries import reason
 from ..rows import Row, of_times
 from .load import Load
 
-TRIALS = 5  # in a turn of a call that takes up to QUICK_MS, after one that is not counted
+TRIALS = 5  # calls in a turn of a call that takes up to QUICK_MS, after one that is not counted
 QUICK_MS = 50.0
 Role = Literal["ours", "frame", "ours too", "other"]
 
@@ -39,23 +39,23 @@ def equal(ours: Any, theirs: Any) -> bool:
 
 @dataclass(frozen=True)
 class Contestant:
-    """Something that answers a question.
+    """A library, or a program, that answers a query.
 
     Attributes
     ----------
     name : str
     run : callable
-        Answers an input that `prepare` has made ready; this is what is timed.
+        Answers an input that `prepare` has prepared; this is timed.
     answer : callable, optional
-        Makes of a result what is compared; None: the answer is not compared.
+        Converts a result to the form that is compared; None: the answer is not compared.
     role : {"ours", "frame", "ours too", "other"}
-        "ours" is what the others are compared with, "frame" the same question up to the frame of the answer,
-        "ours too" is shown and not judged.
+        The others are compared with "ours"; "frame" is the same query up to the frame of the answer; "ours
+        too" is shown and not judged.
     same : callable(our answer, their answer) -> bool
     prepare : callable, optional
-        What is done with an input before the clock starts, each time.
+        Prepares an input, each time before the clock starts.
     clock : callable, optional
-        Of a program that times its own trials: milliseconds of each trial from an input.
+        For a program that times its own trials: milliseconds of each trial from an input.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Contest:
-    """A question with its contestants, ours first, and the inputs that all of them get."""
+    """A query with its contestants, ours first, and the inputs that all of them get."""
 
     question: str
     table: str
@@ -81,7 +81,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long a contestant is timed: `seconds` in all, from `least` to `most` turns."""
+    """Limits of a contestant's timing: `seconds` in all, from `least` to `most` turns."""
 
     seconds: float = 1.0
     least: int = 3
@@ -90,7 +90,7 @@ class Pace:
 
 
 class Timing:
-    """A contestant under the clock."""
+    """The times of one contestant."""
 
     def __init__(self, contestant: Contestant, pace: Pace) -> None:
         self.contestant, self.pace = contestant, pace
@@ -100,7 +100,7 @@ class Timing:
         self.done = False
 
     def first(self, given: Any, expected: Any) -> Any:
-        """Answer once, and compare with what is expected (None: nothing yet); return the answer."""
+        """Answer once, compare with `expected` (None: nothing yet), and return the answer."""
         one = self.contestant
         try:
             ready = given if one.prepare is None else one.prepare(given)
@@ -125,7 +125,7 @@ class Timing:
         return answer
 
     def turn(self, given: Any) -> None:
-        """Take one turn: of a quick call several, of which the first warms the caches and is not counted."""
+        """Take one turn: several calls of a quick one, of which the first warms the caches and is dropped."""
         times = self.contestant.clock(given) if self.contestant.clock else self._calls(given)
         self.ms += times
         self.turns += 1
@@ -153,7 +153,7 @@ class Timing:
 
 
 def measure(contest: Contest, pace: Pace) -> Iterator[Row]:
-    """Yield a row for each contestant; one with `wrong` has said something else than ours."""
+    """Yield a row for each contestant; one with `wrong` has given another answer than ours."""
     timings = [Timing(contestant, pace) for contestant in contest.contestants]
     expected = None
     for timing in timings:

@@ -1,13 +1,13 @@
 """The reference code of the GAP benchmark suite (S. Beamer, K. Asanovic, D. Patterson, arXiv:1508.03619).
 
-Built by its own Makefile in a folder that is given; a folder that does not exist is cloned from GAP.  Each
-graph is written in its serialised form, the very adjacency that ours searches, and each program is a
-process of its own with a thread for each core.  The times are the ones that it reports.  Of `TRIALS` + 1
-trials from a root, one after another, the first is dropped, as a warm-up; the roots are those of all.
+It is built by its own Makefile in a given folder; a folder that does not exist is cloned from GAP.  Each
+graph is written in GAP's serialised form, with the same adjacency that ours searches, and each program runs
+in its own process with a thread for each core.  The times are those that it reports.  Of `TRIALS` + 1 trials
+from a root, one after another, the first is dropped as a warm-up; the roots are the same for all.
 
-GAP's bfs gives predecessors alone.  Compared are its numbers of vertices at each level (bfs), the numbers
-of vertices reached (sssp) and of components (cc), the five highest ranks (pr); and its own verification of
-the first trial must pass.  Its sssp takes integer weights, its bucket width is the best of `DELTAS` for
+GAP's bfs returns predecessors only.  Compared are its numbers of vertices at each level (bfs), the numbers
+of vertices reached (sssp) and of components (cc), and the five highest ranks (pr); its own verification of
+the first trial must also pass.  Its sssp takes integer weights; its bucket width is the best of `DELTAS` for
 the first root.
 """
 
@@ -28,8 +28,8 @@ from .inputs import Data
 
 SOURCE = "https://github.com/sbeamer/gapbs"
 PROGRAMS = ("bfs", "sssp", "cc", "pr")
-LONG_SECONDS = 1.0  # two trials, and one of them dropped, if one takes so long
-MOST_PROCESSES = 8  # for as many sources
+LONG_SECONDS = 1.0  # if one trial takes this long, only two are run, of which one is dropped
+MOST_PROCESSES = 8  # for several sources, one process each
 DELTAS = (1, 4, 16, 64, 256, 1024)
 LEVEL = re.compile(r"^ +(?:td|bu) +(\d+) ", re.MULTILINE)
 TRIAL = re.compile(r"^Trial Time: +([\d.]+)", re.MULTILINE)
@@ -45,7 +45,7 @@ class Gap:
         self.threads = len(os.sched_getaffinity(0))
 
     def absent(self) -> str | None:
-        """Clone and build what is not there yet."""
+        """Clone and build what is missing; return why it cannot run, or None."""
         if self.folder is None:
             return "not asked for: --gap FOLDER builds it"
         try:
@@ -68,7 +68,7 @@ class Gap:
         yield self._contestant("bfs", data, levels, same_counts)
 
     def each(self, data: Data, number: int) -> Iterator[Contestant]:
-        """Trial times of one source each, added up."""
+        """Yield a contestant that adds up the trial times of single sources."""
         if number > MOST_PROCESSES:
             return
         (one,) = self.bfs(data)
@@ -83,7 +83,7 @@ class Gap:
         )  # fmt: skip
 
     def build(self, root: int, data: Data) -> Iterator[Contestant]:
-        """Its builder, from a list of edges in memory; it leaves out self-loops and repeated edges."""
+        """Yield GAP's builder, from a list of edges in memory; it drops self-loops and repeated edges."""
         file = self.scratch / f"{data.name}.el"
         if not file.exists():
             data.frame[["src", "dst"]].to_csv(file, sep=" ", header=False, index=False)
@@ -191,7 +191,7 @@ def levels(text: str) -> np.ndarray:
 
 
 def _done(command: Sequence[str], **environment: str) -> str:
-    """Return what a command prints."""
+    """Run a command and return its output."""
     return subprocess.run(
         command, capture_output=True, text=True, check=True, env={**os.environ, **environment}
     ).stdout

@@ -1,4 +1,4 @@
-"""The process that answers for `graphtool.GraphTool`, a line of JSON for each; it needs graph-tool alone."""
+"""The worker process of `graphtool.GraphTool`: answers in lines of JSON; needs only graph-tool."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ asked = {"graph": None}
 
 
 def loaded(path):
-    """Return the graph in a file and its weights; the last one is kept."""
+    """Return the graph in a file and its weights; the last one loaded is kept."""
     if asked["graph"] != path:
         with np.load(path) as file:
             graph = graph_tool.Graph(directed=bool(file["directed"]))
@@ -28,7 +28,7 @@ def loaded(path):
 
 
 def answer(question):
-    """Return the milliseconds of the call, and the file of what it found if that is to be saved."""
+    """Return the milliseconds of the call, and the file of its result if that is to be saved."""
     graph, weights = loaded(question["graph"])
     calls = {
         "shortest_distance": lambda: topology.shortest_distance(graph, question["root"], weights=weights),

@@ -1,7 +1,7 @@
-"""graph-tool, which is not on PyPI and needs a Python of its own: a process of that interpreter answers.
+"""graph-tool, which is not on PyPI and needs a separate Python: a process of that interpreter answers.
 
-It reads the edges from a file once, and answers a line of JSON for each question, with the milliseconds
-that its call took.  Distances come back in a file, for the comparison.
+It reads the edges from a file once, and answers each query with a line of JSON that has the milliseconds of
+its call.  Distances are returned in a file, for the comparison.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class GraphTool:
             self._worker.communicate()
 
     def absent(self) -> str | None:
-        """Start the process."""
+        """Start the process; return why it cannot run, or None."""
         if self.python is None:
             return "not asked for: --graph-tool PYTHON names an interpreter that imports graph_tool"
         try:

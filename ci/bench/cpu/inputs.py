@@ -1,6 +1,6 @@
-"""The graphs of the CPU benchmark: arrays of edges for all, in the same ids 0 to n - 1.
+"""The graphs of the CPU benchmark: arrays of edges for all libraries, in the same ids 0 to n - 1.
 
-Names are those of `bench.graphs`, and `shuffled-path<n>`, whose vertices lie in random order; any other
+Names are those of `bench.graphs`, and `shuffled-path<n>`, whose vertices are in random order.  Any other
 name is a file of edges that `rapids_trav.io.read_edges` reads, with columns `src` and `dst` (or `source`
 and `destination`), taken as undirected.
 """
@@ -33,7 +33,7 @@ TITLES = (
 
 
 def title(name: str) -> str:
-    """Return how a table calls a graph."""
+    """Return the title of a graph in tables."""
     for pattern, words in TITLES:
         if match := pattern.fullmatch(name):
             return words.format(*(int(part) if part.isdigit() else part for part in match.groups()))
@@ -58,7 +58,7 @@ class Data:
 
     @cached_property
     def graph(self) -> Graph:
-        """Our graph, with all `n` vertices, so that its internal ids are the ids of all."""
+        """This package's graph, with all `n` vertices, so that its internal ids are the common ids."""
         weight = None if self.weight is None else "weight"
         vertices = np.arange(self.n, dtype=self.src.dtype)
         graph = Graph.from_edges(self.frame, directed=self.directed, weight=weight, vertices=vertices)
@@ -79,12 +79,12 @@ class Data:
         return out.row_offsets, out.column_indices, found and found.weights
 
     def roots(self, count: int, seed: int) -> list[int]:
-        """Draw vertices that an edge leads out of."""
+        """Draw vertices with out-edges."""
         candidates = graphs.with_neighbor(self.src, self.dst, self.directed)
         return [int(root) for root in graphs.draw(candidates, count, seed, np)]
 
     def converted(self, key: str, make: Callable[[], Any]) -> Any:
-        """Return a library's form of the graph, made when first asked for."""
+        """Return a library's form of the graph, made at first use."""
         if key not in self._converted:
             self._converted[key] = make()
         return self._converted[key]
@@ -130,7 +130,7 @@ def directed(name: str, seed: int = 1) -> Data:
 
 
 def simple(data: Data) -> Data:
-    """Return the graph with each edge once and no self-loops: libraries differ over them."""
+    """Return the graph with each edge once and no self-loops, which libraries treat differently."""
     low, high = np.minimum(data.src, data.dst), np.maximum(data.src, data.dst)
     key = np.unique(low.astype(np.int64)[low != high] * data.n + high[low != high])
     ends = (part.astype(data.src.dtype) for part in (key // data.n, key % data.n))

@@ -1,7 +1,7 @@
-"""LAGraph over SuiteSparse:GraphBLAS, in this process: a folder that is given has `liblagraph.so`.
+"""LAGraph over SuiteSparse:GraphBLAS, in this process, from a given folder that has `liblagraph.so`.
 
-It is linked with the GraphBLAS that it was built for.  A GraphBLAS matrix has each edge once: of
-multi-edges one is kept, with the least weight.  Threads are as many as OpenMP takes by itself.
+It is linked with the GraphBLAS for which it was built.  A GraphBLAS matrix has each edge once: of
+multi-edges the one with the least weight is kept.  The number of threads is OpenMP's default.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .contest import Contestant
 from .inputs import Data
 
 CSR_FORMAT, UNDIRECTED, DIRECTED, MESSAGE = 0, 0, 1, 256
-NOTHING = -1  # of a vector without an entry for a vertex
+NOTHING = -1  # value for a vertex without an entry in a vector
 
 
 class LAGraph:
@@ -30,7 +30,7 @@ class LAGraph:
         self._library: ctypes.CDLL | None = None
 
     def absent(self) -> str | None:
-        """Load the library."""
+        """Load the library; return why it cannot run, or None."""
         if self.folder is None:
             return "not asked for: --lagraph FOLDER names the one with liblagraph.so"
         try:
@@ -165,7 +165,7 @@ class LAGraph:
 
 
 class Vectors:
-    """Vectors that LAGraph has made; they are freed with this."""
+    """Vectors that LAGraph has created; they are freed with this object."""
 
     def __init__(self, library: LAGraph, *vectors: ctypes.c_void_p) -> None:
         self._library, self._vectors = library, vectors
@@ -177,7 +177,7 @@ class Vectors:
         return self._values(n, which, "FP64", np.float64, np.inf)
 
     def lengths(self, n: int, whole: bool) -> np.ndarray:
-        """Return distances; an entry with the largest number of its type is not reached."""
+        """Return distances; an entry with the largest number of its type means unreached."""
         found = self.floats(n)
         return np.where(
             found >= (np.iinfo(np.int32).max if whole else np.finfo(np.float64).max), np.inf, found
@@ -201,7 +201,7 @@ class Vectors:
 
 
 def _once(data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the adjacency with each edge once, of several that with the least weight."""
+    """Return the adjacency with each edge once; of repeated edges the one with the least weight."""
     offsets, columns, weights = data.matrix
     rows = np.repeat(np.arange(data.n, dtype=columns.dtype), np.diff(offsets))
     key = rows.astype(np.int64) * data.n + columns

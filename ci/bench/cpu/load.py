@@ -1,4 +1,4 @@
-"""How busy the machine was with something else while contestants were timed."""
+"""Measurement of the machine's load by other processes while contestants are timed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 import time
 from pathlib import Path
 
-IDLE = (3, 4)  # columns of /proc/stat: idle and waiting for input or output
+IDLE = (3, 4)  # columns of /proc/stat: idle, and waiting for input or output
 
 
 class Load:
-    """Seconds of processors that other processes than this one and its children take, from now on."""
+    """Processor seconds used by processes other than this one and its children, from now on."""
 
     def __init__(self) -> None:
         self._begin = self._now()
 
     def share(self) -> float | None:
-        """Return their share of the cores that this process may use; None where the system does not tell."""
+        """Return their share of the cores this process may use; None if the system does not report it."""
         (begin, busy, own), (end, busy_now, own_now) = self._begin, self._now()
         if busy is None or busy_now is None:
             return None
@@ -37,7 +37,7 @@ def busy_seconds(stat: Path = Path("/proc/stat")) -> float | None:
 
 
 def own_seconds(processes: Path = Path("/proc")) -> float:
-    """Return the seconds of this process and of its children, those that still run included."""
+    """Return the seconds of this process and of its children, including running ones."""
     total = sum(os.times()[:4])
     listed = processes / "self" / "task" / str(os.getpid()) / "children"
     for child in listed.read_text().split() if listed.exists() else ():

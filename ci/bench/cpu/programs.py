@@ -1,6 +1,6 @@
-"""Components and PageRank of a graph that has been asked before, without self-loops and repeated edges.
+"""Components and PageRank of a graph that was queried before, without self-loops and repeated edges.
 
-All stop when the ranks change by less than the same in all, but for igraph, which solves to the last digit.
+All libraries stop when the ranks change by less than the same total, except igraph, which solves exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ GRAPHS = ("facebook", "rmat18")
 
 
 def programs(data: Data, rivals: Sequence[Rival]) -> Iterator[Contest]:
-    """Whole calls, frame out."""
+    """Yield contests of whole calls that return frames."""
     graph = data.graph
     ours = {
         "components": Contestant(

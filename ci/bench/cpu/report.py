@@ -1,4 +1,4 @@
-"""The rows as one Markdown table: ours beside the best other of each question."""
+"""The rows as one Markdown table: ours beside the best other of each query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOSES = "**slower**"
 
 @dataclass(frozen=True)
 class Verdict:
-    """Our median of a question and the best of the others', if there are any."""
+    """This package's median for a query and the best of the others', if there are any."""
 
     question: str
     ours: float
@@ -24,7 +24,7 @@ class Verdict:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as long as ours the best other takes."""
+        """Time of the best other over ours."""
         return ratio(self.other, self.ours)
 
     @property
@@ -33,18 +33,18 @@ class Verdict:
 
 
 def question(row: Row) -> str:
-    """Return what a row answers."""
+    """Return the query that a row answers."""
     return row.get("question") or f"BFS, {row['graph']}"
 
 
 def role(row: Row) -> str:
-    """Return the role of a row; of rows that do not tell it, by the name."""
+    """Return the role of a row, or the role by name for rows that do not state it."""
     names = {"rapids_trav": "ours", "rapids_trav, distances only": "ours too"}
     return row.get("role") or names.get(row["name"], "other")
 
 
 def verdicts(rows: Iterable[Row]) -> Iterator[Verdict]:
-    """Yield a verdict for each question, and one for its frame where that was timed as well."""
+    """Yield a verdict for each query, and one for its frame where that was timed as well."""
     asked: dict[str, list[Row]] = {}
     for row in rows:
         if row["table"] not in ("absent", "threads"):
@@ -72,7 +72,7 @@ def markdown(rows: Iterable[Row]) -> list[str]:
 
 
 def told(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield a line for what is missing or wrong, and for questions on a machine that was busy otherwise."""
+    """Yield a line for what is missing or wrong, and for queries timed while other processes were busy."""
     rows = list(rows)
     loads = {question(row): row.get("load") or 0 for row in rows if row["table"] != "absent"}
     for words, load in loads.items():

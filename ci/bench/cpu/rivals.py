@@ -1,10 +1,9 @@
 """The libraries that run in this process: SciPy, igraph and NetworKit.
 
-A rival has a method for each question that it can answer, which gives contestants for a graph.  The graph
-in the library's own form, multi-edges and self-loops included, is made beforehand and not timed.
-Questions: `bfs`, `sssp`, `each`, `components`, `pagerank`.  What is timed is the call and what it returns
-by itself: SciPy's order and predecessors, igraph's lists, NetworKit's `run()` without fetching the
-distances.
+A rival has a method for each query that it can answer, which yields contestants for a graph.  The graph
+in the library's own form, including multi-edges and self-loops, is made beforehand and not timed.
+Queries: `bfs`, `sssp`, `each`, `components`, `pagerank`.  Timed is the call with its own return value:
+SciPy's order and predecessors, igraph's lists, NetworKit's `run()` without fetching the distances.
 """
 
 from __future__ import annotations
@@ -19,26 +18,26 @@ from .answers import ALPHA, MAX_ITER, TOL, same_counts, same_parts, same_ranks, 
 from .contest import Contestant
 from .inputs import Data
 
-MOST_LISTS = 8  # of igraph, which makes a Python list of distances for each source
+MOST_LISTS = 8  # for igraph, which makes a Python list of distances for each source
 
 
 class Rival(Protocol):
-    """A library, or a program, that answers some of the questions."""
+    """A library, or a program, that answers some of the queries."""
 
     @property
     def name(self) -> str:
-        """Return how messages call it."""
+        """Name of the rival in messages."""
 
     @property
     def versions(self) -> dict[str, str]:
-        """Return versions that the packages of this environment do not tell, once it is there."""
+        """Versions that the packages of this environment do not list, once it is available."""
 
     def absent(self) -> str | None:
-        """Return why it has no rows here, or None."""
+        """Return the reason why it has no rows here, or None."""
 
 
 def ask(rivals: Sequence[Rival], question: str, data: Data, **how: Any) -> Iterator[Contestant]:
-    """Yield the contestants of all rivals that answer a question."""
+    """Yield the contestants of all rivals that answer a query."""
     for rival in rivals:
         if offer := getattr(rival, question, None):
             yield from offer(data, **how)
@@ -111,7 +110,7 @@ class SciPy(_Library):
         degrees = np.diff(matrix.indptr)
 
         def iterate(_: Any) -> np.ndarray:
-            """Power iteration, as NetworkX has it over SciPy; the adjacency is symmetric."""
+            """Run a power iteration, as NetworkX does with SciPy; the adjacency is symmetric."""
             share = np.divide(ALPHA, degrees, out=np.zeros(data.n), where=degrees > 0)
             dangling, rank = degrees == 0, np.full(data.n, 1 / data.n)
             for _ in range(MAX_ITER):
@@ -126,13 +125,13 @@ class SciPy(_Library):
 
 
 def depths(found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return the distances that SciPy's order and predecessors say, level by level."""
+    """Return the distances that SciPy's order and predecessors imply, level by level."""
     order, predecessor = found
     distance = np.full(len(predecessor), -1, np.int32)
     distance[order[0]] = 0
     place = np.empty(len(predecessor), np.int64)
     place[order] = np.arange(len(order))
-    above = place[predecessor[order[1:]]]  # ascending, for a queue is first in, first out
+    above = place[predecessor[order[1:]]]  # ascending, since a queue is first in, first out
     first, end, level = 0, 1, 0
     while end < len(order):
         first, end = end, 1 + int(np.searchsorted(above, end))
@@ -266,6 +265,6 @@ class Networkit(_Library):
 
 
 def _infinite(distances: list[float]) -> np.ndarray:
-    """NetworKit marks what it does not reach with the largest number."""
+    """Replace the largest number, with which NetworKit marks unreached vertices, by infinity."""
     found = np.array(distances)
     return np.where(found == np.finfo(np.float64).max, np.inf, found)

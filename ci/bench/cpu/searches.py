@@ -17,11 +17,11 @@ from .rivals import Rival, ask
 BFS_GRAPHS = ("rmat16", "rmat18", "rmat20", "grid1000", "shuffled-path1000000", "star1000000", "facebook")
 SSSP_GRAPHS = (("grid1000", "integers"), ("grid1000", "floats"), ("rmat18", "integers"))
 EACH_GRAPH, EACH_SOURCES = "rmat18", (1, 2, 8, 64)
-SETS = 5  # of sources
+SETS = 5  # number of source sets
 
 
 def bfs(data: Data, rivals: Sequence[Rival], roots: Sequence[int]) -> Iterator[Contest]:
-    """From one root to arrays of distances and predecessors; and to the frame of the answer."""
+    """Yield the contest from one root to arrays of distances and predecessors, and to the answer's frame."""
     view, engine, graph = data.view, data.graph.engine, data.graph
 
     def search(root: int, predecessors: bool = True) -> Any:
@@ -41,7 +41,7 @@ def bfs(data: Data, rivals: Sequence[Rival], roots: Sequence[int]) -> Iterator[C
 
 
 def sssp(data: Data, rivals: Sequence[Rival], roots: Sequence[int], weights: str) -> Iterator[Contest]:
-    """From one root to the frame of distances and predecessors."""
+    """Yield the contest from one root to the frame of distances and predecessors."""
     ours = Contestant("rapids_trav", data.graph.sssp, lambda frame: of_frame(frame, np.inf), "ours")
     question = f"`sssp`, {title(data.name)}, weights {weights}"
     yield Contest(
@@ -55,7 +55,7 @@ def sssp(data: Data, rivals: Sequence[Rival], roots: Sequence[int], weights: str
 
 
 def each(data: Data, rivals: Sequence[Rival], numbers: Sequence[int], seed: int) -> Iterator[Contest]:
-    """Several searches in one call, beside one after another: as arrays, and as frames."""
+    """Yield contests of several searches in one call and one after another: as arrays, and as frames."""
     graph, view, engine, options = data.graph, data.view, data.graph.engine, BfsOptions()
 
     def single(root: int) -> Any:

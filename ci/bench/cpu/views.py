@@ -1,9 +1,9 @@
-"""Directed searches of a graph read another way: the first with `where`, "in" or "both", and later ones.
+"""Searches of a directed graph with `where`, "in" or "both": the first one and later ones.
 
-The first is the first question of a new graph; it builds what it needs, and is timed with it.  Beside it
+The first is the first query of a new graph; it builds the structures it needs, and they are timed with it.
 SciPy gets its matrix of the forward edges beforehand and makes the other (of the chosen rows, transposed, or
-added to its transpose) within the time; later searches have it.  Roots have several edges each way, for from
-most others a directed search ends at once.
+added to its transpose) within the time; later searches reuse it.  Roots have several edges in each direction,
+since from most other vertices a directed search ends at once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .rivals import Rival, depths
 
 GRAPH = "rmat20"
 LEAST_EDGES = 8
-SHARE = 0.5  # of the rows that a `where` keeps
+SHARE = 0.5  # share of the rows that a `where` keeps
 
 
 def views(data: Data, count: int, seed: int, rivals: Sequence[Rival]) -> Iterator[Contest]:
-    """Whole calls, frame out."""
+    """Yield contests of whole calls that return frames."""
     kept = np.random.default_rng(seed).random(len(data.src)) < SHARE
     frame = data.frame.assign(kept=kept)
     vertices = np.arange(data.n, dtype=data.src.dtype)
@@ -58,7 +58,7 @@ def views(data: Data, count: int, seed: int, rivals: Sequence[Rival]) -> Iterato
 
 
 def inner_roots(data: Data, kept: np.ndarray, count: int, seed: int) -> list[int]:
-    """Draw vertices with `LEAST_EDGES` in and as many kept ones out, or as many as any vertex has."""
+    """Draw vertices with `LEAST_EDGES` in-edges and as many kept out-edges, or as many as any vertex has."""
     leaving, entering = np.bincount(data.src[kept], minlength=data.n), np.bincount(data.dst, minlength=data.n)
     both = np.minimum(leaving, entering)
     candidates = np.flatnonzero(both >= min(LEAST_EDGES, both.max()))

@@ -1,1 +1,1 @@
-"""Strings on the CPU: distinct ones found, numbered and sorted by kernels over Arrow's buffers."""
+"""String columns on the CPU: kernels over Arrow buffers that find, number and sort the distinct strings."""

@@ -1,8 +1,8 @@
-"""The distinct strings of a column: numbered, and sorted if need be, by all threads.
+"""Numbering of the distinct strings of a column, optionally in sorted order, on all threads.
 
-A column of Python's strings is copied into Arrow's layout, in which threads need no interpreter lock.  Its
-rows often share their objects (if they were read from a file, or taken from a list of names), so equal
-addresses are found first, and few objects are looked at.
+A column of Python strings is copied into Arrow's layout, where threads do not need the interpreter lock.
+Rows often share string objects (when they were read from a file or taken from a list of names), so equal
+addresses are found first and few objects have to be read.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from rapids_trav.frames.strings.sorting import sort_strings
 from rapids_trav.frames.strings.text import addresses, buffers_of, objects_of, text_of, text_of_objects
 from rapids_trav.jit.kernels import Threads
 
-SAMPLE = 1 << 14  # addresses that tell whether rows share their objects
-SHARED = 0.99  # of them distinct at most
+SAMPLE = 1 << 14  # addresses sampled to tell whether rows share their objects
+SHARED = 0.99  # largest fraction of distinct addresses in the sample for which they do
 
 
 def distinct_strings(column: Series, ascending: bool = False) -> Groups | None:
-    """Number the distinct strings of a column; None if it holds anything but strings that Arrow can hold.
+    """Number the distinct strings of a column; return None if it holds anything but strings Arrow can hold.
 
     Parameters
     ----------
     column : Series
-        Of pandas.
+        A pandas column.
     ascending : bool
-        Number them as they ascend by code points; else in an order that depends on the values of the rows
-        alone, and is that of the rows if all are distinct.
+        Number the strings in ascending order of their code points.  Otherwise the order depends only on the
+        values of the rows, and is the order of the rows if all strings are distinct.
     """
     with Threads() as threads:
         objects = objects_of(column)
@@ -48,7 +48,7 @@ def distinct_strings(column: Series, ascending: bool = False) -> Groups | None:
 
 
 def _shared(objects: np.ndarray, threads: Threads) -> Groups | None:
-    """Number the distinct objects, if rows share them."""
+    """Number the distinct objects; return None if rows share few of them."""
     places = addresses(objects)
     sample = places[:: max(len(places) // SAMPLE, 1)]
     if len(np.unique(sample)) > SHARED * len(sample):
@@ -64,11 +64,11 @@ def _distinct(text: pa.LargeStringArray, ascending: bool, threads: Threads) -> G
         numbers = np.empty_like(order)
         numbers[order] = np.arange(len(order), dtype=order.dtype)
         return Groups(numbers[codes], firsts[order])
-    return _by_row(Groups(codes, firsts))  # whose values are then taken from neighbouring rows
+    return _by_row(Groups(codes, firsts))  # so that the values are taken from neighbouring rows
 
 
 def _by_row(groups: Groups) -> Groups:
-    """Number the values in the order of the rows that stand for them."""
+    """Renumber the values in the order of their representative rows."""
     codes, firsts = groups
     chosen = np.zeros(len(codes), bool)
     chosen[firsts] = True

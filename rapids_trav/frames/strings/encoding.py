@@ -1,6 +1,7 @@
-"""Rows of equal strings get one number, where few are distinct, by Arrow: a part of the rows on each thread.
+"""Grouping of equal strings where few are distinct, by Arrow, with a part of the rows on each thread.
 
-Arrow's table is read row by row, which is fast while its strings stay in the cache; `grouping` is for more.
+Arrow's hash table is probed row by row, which is fast while its strings stay in the cache; `grouping` handles
+larger vocabularies.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from rapids_trav.frames.strings.grouping import Groups, group_strings
 from rapids_trav.frames.strings.text import buffers_of
 from rapids_trav.jit.kernels import Threads
 
-SAMPLE = 1 << 14  # rows that tell how many strings are distinct
-REPEATED = 0.95  # of them distinct at most: some 160,000 that are equally frequent
+SAMPLE = 1 << 14  # rows sampled to estimate how many strings are distinct
+REPEATED = 0.95  # largest distinct fraction of the sample: some 160,000 equally frequent strings
 
 
 def repeats(text: pa.LargeStringArray) -> bool:

@@ -1,17 +1,17 @@
-"""Rows of equal strings get one number, by hash tables of which each fits into the cache.
+"""Grouping of rows with equal strings, by hash tables that each fit into the cache.
 
 A single table of all strings misses the cache at every row.  So, as in radix-partitioned joins and
 aggregation (Manegold, Boncz and Kersten, TKDE 2002; Balkesen et al., ICDE 2013):
 
 1. every row is hashed once;
 2. rows go to partitions by the highest bits of their hash, in order;
-3. each partition has an open-addressing table of its own, of hashes;
-4. each row, in order, is compared with the first row of its number.  If any differs, two strings have one
-   hash, and step 3 is done again by tables that compare the bytes as well.
+3. each partition has its own open-addressing table of hashes;
+4. each row, in order, is compared with the first row of its group.  If any differs, two strings have the same
+   hash, and step 3 is repeated with tables that compare the bytes as well.
 
-Each step runs on all threads; partitions have no string in common, so nothing is locked, and what comes out
-does not depend on how many threads there are.  It takes 24 bytes a row (32 from 2^31 rows on), of which 4 (8)
-are the numbers.
+Each step runs on all threads.  Partitions have no string in common, so no locks are needed and the result
+does not depend on the number of threads.  It takes 24 bytes per row (32 from 2^31 rows on), of which 4 (8)
+are the group numbers.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from numba import types
 from rapids_trav.frames.strings.words import are_equal, hash_integers, hash_strings
 from rapids_trav.jit.kernels import Threads, kernel
 
-GRAIN = 1 << 13  # rows below which a step is not shared
-PARTITION = 1 << 15  # rows of a partition, on average: with their table about 1 MB
+GRAIN = 1 << 13  # with fewer rows, a step runs on one thread
+PARTITION = 1 << 15  # average rows per partition: with their table about 1 MB
 MOST_PARTITIONS = 1 << 12
 FEWEST_SLOTS = 1 << 8
 
 
 class Groups(NamedTuple):
-    """The distinct values of rows: the number of each row's value, and a row with each number."""
+    """Distinct values of rows: the number of each row's value, and one row for each number."""
 
     codes: np.ndarray
     firsts: np.ndarray
@@ -50,7 +50,7 @@ def group_strings(data: np.ndarray, offsets: np.ndarray, threads: Threads) -> Gr
 
 
 def group_integers(values: np.ndarray, threads: Threads) -> Groups:
-    """Group integers of 64 bits."""
+    """Group 64-bit integers."""
     hashes = np.empty(len(values), np.uint64)
     threads.run(hash_integers, len(hashes), values, hashes, grain=GRAIN)
     return _grouped(hashes, None, None, threads)
@@ -59,7 +59,7 @@ def group_integers(values: np.ndarray, threads: Threads) -> Groups:
 def _grouped(
     hashes: np.ndarray, data: np.ndarray | None, offsets: np.ndarray | None, threads: Threads
 ) -> Groups:
-    """Group rows by their hashes, and by their bytes as well if there are any."""
+    """Group rows by their hashes, and by their bytes as well if given."""
     n = len(hashes)
     bits = min(max(n // PARTITION, 2), MOST_PARTITIONS).bit_length() - 1
     shift = np.uint64(64 - bits)
@@ -105,7 +105,7 @@ def _scatter(hashes, shift, places, keys, rows, begin, end):
 
 @kernel
 def _group(starts, keys, rows, data, offsets, codes, found, begin, end):
-    """Number the values of each partition, and write their first rows over the keys, which are done with."""
+    """Number the values of each partition; their first rows overwrite the keys, no longer needed."""
     for partition in range(begin, end):
         start = starts[partition]
         n = 0
@@ -154,7 +154,7 @@ def _doubled(old_keys, old):
 
 @kernel
 def _number(starts, keys, rows, bases, codes, firsts, begin, end):
-    """Number the values of all partitions in one."""
+    """Give the values of all partitions one common numbering."""
     for partition in range(begin, end):
         start, base = starts[partition], bases[partition]
         for code in range(bases[partition + 1] - base):
@@ -165,7 +165,7 @@ def _number(starts, keys, rows, bases, codes, firsts, begin, end):
 
 @kernel
 def _are_alike(data, offsets, codes, firsts, begin, end):
-    """Return whether each row has the bytes of the first row of its number."""
+    """Return whether each row has the same bytes as the first row of its group."""
     for i in range(begin, end):
         first = firsts[codes[i]]
         if first != i and not are_equal(data, offsets, i, first):

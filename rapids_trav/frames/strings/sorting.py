@@ -1,14 +1,14 @@
-"""Distinct strings in ascending order of their bytes, which for UTF-8 is that of their code points.
+"""Sorting of distinct strings by their bytes, which for UTF-8 is the order of their code points.
 
-Multikey quicksort (Bentley and Sedgewick, SODA 1997) on words of eight bytes that lie beside the rows, so
-that most comparisons touch no string (Ng and Kakehi, "Cache efficient radix sort for string sorting", 2007):
+Multikey quicksort (Bentley and Sedgewick, SODA 1997) on eight-byte words stored beside the rows, so that most
+comparisons do not touch a string (Ng and Kakehi, "Cache efficient radix sort for string sorting", 2007):
 
-1. what all strings begin with is skipped;
-2. the words that follow go to buckets by their highest bits;
+1. the prefix common to all strings is skipped;
+2. the words that follow are distributed to buckets by their highest bits;
 3. each bucket is sorted by word, and where words are equal, by the next one.
 
-Buckets are shared among the threads.  Zeros stand behind the end of a string; those that end within equal
-words differ by null characters alone, and the shorter comes first.
+Buckets are shared among the threads.  Strings are padded with zeros; two that end within equal words differ
+only in null characters, and the shorter comes first.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from numba import types
 from rapids_trav.frames.strings.words import WORD, comes_first, swapped, word_at
 from rapids_trav.jit.kernels import Threads, kernel
 
-GRAIN = 1 << 12  # strings below which a step is not shared
+GRAIN = 1 << 12  # with fewer strings, a step runs on one thread
 BUCKET_BITS = 12
-FEW = 16  # words that are sorted by insertion
-DEEPEST = 256  # parts that wait: at most two for each halving, since the smallest is always sorted first
+FEW = 16  # at most so many words are sorted by insertion
+DEEPEST = 256  # size of the stack: at most two parts for each halving, since the smallest is sorted first
 
 
 def sort_strings(data: np.ndarray, offsets: np.ndarray, rows: np.ndarray, threads: Threads) -> np.ndarray:
-    """Return the order in which these rows, whose strings are distinct, ascend."""
+    """Return the ascending order of these rows, whose strings are distinct."""
     n = len(rows)
     order = np.arange(n, dtype=rows.dtype)
     if n < 2:
@@ -162,9 +162,9 @@ def _split(words, order, begin, end):
 
 @kernel
 def _ended_first(data, offsets, rows, depth, words, order, begin, end):
-    """Sort the strings of at most `depth` bytes to the front, by length; the others get their next word.
+    """Move strings of at most `depth` bytes to the front, by length; load the next word of the others.
 
-    There are at most eight that end: the words before are equal.
+    At most eight of them end here, since the words before are equal.
     """
     ended = begin
     for i in range(begin, end):

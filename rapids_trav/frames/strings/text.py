@@ -1,4 +1,4 @@
-"""Columns of strings as Arrow holds them, whatever pandas calls them."""
+"""String columns of any pandas dtype as Arrow arrays."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import pyarrow as pa
 from rapids_trav.frames.columns import Dtype, Series
 from rapids_trav.frames.strings.words import WORD
 
-BLOCK = 1 << 14  # objects that are looked at and then copied, while they are in the cache
+BLOCK = 1 << 14  # objects that are checked and then copied while they are in the cache
 
 
 def objects_of(column: Series) -> np.ndarray | None:
-    """Return the objects of a column that holds its strings as such, else None."""
+    """Return the objects of a column that stores its strings as Python objects, else None."""
     if _is_object(column.dtype) or getattr(column.dtype, "storage", None) == "python":
         return np.ascontiguousarray(column.array, dtype=object)
     return None
 
 
 def text_of(column: Series) -> pa.LargeStringArray | None:
-    """Return an Arrow column without nulls, which is not copied if it has one chunk; None of other kinds."""
+    """Return an Arrow string column as an array, or None if it has nulls or is of another kind.
+
+    A column of one chunk is not copied.
+    """
     if not _is_arrow_text(column.dtype):
         return None
     values = pa.chunked_array(pa.array(column.array))
@@ -28,9 +31,9 @@ def text_of(column: Series) -> pa.LargeStringArray | None:
 
 
 def text_of_objects(values: np.ndarray) -> pa.LargeStringArray | None:
-    """Return objects that are all strings, and of no subclass, as an Arrow array.
+    """Convert objects to an Arrow array if all are exactly of type str.
 
-    None if any is something else, or cannot be written in UTF-8: a lone surrogate.
+    Returns None if any is of another type or a subclass, or cannot be encoded in UTF-8 (a lone surrogate).
     """
     blocks = []
     for begin in range(0, len(values), BLOCK):
@@ -45,20 +48,20 @@ def text_of_objects(values: np.ndarray) -> pa.LargeStringArray | None:
 
 
 def buffers_of(text: pa.LargeStringArray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of all strings, at least a word of them, and the offsets of the strings."""
+    """Return the bytes of all strings, padded to at least one word, and the offsets of the strings."""
     _, offsets, data = text.buffers()
     places = np.zeros(1, np.int64) if offsets is None else np.frombuffer(offsets, np.int64)
     places = places[text.offset : text.offset + len(text) + 1]
     letters = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     if len(letters) < WORD:
         letters = np.pad(letters, (0, WORD))
-    for array in (letters, places):  # kernels are compiled for what may not be written to
+    for array in (letters, places):  # the kernels are compiled for read-only arrays
         array.flags.writeable = False
     return letters, places
 
 
 def addresses(values: np.ndarray) -> np.ndarray:
-    """Return where each object lies, which is what an array of objects holds."""
+    """Return the address of each object, which is what an array of objects stores."""
     interface = {key: value for key, value in values.__array_interface__.items() if key != "descr"}
 
     class Addresses:
@@ -69,7 +72,7 @@ def addresses(values: np.ndarray) -> np.ndarray:
 
 
 def _whole(values: pa.ChunkedArray) -> pa.LargeStringArray:
-    values = values.cast(pa.large_string())  # in which no column is too long
+    values = values.cast(pa.large_string())  # whose 64-bit offsets hold a column of any length
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 

@@ -1,7 +1,7 @@
-"""Bytes of strings, eight at a time.
+"""Access to the bytes of strings, eight at a time.
 
 `data` holds the bytes of all strings, in UTF-8, and string `i` is `data[offsets[i]:offsets[i + 1]]`, as in
-Arrow; there are at least eight bytes.  Words are loaded as little-endian machines do, on any machine.
+Arrow; there are at least eight bytes.  Words are loaded in little-endian order on any machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BIG_ENDIAN = sys.byteorder == "big"
 
 @intrinsic
 def _load(typing_context, data, at):
-    """Load the eight bytes of `data` from `at` on, at any alignment."""
+    """Load the eight bytes of `data` that start at `at`, at any alignment."""
 
     def generate(context, builder, signature, args):
         array = make_array(signature.args[0])(context, builder, args[0])
@@ -37,7 +37,7 @@ def _load(typing_context, data, at):
 
 @intrinsic
 def swapped(typing_context, word):
-    """Reverse the bytes of a word, so that comparing numbers orders words as their bytes would."""
+    """Reverse the bytes of a word, so that comparing numbers orders words like their bytes."""
     return types.uint64(types.uint64), lambda context, builder, signature, args: builder.bswap(args[0])
 
 
@@ -96,7 +96,7 @@ def hash_strings(data, offsets, hashes, begin, end):
 
 @kernel
 def hash_integers(values, hashes, begin, end):
-    """Hash integers of 64 bits one to one."""
+    """Hash 64-bit integers one to one."""
     for i in range(begin, end):
         hashes[i] = mixed(types.uint64(values[i]))
 
