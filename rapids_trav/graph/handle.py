@@ -1,4 +1,4 @@
-"""`Graph`: the handle that a user keeps."""
+"""`Graph`, the user's handle of a graph: building, saving and closing it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rapids_trav.storage.memory_errors import telling_of_memory
 
 
 class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
-    """A graph over the edges of a frame, built once and asked many times.
+    """A graph over the edges of a frame, built once and queried many times.
 
     Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
 
@@ -251,14 +251,14 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         self.questions.save(folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
-        """Edges at each vertex: frame of `vertex` and `degree`.
+        """Return the number of edges at each vertex, as a frame of `vertex` and `degree`.
 
-        A self-loop is one edge at its vertex, and counts once, also where the directions are "both".
+        A self-loop is one edge at its vertex and counts once, also if the direction is "both".
         """
         return self.questions.degrees(direction)
 
     def memory(self) -> Frame:
-        """List what the graph holds beside the caller's edges: frame of `structure`, `bytes` and `place`.
+        """List the memory of the graph beside the caller's edges: frame of `structure`, `bytes` and `place`.
 
         The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
         """
@@ -266,19 +266,19 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
 
     @cached_property
     def n_self_loops(self) -> int:
-        """Rows whose two ends are the same vertex; counted when first asked for."""
+        """Number of rows whose two ends are the same vertex; counted on first access."""
         return self.questions.n_self_loops()
 
     @cached_property
     def n_duplicate_edges(self) -> int:
-        """Rows that repeat an edge of an earlier row; counted when first asked for."""
+        """Number of rows that repeat an edge of an earlier row; counted on first access."""
         return self.questions.n_duplicate_edges()
 
     def close(self) -> None:
-        """Give back the memory that the graph holds, here and on workers; every later question is refused.
+        """Free the memory that the graph holds, here and on workers; every later question is refused.
 
-        Answers stay as they are.  ``with edges.trav.graph() as graph:`` closes it at the end of the block; a
-        graph without references is closed as well.
+        Answers remain valid.  ``with edges.trav.graph() as graph:`` closes the graph at the end of the block.
+        A graph without references is closed as well.
         """
         questions, self.questions = self.questions, ClosedQuestions()
         questions.close()

@@ -1,4 +1,4 @@
-"""The questions of `Graph` that vertex programs answer."""
+"""Methods of `Graph` that run vertex programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rapids_trav.storage.filters import Filter
 
 
 class ProgramMethods(GraphProperties):
-    """Methods of `Graph`, apart for their length."""
+    """Methods of `Graph` that run vertex programs; `Graph` inherits them."""
 
     def run(
         self,
