@@ -31,7 +31,7 @@ class SearchMethods(GraphProperties):
         tuning: Mapping[str, object] | None = None,
         trace: bool = False,
     ) -> Answer:
-        """Breadth-first search: how far each vertex is from the sources, and by which neighbour.
+        """Breadth-first search: the distance of each vertex from the sources, and its predecessor.
 
         Parameters
         ----------

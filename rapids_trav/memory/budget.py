@@ -70,8 +70,8 @@ class Budget:
     limit_bytes : int or str
         The limit, in a form that `parse_bytes` accepts.
     enough : callable(int) -> int, optional
-        Returns the limit that suffices if so many bytes are needed; the default returns its argument.  The
-        two differ if the memory that a graph holds depends on the limit.
+        Takes the number of bytes needed and returns a limit that suffices for them; the default returns its
+        argument.  The two differ if the memory that a graph holds depends on the limit.
     """
 
     def __init__(self, limit_bytes: int | str, enough: Callable[[int], int] = int) -> None:

@@ -9,7 +9,7 @@ from rapids_trav.csr.blocks import BLOCK
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import READ_BYTES
 
-READ_SHARE = 4  # a block takes one part in so many of the free memory; the rest is for other threads
+READ_SHARE = 4  # a block takes a quarter of the free memory at most; the rest is for other threads
 FEWEST_IN_HAND = 1 << 5  # smallest block, in edges, for limits that leave room for no more
 FEWEST_READ = 1 << 12  # smallest block, in edges, of passes in which smaller ones would be too slow
 

@@ -73,11 +73,11 @@ class InMemory:
         return replace(self._structures(where).link_view(), budget=self.budget)
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
         return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
 
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
-        """Make refusals in a block name a limit that suffices for so many bytes; see `Budget.outlook`."""
+        """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
         return nullcontext() if self.budget is None else self.budget.outlook(n_bytes)
 
     def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:

@@ -62,10 +62,10 @@ class Storage(Protocol):
         """Return the edges in a form for finding components, from existing adjacencies; none is built."""
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
 
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
-        """Make refusals in a block name a limit that suffices for so many bytes; see `Budget.outlook`."""
+        """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
 
     def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:
         """Return the smallest and largest weight of a view gathered from before; None without edges."""

@@ -15,8 +15,8 @@ OFFSET_BYTES = 8  # per row of a page, and once more for the end
 # On the CPU.
 NOTIFIED_BYTES = 20  # per vertex: a mark, and its place in the lists of active and of notified vertices
 LISTED_BYTES = 64  # per vertex listed at once: start and end of its edges, in this part and the last
-LISTED_PART = 8  # at most one vertex in so many is listed at once ...
-LISTED_LEAST = 1 << 6  # ... but so many in any case
+LISTED_PART = 8  # one vertex in eight is listed at once ...
+LISTED_LEAST = 1 << 6  # ... but at least this number
 BLOCK_BYTES = 192  # per block: its rows, its waiting vertices, its cost so far, and how it is chosen
 LEAST_PAGE = 1 << 14  # smallest page, in bytes, if there is room for it: many small pages are slow
 
@@ -120,7 +120,7 @@ def block_state_bytes(run: RunShape, n_blocks: int) -> int:
 
 
 def page_bytes(n_edges: int, n_rows: int, edge: int) -> int:
-    """Return the bytes of a page on the CPU that holds so many edges and rows."""
+    """Return the bytes of a page on the CPU with `n_edges` edges of `edge` bytes and `n_rows` rows."""
     return n_edges * edge + OFFSET_BYTES * (n_rows + 1)
 
 

@@ -38,8 +38,8 @@ TREE_BYTES = 64  # per vertex of a tree to check: distance, predecessor, and the
 MARK_BYTES = 2  # per vertex: whether it is a source, and whether an edge joins it to its predecessor
 LEVEL_BYTES = 28  # per level: its distance, its number of vertices, their running total, one more count
 KEY_BYTES = 16  # per vertex being counted by distance: a mask, the bin, and the array the bin is made from
-COUNTED_PART = 32  # at most one vertex in so many is counted at once ...
-COUNTED_LEAST = 1 << 10  # ... but so many in any case
+COUNTED_PART = 32  # this fraction of the vertices is counted at once ...
+COUNTED_LEAST = 1 << 10  # ... but at least this number
 
 
 @dataclass(frozen=True)
