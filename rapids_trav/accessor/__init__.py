@@ -1,4 +1,4 @@
-"""`frame.trav`: traversal as a method of the frame that holds the edges."""
+"""The accessor `frame.trav`: graph traversal as methods of the frame that holds the edges."""
 
 from rapids_trav.accessor.methods import TravAccessor
 from rapids_trav.accessor.registration import register

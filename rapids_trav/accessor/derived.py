@@ -17,18 +17,18 @@ Method = Callable[..., Answer]
 
 
 class HoldsFrame(Protocol):
-    """An accessor, which holds the frame of the edges."""
+    """An accessor that holds the frame of the edges."""
 
     _frame: Frame
 
 
 def derived(name: str) -> Method:
-    """Return the accessor's method of this name: its building, or a question of `Graph`."""
+    """Return the accessor's method of this name: `graph`, which builds a graph, or a question of `Graph`."""
     return building(Graph.from_edges) if name == "graph" else one_question(getattr(Graph, name))
 
 
 def building(from_edges: Method) -> Method:
-    """Return the accessor's `graph`: `Graph.from_edges` of its frame."""
+    """Return the accessor's method `graph`, which calls `Graph.from_edges` with its frame."""
     signature = inspect.signature(from_edges)
     parameters = [_self(), *(part for name, part in signature.parameters.items() if name != "edges")]
 
@@ -42,7 +42,7 @@ def building(from_edges: Method) -> Method:
 def one_question(method: Method) -> Method:
     """Return a method of the accessor that builds the graph of its frame and asks it one question.
 
-    It takes the arguments of the method of `Graph` and, by name, the options of `graph`.
+    It takes the arguments of the `Graph` method and, as keywords, the options of the accessor's `graph`.
     """
     own = inspect.signature(method)
     options_of_graph = [
@@ -74,9 +74,9 @@ def _self() -> Parameter:
 
 
 def _split(tuning: object) -> tuple[object, object]:
-    """Return the settings for building the graph, and the others."""
+    """Return the settings for building the graph, and the remaining settings."""
     if not isinstance(tuning, Mapping):
-        return tuning, None  # refused by the first
+        return tuning, None  # the build refuses it
     of_build = setting_names(BuildTuning)
     return (
         {name: value for name, value in tuning.items() if name in of_build},
@@ -90,7 +90,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _dressed(method: Method, signature: Signature, documentation: str, name: str = "graph") -> Method:
-    """Return the method under a name, signature and documentation, refusing other arguments at once."""
+    """Return the method with a name, a signature that is checked at each call, and documentation."""
 
     def checked(self: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
         try:

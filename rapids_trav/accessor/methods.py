@@ -12,9 +12,9 @@ from rapids_trav.frames.kinds import FrameT
 
 
 class Derived:
-    """A method of the accessor that is derived from one of `Graph` when it is first looked at.
+    """Descriptor of a method of the accessor, which is derived from one of `Graph` on first access.
 
-    So the package is imported, and the accessor registered, without all that a graph needs.
+    The package can thus be imported, and the accessor registered, without the imports that a graph needs.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -63,15 +63,15 @@ class TravAccessor(Generic[FrameT]):
 
 
 class LazyFrameAccessor:
-    """Stands where a lazy frame of polars would have its traversal, and says what to do.
+    """Accessor of lazy polars frames, which explains on any use that the frame must be collected first.
 
-    It is not the accessor that is refused: polars would tell of a missing attribute in words of its own.
+    Without it, polars would report a missing attribute, in its own words.
     """
 
     def __init__(self, frame: Frame) -> None:
-        """Take a frame, of which nothing is needed."""
+        """Accept a frame, which is not used."""
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):  # Python's own questions, as for copying
+        if name.startswith("__"):  # special names that Python looks up, for example in copying
             raise AttributeError(name)
         raise EdgeColumnsError(NOT_COLLECTED)

@@ -1,8 +1,8 @@
 """Registration of `.trav` for the frames of pandas, cuDF, Dask and polars.
 
-The accessor is registered for pandas at import.  For the others, whose import takes time and may need a GPU,
-it is registered at once if they are already imported, else right after their own import: so it makes no
-difference whether `rapids_trav` or they come first.
+The accessor is registered for pandas at import.  The imports of the other libraries take time and may need a
+GPU.  For them it is registered at once if they are already imported, else right after their own import.  The
+order of imports therefore makes no difference.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rapids_trav.utilities.import_hooks import after_import
 
 
 def register() -> None:
-    """Register `.trav` on the frames of pandas, and on those of the others once they are imported."""
+    """Register `.trav` on pandas frames, and on frames of the other libraries once these are imported."""
     register_dataframe_accessor("trav")(TravAccessor)
     after_import(proxies.WRAPPERS, _register_proxies)
     after_import("cudf", _register_cudf)
@@ -26,19 +26,19 @@ def register() -> None:
 
 
 def _register_polars() -> None:
-    # polars keeps the accessor with the frame, so that it must hold nothing but the frame.
+    # polars caches the accessor with the frame, so the accessor must hold nothing but the frame.
     import polars
 
     for kind, register_on, accessor in (
         (polars.DataFrame, polars.api.register_dataframe_namespace, TravAccessor),
         (polars.LazyFrame, polars.api.register_lazyframe_namespace, LazyFrameAccessor),
     ):
-        if not hasattr(kind, "trav"):  # polars warns of a namespace that is registered twice
+        if not hasattr(kind, "trav"):  # polars warns if a namespace is registered twice
             register_on("trav")(accessor)
 
 
 def _register_proxies() -> None:
-    # Else a proxy would hand over to the accessor of the frame that it holds, and results be of cuDF.
+    # Otherwise a proxy would use the accessor of the frame that it wraps, and results would be cuDF frames.
     from cudf.pandas._wrappers.pandas import DataFrame
 
     DataFrame.trav = pd.DataFrame.__dict__["trav"]
@@ -51,7 +51,7 @@ def _register_cudf() -> None:
 
 
 def _register_dask() -> None:
-    # A dask_cudf frame is a Dask frame, and inherits the accessor.
+    # A dask_cudf frame is a Dask frame and inherits the accessor.
     from dask.dataframe.extensions import register_dataframe_accessor
 
     register_dataframe_accessor("trav")(TravAccessor)

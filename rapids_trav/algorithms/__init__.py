@@ -1,1 +1,1 @@
-"""Questions to a graph: breadth-first search, and what is read off its trees."""
+"""Graph algorithms: searches, vertex programs and centralities, from the caller's arguments to frames."""

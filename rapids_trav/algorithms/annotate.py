@@ -1,4 +1,4 @@
-"""Answers joined to rows: the values of the vertices that columns of a frame name."""
+"""Join of answers to rows, by the columns of a frame that hold vertex ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rapids_trav.ids.maps import Library
 
 
 def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) -> Frame:
-    """Join an answer to rows as `Graph.annotate` documents."""
+    """Join an answer to rows; `Graph.annotate` documents it."""
     proxied = proxies.is_proxy(rows)
     rows = proxies.opened(rows, on_gpu=graph.rows.source.library.name == "cudf")
     form = _form(rows, "edges")
@@ -51,7 +51,7 @@ def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) 
 
 
 def _handed(form: Form, columns: dict[str, Series], answer: Values, own: Sequence[str]) -> Frame:
-    """Return columns of pandas as the caller has frames, in the types of the answer."""
+    """Return pandas columns as a frame of the caller's library, with the types of the answer."""
     import pandas as pd
 
     found = form.handed(arrow.from_pandas(pd.DataFrame(columns)), {})
@@ -64,7 +64,7 @@ def _handed(form: Form, columns: dict[str, Series], answer: Values, own: Sequenc
 
 
 def _form(frame: Values, what: str) -> Form | None:
-    """Return the form of a frame that is read through Arrow; None for one of pandas or cuDF."""
+    """Return the form of a frame that is read through Arrow; None for a pandas or cuDF frame."""
     if library_of(frame) in ("pandas", "cudf"):
         return None
     if library_of(frame) == "dask" or (form := forms.form_of(frame)) is None:
@@ -76,8 +76,8 @@ def _form(frame: Values, what: str) -> Form | None:
 
 
 def _values(graph: TraversableGraph, answer: Values) -> tuple[Frame, list[str]]:
-    """Return an answer as a frame of pandas or cuDF, and its columns beside the vertex."""
-    answer = getattr(answer, "result", answer)  # of one with its trace
+    """Return an answer as a pandas or cuDF frame, and the names of its columns except the vertex."""
+    answer = getattr(answer, "result", answer)  # the frame of a `Traced`
     answer = getattr(answer, "vertices", answer) if isinstance(answer, tuple) else answer
     answer = proxies.opened(answer, on_gpu=graph.rows.source.library.name == "cudf")
     _form(answer, "answer")
@@ -92,7 +92,7 @@ def _values(graph: TraversableGraph, answer: Values) -> tuple[Frame, list[str]]:
 
 
 def _ends(graph: TraversableGraph, on: object, names: Sequence[Hashable]) -> list[tuple[list[Hashable], str]]:
-    """Return the columns of each id, and what names of columns of the answer end in for it."""
+    """Return, for each end, the columns of its ids and the suffix for the names of the joined columns."""
     width = graph.ids.width
     if on is None:
         ends = [list(graph.rows.src), list(graph.rows.dst)]
@@ -116,13 +116,13 @@ def _ends(graph: TraversableGraph, on: object, names: Sequence[Hashable]) -> lis
 
 
 def _taken(form: Form | None, rows: Frame, names: Sequence[Hashable]) -> Values:
-    """Return the ids in these columns: a column, or a frame of several."""
+    """Return the ids in these columns: a Series if it is one column, else a frame."""
     frame = rows if form is None else arrow.to_pandas(forms.columns_of(form, rows, names))
     return frame[names[0]] if len(names) == 1 else frame[list(names)]
 
 
 def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Values:
-    """Return a function from ids to rows of the answer, -1 for vertices that it does not have."""
+    """Return a function from ids to rows of the answer, -1 for vertices without a row."""
     xp, lib = graph.engine.xp, graph.rows.source.library
     encode = graph.ids.ascending.encoder(many=True)
 
@@ -138,13 +138,13 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
             "answer names a vertex twice, or one that the graph does not have: give an answer of this graph "
             "with one row for each vertex, of mode='each' the rows of one source."
         )
-    row = xp.full(graph.n_vertices + 1, -1, dtype=np.int64)  # the last is that of unknown ids, -1
+    row = xp.full(graph.n_vertices + 1, -1, dtype=np.int64)  # unknown ids, -1, index the last entry
     row[of_answer] = xp.arange(len(of_answer))
     return lambda ids, what: row[places(ids, what)]
 
 
 def _picked(target: Library, column: Series, rows: Array) -> Series:
-    """Return these values of a column, null at row -1."""
+    """Return the values of a column at `rows`, null for row -1."""
     if library_of(column, ("Series",)) != target.name:
         column = target.column(column)
     missing = bool((rows < 0).any())

@@ -1,9 +1,9 @@
-"""Betweenness: the share of shortest paths that pass through a vertex or an edge.
+"""Betweenness centrality: the share of shortest paths that pass through a vertex or an edge.
 
 L. C. Freeman, "A set of measures of centrality based on betweenness", Sociometry 40(1), 1977; U. Brandes,
 "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25(2), 2001; sampled
 sources: U. Brandes, C. Pich, "Centrality estimation in large networks", Int. J. Bifurcation and Chaos 17(7),
-2007.  Scaled as NetworkX 3.6 does it.
+2007.  The scale is that of NetworkX 3.6.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def _sources(graph: TraversableGraph, options: BetweennessOptions) -> Array:
 
 
 def scales(n: int, k: int, normalized: bool, directed: bool, ends: bool) -> tuple[float, float]:
-    """Return what scores are multiplied by: of vertices that are no sources, and of sources.
+    """Return the factors of the scores of vertices that are not sources, and of vertices that are.
 
-    A vertex that is a source is no end of a path that passes through it, so that one source less counts
-    there, unless ends count as well or every vertex is a source.
+    A path that passes through a vertex does not start there.  So if the vertex is one of the k sources, only
+    k - 1 sources count for it, unless ends count as well or every vertex is a source.
     """
     others = n if ends else n - 1
     if others < 2:

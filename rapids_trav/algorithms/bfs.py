@@ -1,8 +1,8 @@
-"""Breadth-first search, from the question to the frame of the answer.
+"""Breadth-first search, from the caller's arguments to the frame of the answer.
 
-A search gives each vertex its distance (the fewest edges from a source) and a predecessor one edge nearer.
-The engine searches; here many searches are cut into batches that bound the memory, and internal arrays become
-a frame in the caller's ids.
+A search computes for each vertex its distance (the fewest edges from a source) and a predecessor, which is
+one edge nearer.  The engine searches.  This module cuts many searches into batches, which bound the memory,
+and converts the arrays of the engine to a frame with the caller's ids.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 
-BATCH_ENTRIES = 1 << 27  # distances that a batch of searches holds at most (unless one search holds more)
+BATCH_ENTRIES = 1 << 27  # most distances of a batch of searches, unless a single search has more
 BATCH_SOURCES = 512
 CUDF_ROWS = 2**31 - 1
 
@@ -38,21 +38,21 @@ class Traced(NamedTuple, Generic[FrameT]):
     ----------
     result : DataFrame
     trace : DataFrame
-        One row a level: level, direction, frontier, edges, bytes, milliseconds; with `mode="each"`, a first
-        column `batch` counts the groups of sources that were searched together, in the sources' order.
+        One row for each level: level, direction, frontier, edges, bytes, milliseconds.  With `mode="each"`, a
+        first column `batch` numbers the groups of sources that were searched together, in their order.
     """
 
     result: FrameT
     trace: FrameT
 
 
-Answer = Any  # a frame or, with trace=True, `Traced`: the value of an option decides
+Answer = Any  # a frame, or `Traced` if trace=True
 
 
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Return the frame that `Graph.bfs` documents."""
     reached_only = options.reached_only
-    # An engine may have its own way to the columns of a whole answer.
+    # Some engines can make the columns of a whole answer themselves.
     own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
     table = None if own is None else graph.ids.table
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
@@ -70,11 +70,11 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
             _check_size(graph, rows, rows.n_rows + len(part[2]))
             rows.add(_named(graph, *part), len(part[2]))
             del part
-        del found  # before the next are searched
+        del found  # free it before the next batch is searched
     frame = graph.frame(columns) if columns else rows.frame()
     unreached = columns["distance"] if columns else None
     if isinstance(unreached, BitMasked) and unreached.null_count() == graph.n_vertices:
-        # Not even a source was reached: the graph does not have it.
+        # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
         lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
@@ -83,12 +83,20 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
 def searches(
     graph: TraversableGraph, question: SearchRequest, room: int, deterministic: bool = False, beside: int = 0
 ) -> Iterator[tuple[int, Search]]:
-    """Yield the searches of a question: position of a batch's first source, and what was found.
+    """Run the searches of a question; yield for each batch the position of its first source, and the results.
 
-    A joint search is one batch with arrays of shape (n,); independent ones come in batches of k, (k, n).
-    `room` is what the caller makes of a batch, in bytes for each vertex of each search; it counts until the
-    next batch is asked for, and what was found should be gone by then.  `beside` it will ask for for each
-    vertex, once.
+    A joint search is one batch, with arrays of shape (n,).  Independent searches come in batches of k, with
+    arrays of shape (k, n).  The memory of a batch is held until the next one is requested; the caller should
+    have dropped the results by then.
+
+    Parameters
+    ----------
+    room : int
+        Bytes, for each vertex of each search, of the arrays that the caller makes from a batch.
+    deterministic : bool
+        Whether predecessors are the smallest of the valid ones.
+    beside : int
+        Total bytes that the caller will ask for while a batch is held.
     """
     engine, options, sources = graph.engine, question.options, question.sources
     smallest = deterministic and options.predecessors
@@ -103,7 +111,7 @@ def searches(
     asked = replace(asked, number=1, repeated=repeated)
     step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
     step = question.view.searches_at_once(step, asked)
-    step = step // 64 * 64 or step  # whole words of a bit-parallel search
+    step = step // 64 * 64 or step  # fill whole words of a bit-parallel search
     for first in range(0, len(sources), step):
         part = sources[first : first + step]
         with question.view.searching(replace(asked, number=len(part))):
@@ -114,7 +122,7 @@ def searches(
 
 
 def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
-    """Return the search with the smallest of the valid predecessors, if they are wanted."""
+    """Return the search, with the smallest of the valid predecessors if `wanted`."""
     if not wanted:
         return found
     into = question.view.into
@@ -125,7 +133,7 @@ def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Sear
 def _search_each(
     engine: Engine, question: SearchRequest, sources: Array, options: BfsOptions, repeated: bool
 ) -> Search:
-    """Search from each source; repeated ones are searched once, since engines take distinct sources."""
+    """Search from each source; repeated sources are searched once, since engines require distinct ones."""
     if not repeated:
         return engine.bfs_each(question.view, sources, options)
     unique, inverse = engine.xp.unique(sources, return_inverse=True)
@@ -137,7 +145,7 @@ def _search_each(
 def _rows(
     graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
 ) -> tuple[dict[str, Column], dict[str, Column], Array, Array | None]:
-    """Return source columns (joint: none), vertex columns, distance and predecessor of all rows."""
+    """Return source columns (none if joint), vertex columns, distances and predecessors of all rows."""
     xp, values = graph.engine.xp, graph.values
     n = values.n_here
     distance = values.in_order(found.distance).reshape(-1)
@@ -157,7 +165,7 @@ def _rows(
 
 
 def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
-    """Return the columns of the source, repeated for n rows each."""
+    """Return the source columns, with each source repeated for n rows."""
     xp = graph.engine.xp
     columns = graph.id_columns("source", sources)
     if all(isinstance(column, xp.ndarray) for column in columns.values()):
@@ -166,7 +174,7 @@ def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Colum
 
 
 def _vertices(graph: TraversableGraph, k: int) -> dict[str, Column]:
-    """Return the columns of the vertex: all vertices, k times."""
+    """Return the vertex columns: all vertices, k times."""
     xp = graph.engine.xp
     columns = graph.vertex_columns("vertex")
     if k == 1:
@@ -183,7 +191,7 @@ def _named(
     distance: Array,
     predecessor: Array | None,
 ) -> dict[str, Column]:
-    """Return the columns in the caller's ids."""
+    """Return the columns of an answer, with the caller's ids."""
     columns = source | vertex
     columns["distance"] = Masked(distance, distance >= 0)
     if predecessor is not None:
@@ -200,7 +208,7 @@ def _check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
 
 
 def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: bool = False) -> Frame:
-    """Return a frame with a row for each level of each batch; batches begin at level 1."""
+    """Return a frame with a row for each level of each batch; a batch starts at level 1."""
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
     columns: dict[str, Column] = {}
@@ -215,7 +223,7 @@ def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: b
 def trace_columns(
     graph: TraversableGraph, rows: Sequence[object], types: dict[str, str]
 ) -> dict[str, Column]:
-    """Return a column for each of these attributes of a trace's rows; type "O" means strings."""
+    """Return a column for each attribute in `types` of the rows of a trace; type "O" stands for strings."""
     values = attrgetter(*types)
     table = np.array([values(row) for row in rows], dtype=list(types.items()))
     written = graph.rows.source.library.column

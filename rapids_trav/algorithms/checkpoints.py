@@ -1,4 +1,4 @@
-"""Checkpoints of a run: written every few iterations and after the last, and gone on from if asked."""
+"""Checkpoints of a run: written every few iterations and after the last, and resumed on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rapids_trav.utilities.locations import location
 
 
 class Checkpoints:
-    """Those of one run, told from others by all that decides its values."""
+    """Checkpoints of one run, identified by a fingerprint of everything that determines its values."""
 
     def __init__(
         self,
@@ -42,7 +42,8 @@ class Checkpoints:
         self._every, self._most = question.checkpoint_every, question.max_iterations
         self._folder = location("checkpoint", question.checkpoint)
         self._fingerprint = {
-            # What is compared first is what a message names: the edges of `view` follow from these three.
+            # A message names the first entry that differs.  These three come before "graph", since the edges
+            # of `view` follow from them.
             "program": digest,
             "choice of direction": question.direction if graph.directed else "undirected",
             "choice of where": where if where is None or isinstance(where, (str, int)) else repr(where),
@@ -56,7 +57,7 @@ class Checkpoints:
         self._writer = checkpoint.Writer(self._folder, self._fingerprint)
 
     def resumed(self, state: RunState) -> RunState:
-        """Return the state of the last checkpoint; `state` if there is none."""
+        """Return the state of the last checkpoint, or `state` if there is none."""
         found = checkpoint.load(self._folder, self._fingerprint, state)
         if found is None:
             return state
@@ -70,10 +71,10 @@ class Checkpoints:
         return replace(found, values=values, active=active)
 
     def _check_values(self, start: Array, values: Array) -> None:
-        """Refuse values that the program cannot have reached from those that it starts with.
+        """Refuse values that the program cannot have reached from its initial values.
 
-        Nothing is known of sums.  Minima and maxima move one way; and integers that are handed on as they are
-        stay among those that were given, which `components` uses as numbers of vertices.
+        Minima never grow and maxima never fall.  Integers that are handed on unchanged also stay within the
+        range of the initial values; `components` uses them as vertex numbers.  Sums are not checked.
         """
         program = self._program
         if not program.may_push or len(values) == 0:
@@ -88,6 +89,6 @@ class Checkpoints:
             raise checkpoint.refused(self._folder, "holds values that the run cannot have reached")
 
     def write(self, state: RunState, last: bool) -> None:
-        """Keep this state, if it is its turn or the last: a run that has ended is not run on."""
+        """Write this state every `checkpoint_every` iterations, and if it is the last of the run."""
         if last or state.iteration % self._every == 0:
             self._writer.write(state)

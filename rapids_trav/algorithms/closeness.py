@@ -1,10 +1,11 @@
-"""Closeness, harmonic centrality and eccentricity: what sums over distances tell of each vertex.
+"""Closeness, harmonic centrality and eccentricity, computed from sums and maxima over distances.
 
 L. C. Freeman, "Centrality in social networks: conceptual clarification", Social Networks 1, 1979;
 M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
 
-Of all vertices at once: every vertex is a source, and distances are added up at the vertices that they lead
-to.  Of some vertices: they are the sources, and distances are added up for each.  No distance is kept.
+To measure all vertices, every vertex is a source of a search against the direction, and each reached vertex
+adds up its distances.  To measure some vertices, these are the sources, and each adds up the distances of the
+vertices that it reaches.  No distance is kept.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def closeness(graph: TraversableGraph, vertices: object, options: CentralityOpti
 
 
 def closeness_of(sums: DistanceSums, n: int, improved: bool, xp: ModuleType) -> Array:
-    """Return the closeness of vertices of a graph of `n`, by sums over their distances."""
+    """Return the closeness of vertices from the sums over their distances, in a graph of `n` vertices."""
     value: Array = sums.reached / xp.maximum(sums.total, 1)
     return value * (sums.reached / max(n - 1, 1)) if improved else value
 
@@ -67,12 +68,12 @@ def diameter(graph: TraversableGraph, options: CentralityOptions) -> int:
 def _sums(
     graph: TraversableGraph, vertices: object, options: CentralityOptions, what: str
 ) -> tuple[dict[str, Column], DistanceSums]:
-    """Return the vertices as columns, and sums over the distances between each of them and all others."""
+    """Return the vertices as columns, and the sums over the distances between each of them and all others."""
     where = graph.rows.resolve(options.where)
     xp = graph.engine.xp
     if vertices is None:
         view = graph.storage.view(BACKWARDS[options.direction], where)
-        sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # the others lead nowhere
+        sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # others reach no vertex
         with adding_up(graph.storage, graph.engine, graph.n_vertices, "vertices", what):
             sums = graph.engine.distance_sums(view, sources, "vertices")
             return graph.id_columns("vertex"), sums.mapped(graph.values.in_order)

@@ -1,16 +1,16 @@
-"""Weakly connected components: trees that are linked, or labels that are propagated with shortcuts.
+"""Weakly connected components, by linking trees or by label propagation with shortcuts.
 
-An engine that can links trees in one pass over the edges (`engines.cpu.components`), unless something is
-asked for that only iterations have.  Otherwise labels are propagated:
+Engines with the method `links` link trees in one pass over the edges (`engines.cpu.components`), unless the
+caller gives an option that only iterations have.  Otherwise labels are propagated:
 
 S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed connected
 components", WSDM 2018.
 
-Every vertex starts with its own place in the caller's order of ids as its label, and takes the smallest label
-around it (`programs.connected_components`).  By itself that takes as many iterations as the component is
-wide.  So from the time that a few were not enough, between two iterations every vertex takes the label of the
-vertex that its label names, which doubles the reach of a label.  In the end a label is the smallest id of the
-component.
+The initial label of a vertex is its place in the caller's order of ids.  In each iteration a vertex takes the
+smallest label among its own and its neighbours' (`programs.connected_components`).  Alone, this takes as many
+iterations as the diameter of the component.  Therefore, after the first few iterations, each vertex also
+takes, between two iterations, the label of the vertex that its label names.  This doubles the reach of a
+label.  The final label is the smallest id of the component.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rapids_trav.memory.model.program import question_bytes, shortcut_bytes, uni
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import connected_components
 
-FIRST = 4  # iterations after which a component counts as wide
+FIRST = 4  # iterations before the first shortcut; graphs of small diameter need none
 
 
 def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None) -> Answer:
@@ -48,16 +48,17 @@ def components(graph: TraversableGraph, options: ComponentsOptions, on_page: OnP
 def labelled(
     graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage | None = None
 ) -> Iterator[Run]:
-    """Yield the run whose value of each vertex is the place, in the caller's order, of the component's first.
+    """Run the algorithm and yield the run, whose values are the labels of the vertices.
 
-    What an answer takes beside the values is held until the block ends.
+    A label is the place, in the caller's order of ids, of the first vertex of the component.  The memory that
+    the answer needs beside the values is held until the block ends.
     """
     with (_linked if _links(graph, options) else _propagated)(graph, options, on_page) as done:
         yield done
 
 
 def _links(graph: TraversableGraph, options: ComponentsOptions) -> bool:
-    """Return whether trees are linked; refuse it where it is asked for and the engine has no way."""
+    """Return whether to link trees; raise a `TravError` if the caller asks for it and the engine cannot."""
     engine, processor = graph.engine, options.processor
     can = engine.links is not None and processor in ("auto", engine.processor)
     if options.mode == "union" and not can:
@@ -100,14 +101,14 @@ def _propagated(graph: TraversableGraph, options: ComponentsOptions, on_page: On
 
 
 class Shortcuts:
-    """Hooks and shortcuts labels between iterations; vertices whose labels that changes are active too.
+    """Callback that hooks and shortcuts labels between iterations; it activates vertices whose label changes.
 
     Parameters
     ----------
     labels : vertex array, (n,)
-        Those that the run starts with.
+        The initial labels of the run.
     rank : vertex array, (n,), or None
-        The vertex that each label names; None: that of its number.
+        The vertex that each label names; None: a label is the internal id itself.
     """
 
     def __init__(self, labels: Array, rank: Array | None, xp: ModuleType) -> None:

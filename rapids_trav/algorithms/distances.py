@@ -1,8 +1,8 @@
-"""Distances of pairs.
+"""Distances between the vertices of pairs.
 
-A pair is searched from both ends (`Engine.pair_distances`).  Of many pairs with one source in common, a whole
-search from it answers all; such sources are searched from 64 at a time.  What is cheaper, the first pairs
-tell, by the edges that they made the engine examine.
+A pair is searched from both ends (`Engine.pair_distances`).  If many pairs have the same source, one full
+search from it answers all of them; full searches run 64 at a time.  The number of edges examined for the
+first pairs decides which of the two is cheaper.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.interface import SearchView
 
-AT_ONCE = 64  # whole searches, or pairs that tell what a pair costs
-DEEP = 32  # from this distance on, searches that run together have few rows in common
-# Edges of a search from both ends that take as long as one of 64 whole searches, over those of the graph;
-# measured on R-MAT at scale 12 to 18 and on a grid.
+AT_ONCE = 64  # full searches that run together; also the number of pairs used to estimate the cost of a pair
+DEEP = 32  # beyond this distance, searches that run together have few rows in common
+# Break-even cost: edges examined by two-ended searches that take as long as one of 64 full searches, relative
+# to the edges of the graph; measured on R-MAT at scale 12 to 18 and on a grid.
 SHALLOW_COST, DEEP_COST = 1 / 16, 2.0
 
 
@@ -54,7 +54,7 @@ def distances(graph: TraversableGraph, pairs: object, options: CentralityOptions
 def _cheapest(
     graph: TraversableGraph, view: SearchView, starts: Array, ends: Array, tried: PairDistances
 ) -> Array:
-    """Return the distances of pairs, by whole searches where those are cheaper than pairs like the tried."""
+    """Return the distances of pairs, by full searches where these cost less than pairs like those tried."""
     xp = graph.engine.xp
     distance = xp.empty(len(starts), np.int32)
     sources, source, count = xp.unique(starts, return_inverse=True, return_counts=True)
@@ -77,7 +77,7 @@ def _cheapest(
 
 
 def _common(count: Array, tried: PairDistances, n_edges: int) -> Array:
-    """Return which sources, that stand in so many pairs, a whole search is cheaper for."""
+    """Return a mask of the sources for which a full search is cheaper, given their numbers of pairs."""
     if not tried.edges:
         return count < 0
     a_pair = tried.edges / len(tried.distance)

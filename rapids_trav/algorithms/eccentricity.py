@@ -2,17 +2,18 @@
 
 F. W. Takes, W. A. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6(1), 2013.
 
-A search from v, of eccentricity e, bounds that of every vertex w it reaches, at distance d:
+A search from v, of eccentricity e, bounds the eccentricity of every reached vertex w, at distance d:
 
     max(d, e - d) <= eccentricity(w) <= e + d
 
-1. Every component knows its number of vertices, which is the first upper bound.
-2. One search starts from a vertex of each component at once: in turns from the one with the largest upper
-   bound, which is likely to lie at the rim, and the one with the smallest lower bound, likely at the centre.
-3. Bounds are drawn closer, until those of every vertex meet; for the diameter, until no upper bound exceeds
-   the largest lower one.
-4. Where bounds do not help, as on a cycle, the vertices that are left are searched from 64 at a time, once
-   that costs less than the searches that were made.
+1. The first upper bound is the number of vertices of the component minus one.
+2. One joint search starts from one vertex of each component.  It alternates between the vertex with the
+   largest upper bound, which is likely to be peripheral, and the one with the smallest lower bound, which is
+   likely to be central.
+3. The bounds are tightened until those of every vertex meet.  For the diameter, it suffices that no upper
+   bound exceeds the largest lower bound.
+4. Where bounds do not help, as on a cycle, the remaining vertices are searched from 64 at a time, once that
+   costs less than the searches made so far.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.storage.filters import Where
 from rapids_trav.storage.sums_memory import bounding
 
-TOGETHER = 64  # searches that cost about as much as a few
+TOGETHER = 64  # sources of a bit-parallel search, which costs about as much as a few single searches
 
 
 def eccentricities(
     graph: TraversableGraph, where: Where | None, only_largest: bool = False
 ) -> tuple[Array, Array]:
-    """Return eccentricity, int32, and vertices reached, int64, of each vertex in the caller's order.
+    """Return the eccentricity, int32, and the number of other vertices reached, int64, of each vertex.
 
-    With `only_largest` the eccentricities are lower bounds, the largest of which is exact.
+    Both are in the caller's order.  With `only_largest`, the eccentricities are lower bounds of which only
+    the largest is exact.
     """
     xp, values = graph.engine.xp, graph.values
     view = graph.storage.view("both", where)
@@ -69,14 +71,14 @@ def eccentricities(
 
 
 def _components(graph: TraversableGraph, where: Where | None) -> tuple[Array, Array]:
-    """Return the component of each vertex by internal id, numbered from 0, and the vertices of each."""
+    """Return the component of each vertex by internal id, numbered from 0, and the component sizes."""
     with labelled(graph, ComponentsOptions(where=where)) as done:
         _, label, size = graph.engine.xp.unique(done.values, return_inverse=True, return_counts=True)
     return label, size.astype(np.int64)
 
 
 def _one_of_each(xp: ModuleType, label: Array, key: Array, degree: Array, n_labels: int) -> Array:
-    """Return the place of one vertex of each label that is there: of the largest key, then degree."""
+    """Return the position of one vertex of each label present: the largest key, then the largest degree."""
     best = xp.full(n_labels, -1, np.int64)
     rank = (key.astype(np.int64) - int(key.min())) * (int(degree.max()) + 1) + degree
     xp.maximum.at(best, label, rank)

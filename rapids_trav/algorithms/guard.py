@@ -1,4 +1,4 @@
-"""The one way into a question: it waits for the memory that others hold."""
+"""Decorator of questions: it runs them within the memory budget and converts memory errors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ Found = TypeVar("Found")
 def question(
     method: Callable[Concatenate[Asked, Arguments], Found],
 ) -> Callable[Concatenate[Asked, Arguments], Found]:
-    """Make a method of a graph a question: asked within the graph's budget, if there is one."""
+    """Decorate a method of a graph so that it runs within the graph's budget, if there is one.
+
+    If other questions hold the memory that it needs, the method waits for it and runs again.
+    """
 
     @functools.wraps(method)
     def asked(graph: Asked, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Found:
         with telling_of_memory(method.__name__, graph.engine):
             if graph.budget is None:
                 return method(graph, *arguments, **options)
-            again = [_reusable(argument) for argument in arguments]  # it may be asked more than once
+            again = [_reusable(argument) for argument in arguments]  # the method may run more than once
             named = {name: _reusable(option) for name, option in options.items()}
             return graph.budget.ask(lambda: method(graph, *again, **named))  # type: ignore[arg-type]
 
@@ -33,7 +36,7 @@ def question(
 
 
 def _reusable(argument: object) -> object:
-    """Return an iterator's values as a list, since they come only once; options likewise."""
+    """Return an iterator as a list, which can be read again; do likewise for the fields of a dataclass."""
     if is_dataclass(argument) and not isinstance(argument, type):
         once = {part.name: getattr(argument, part.name) for part in fields(argument)}
         lists = {name: list(value) for name, value in once.items() if isinstance(value, Iterator)}

@@ -1,4 +1,4 @@
-"""Start of a vertex program: initial values and active vertices, as the caller gives them."""
+"""Initial values and active vertices of a vertex program, from the caller's arguments."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from rapids_trav.programs.run_state import RunState
 
 
 def starting_state(graph: TraversableGraph, program: Program, initial: object, sources: object) -> RunState:
-    """Initial values and active vertices: those that `sources` names, else those that `initial` does (the
-    others have nothing to say yet), else all.
+    """Return the initial values and active vertices of a run.
+
+    The active vertices are those that `sources` names, else those that `initial` names (the others have
+    nothing to hand on yet), else all.
     """
     values, active = initial_values(graph, program, initial)
     if sources is not None:
@@ -34,13 +36,13 @@ def starting_state(graph: TraversableGraph, program: Program, initial: object, s
 
 
 def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sources: Array) -> None:
-    """Refuse values outside the sources: their vertices would offer them in some modes and not in others."""
+    """Refuse initial values outside the sources, which only some modes would hand on to neighbours."""
     silent = values != program.identity
     silent[sources] = False
     found = graph.engine.xp.flatnonzero(silent)[:1]
     if len(found) == 0:
         return
-    from rapids_trav.io.write import to_pandas  # brings in what only readers and writers need
+    from rapids_trav.io.write import to_pandas  # imports packages that only readers and writers need
 
     row = graph.frame(graph.id_columns("id", found))
     ids = [plain(value) for value in to_pandas(row).iloc[0]]
@@ -52,12 +54,17 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
 
 
 def initial_values(graph: TraversableGraph, program: Program, initial: Values) -> tuple[Array, Array | None]:
-    """Initial values by internal id, (n,), in the program's dtype; the vertices named, None if none are.
+    """Return the initial values by internal id, (n,), in the program's dtype, and the vertices named.
 
-    `initial` is one number for all; n numbers in the order of the vertices in an answer; or values of some
-    vertices, as a mapping, as a Series with their ids as index, or as a frame with `vertex` (`vertex_0`, ...)
-    and `value`: the others start from the reducer's identity.  A Series with the index that none was given
-    for, 0, 1, ..., is like a column of an answer.
+    The second result is None if `initial` names no vertices.
+
+    Parameters
+    ----------
+    initial : number, sequence, mapping, Series or frame
+        One number for all vertices; n numbers, in the order of the vertices in an answer; or values of some
+        vertices, as a mapping, a Series indexed by id, or a frame with `vertex` (`vertex_0`, ...) and
+        `value`.  The other vertices then start from the reducer's identity.  A Series with the default index
+        0, 1, ...  is treated as n numbers, like a column of an answer.
     """
     xp, n = graph.engine.xp, graph.n_vertices
     initial = forms.opened(proxies.opened(initial, on_gpu=graph.rows.source.library.name == "cudf"))
@@ -84,7 +91,7 @@ def initial_values(graph: TraversableGraph, program: Program, initial: Values) -
 
 
 def _is_default(index: Series) -> bool:
-    """Return whether this is the default index of a Series."""
+    """Return whether an index is the default one, 0, 1, ... without a name."""
     if library_of(index, ("RangeIndex",)) is None or index.name is not None:
         return False
     return (index.start, index.step) == (0, 1)
@@ -100,7 +107,7 @@ def _of_frame(graph: TraversableGraph, program: Program, frame: Frame) -> tuple[
 
 
 def _placed(graph: TraversableGraph, program: Program, named: Values, given: Values) -> tuple[Array, Array]:
-    """Return the identity everywhere but at the named vertices."""
+    """Return the given values at the named vertices and the identity elsewhere, and the named vertices."""
     xp = graph.engine.xp
     values = graph.values.filled(program.identity, program.dtype)
     if len(named) == 0:
@@ -119,7 +126,7 @@ def _placed(graph: TraversableGraph, program: Program, named: Values, given: Val
 
 
 def _values(program: Program, given: Values, xp: ModuleType) -> Array:
-    """Numbers in the program's dtype, refused if it changes them."""
+    """Convert numbers to the program's dtype; refuse those that the conversion would change."""
     if library_of(given, ("Series",)) == "cudf":
         given = given.to_cupy()
     on_device = type(given).__module__.partition(".")[0] == "cupy"
@@ -127,7 +134,7 @@ def _values(program: Program, given: Values, xp: ModuleType) -> Array:
         values = given if on_device else np.asarray(given)
     except ValueError as error:
         raise TravError("initial holds sequences of several lengths: give one number for each.") from error
-    except (TypeError, NotImplementedError) as error:  # of some of Arrow's types
+    except (TypeError, NotImplementedError) as error:  # some Arrow types raise these
         raise TravError(f"initial makes no array ({first_line(error)}): give one number for each.") from error
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise TravError("initial is masked in places: give all of it a value, for example with filled().")
@@ -146,7 +153,7 @@ def _values(program: Program, given: Values, xp: ModuleType) -> Array:
 
 
 def _of_objects(program: Program, values: Array) -> Array:
-    """Python's numbers, some of which may be past every integer type."""
+    """Convert Python numbers to an array; some integers may exceed every integer type."""
     for value in values.ravel():
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value != value:
             raise _no_number(program, value)

@@ -1,4 +1,4 @@
-"""The graph that algorithms see, the engine that it lies on, and work on the values of all its vertices."""
+"""Interfaces that algorithms use: a graph, operations on the values of its vertices, collectors of rows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from rapids_trav.memory.budget import Budget
 from rapids_trav.storage.edge_rows import RowReader
 from rapids_trav.storage.interface import Storage
 
-Counted: TypeAlias = tuple[Array, Array, Array]  # of each level: distance, vertices, running total
+Counted: TypeAlias = tuple[Array, Array, Array]  # for each level: distance, vertices, running total
 
 
 class VertexValues(Protocol):
-    """Work on the values of all vertices: the only way in which algorithms touch each vertex of a graph.
+    """Operations on the values of all vertices; algorithms access the vertices of a graph only through it.
 
-    Values stand in the order of internal ids.  Where they are spread over several ranks, an array has those
-    of one rank, each rank asks for the same, and places are counted from the first that is here.
+    Values are in the order of internal ids.  If the graph is distributed over several ranks, an array holds
+    the values of one rank, all ranks call the same methods, and places are counted from the first on this
+    rank.
     """
 
     @property
     def spread(self) -> bool:
-        """Whether the values are on several ranks."""
+        """Whether the values are distributed over several ranks."""
 
     @property
     def n(self) -> int:
@@ -35,78 +36,78 @@ class VertexValues(Protocol):
 
     @property
     def n_here(self) -> int:
-        """Number of vertices whose values are here in the caller's order."""
+        """Number of vertices whose values, in the caller's order, are on this rank."""
 
     @property
     def dtype(self) -> DType:
         """Type of internal ids."""
 
     def filled(self, value: float, dtype: npt.DTypeLike) -> Array:
-        """Return this value for each vertex."""
+        """Return an array with this value for each vertex."""
 
     def flags(self, vertices: Array | None = None) -> Array:
-        """Return a flag for each vertex: true for these, or for all."""
+        """Return a flag for each vertex, true for the given vertices, or for all if None."""
 
     def places(self, dtype: npt.DTypeLike) -> Array:
         """Return the place of each vertex in the caller's order."""
 
     def in_order(self, values: Array) -> Array:
-        """Return values, whose last axis is that of the vertices, in the caller's order."""
+        """Reorder values, whose last axis is the vertices, from internal ids to the caller's order."""
 
     def placed(self, values: Array) -> Array:
-        """Return values that come in the caller's order in that of internal ids."""
+        """Reorder values from the caller's order to internal ids."""
 
     def at(self, places: Array | None = None) -> Array:
-        """Return the vertices at these places of the caller's order, or all in it."""
+        """Return the vertices at these places of the caller's order, or all vertices in that order."""
 
     def chosen(self, flags: Array) -> Array:
         """Return the vertices whose flag is true, in the caller's order."""
 
     def reached(self, distance: Array) -> tuple[Array, Array]:
-        """Return the places of the vertices with a distance that is not negative, ascending, and those."""
+        """Return the places, ascending, of the vertices with distance 0 or more, and these distances."""
 
     def picked(self, values: Array, vertices: Array) -> Array:
-        """Return the values, whose last axis is that of the vertices, of these."""
+        """Return the values of the given vertices; the last axis of `values` is the vertices."""
 
     def most(self, values: Array) -> int:
         """Return the largest of the values of all vertices."""
 
     def count_levels(self, distance: Array, n_bins: int, at_once: int) -> Counted:
-        """Return the levels of one search, (n,), of whose vertices so many are counted `at_once`.
+        """Count the vertices of each level of one search, (n,), in parts of `at_once` vertices.
 
-        Distances are below ``n_bins - 1``; -1 stands for the unreached, which come last.
+        Distances are below ``n_bins - 1``; -1 stands for the unreached, which are the last level.
         """
 
     def count_many_levels(self, distance: Array, n_bins: int) -> tuple[Array, Counted]:
-        """Return the levels of each of k searches, (k, n), and the search that each level is of."""
+        """Return the search of each level of k searches, (k, n), and the counts of the levels."""
 
     def walk(self, predecessor: Array, searches: Array, targets: Array) -> tuple[Array, Array]:
-        """Return the lengths of the paths to targets that are reached, and their vertices, concatenated.
+        """Return the lengths of the paths to reached targets, and the vertices of the paths, concatenated.
 
-        The predecessors, (k, n), are those of k searches; each target comes with its search.
+        `predecessor`, (k, n), has the predecessors of k searches; `searches` has the search of each target.
         """
 
 
 class Collector(Protocol):
-    """Rows of an answer, which come in batches; `result_rows.Rows` is one."""
+    """Collector of the rows of an answer, which come in batches; `result_rows.Rows` implements it."""
 
     @property
     def together(self) -> bool:
-        """Whether the rows are one frame."""
+        """Whether all rows become one frame."""
 
     @property
     def n_rows(self) -> int:
-        """Rows so far."""
+        """Number of rows added so far."""
 
     def add(self, columns: dict[str, Column], n_rows: int) -> None:
-        """Take the columns of the next rows, which must not be used elsewhere."""
+        """Add the columns of the next rows; the caller must not use them afterwards."""
 
     def frame(self) -> Frame:
         """Return a frame of all rows."""
 
 
 class TraversableGraph(Protocol):
-    """Ids, edges and frames of one graph."""
+    """A graph as algorithms see it: ids, edges, engine and frames."""
 
     directed: bool
     n_edges: int
@@ -118,11 +119,11 @@ class TraversableGraph(Protocol):
 
     @property
     def rows(self) -> RowReader:
-        """The way back to the edges."""
+        """Reader of the caller's edges."""
 
     @property
     def storage(self) -> Storage:
-        """Where the edges lie."""
+        """Storage of the edges."""
 
     @property
     def budget(self) -> Budget | None:
@@ -130,7 +131,7 @@ class TraversableGraph(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """Where searches and programs run."""
+        """Engine that runs searches and programs."""
 
     @property
     def frame_library(self) -> str:
@@ -142,22 +143,22 @@ class TraversableGraph(Protocol):
 
     @property
     def values(self) -> VertexValues:
-        """Work on the values of all vertices."""
+        """Operations on the values of all vertices."""
 
     def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
-        """Return the caller's ids of internal ones (None: of all) as columns called `name`."""
+        """Return the caller's ids of internal ids (None: of all vertices) as columns called `name`."""
 
     def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
-        """Return the caller's ids at places (None: all that are here) as columns called `name`."""
+        """Return the caller's ids at places (None: all on this rank) as columns called `name`."""
 
     def collector(self, n_rows: int | None) -> Collector:
-        """Return what collects the rows of an answer, so many if that is known."""
+        """Return a collector of the rows of an answer; `n_rows` is their number, or None if unknown."""
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
         """Return a frame of the caller's library."""
 
     def hand_out(self, columns: Mapping[str, Column]) -> Frame:
-        """Return a frame for the caller: under cudf.pandas a proxy."""
+        """Return a frame for the caller, which is a proxy under cudf.pandas."""
 
     def deliver(self, frame: Frame) -> Frame:
-        """Return a result as the kind of frame that the edges came in."""
+        """Convert a result to the kind of frame that the edges came in."""

@@ -1,4 +1,4 @@
-"""Neighbourhoods: the vertices within k edges of some seeds, and the rows of the edge list among them."""
+"""Neighbourhoods: the vertices within k edges of some seeds, and the edges among these vertices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-FEWEST_ROWS = 1 << 7  # at once, however small the limit: a frame of fewer is mostly overhead
+FEWEST_ROWS = 1 << 7  # fewest rows at once, however small the limit: smaller frames are mostly overhead
 
 
 class _Frames(NamedTuple, Generic[FrameT]):
@@ -37,28 +37,28 @@ class Neighborhood(_Frames[FrameT]):
     vertices : DataFrame
         `vertex`, ascending, and `distance`.
     edges : DataFrame
-        The rows of the edge list whose both ends are among them.
+        The rows of the edge list that have both ends among these vertices.
     """
 
     _columns: EdgeColumns
 
     @classmethod
     def of(cls, vertices: FrameT, edges: FrameT, columns: EdgeColumns) -> Self:
-        """Return a neighbourhood that knows what the columns of its edges mean."""
+        """Make a neighbourhood with a description of the columns of its edges."""
         found = cls(vertices, edges)
         found._columns = columns
         return found
 
     def to_networkx(self) -> networkx.Graph:
-        """Return it as a graph of NetworkX, as `Graph.to_networkx` does; nodes have their `distance`."""
+        """Return the neighbourhood as a NetworkX graph, like `Graph.to_networkx`; nodes have `distance`."""
         return exchange.to_networkx(self.vertices, self.edges, self._columns)
 
     def to_igraph(self) -> igraph.Graph:
-        """Return it as a graph of igraph, as `Graph.to_igraph` does; vertices have their `distance`."""
+        """Return the neighbourhood as an igraph graph, like `Graph.to_igraph`; vertices have `distance`."""
         return exchange.to_igraph(self.vertices, self.edges, self._columns)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """Return its matrix, as `Graph.to_scipy` does; rows are those of `vertices`."""
+        """Return the adjacency matrix, like `Graph.to_scipy`; its rows are in the order of `vertices`."""
         return exchange.to_scipy(self.vertices, self.edges, self._columns)
 
 

@@ -1,4 +1,4 @@
-"""Summaries by level and by vertex."""
+"""Counts of vertices by level of a search, and degrees of vertices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
     question = ask(graph, sources, options)
     xp, n = graph.engine.xp, graph.n_vertices
     spare = 0
-    if not question.each:  # what a joint search worked in is free when its distances are counted
+    if not question.each:  # the working memory of a joint search is free when its distances are counted
         spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
     parts: list[tuple[int | Array, Counted]] = []
     for first, found in searches(graph, question, 0, beside=max(levels_bytes(n, n + 1) - spare, 0)):
@@ -47,10 +47,10 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
 
 
 def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tuple[int | Array, Counted]]:
-    """Count the levels of each search of a batch, and yield them with the place of their search in it.
+    """Count the levels of each search of a batch; yield them with the place of their search in the batch.
 
-    Within a limit a search is counted by itself, a part of its vertices at a time; otherwise as many searches
-    together as take no more bins than there are vertices.
+    Under a memory limit, searches are counted one by one, a part of the vertices at a time.  Otherwise as
+    many searches are counted together as need no more bins than there are vertices.
     """
     n = graph.n_vertices
     if graph.budget is not None:

@@ -1,7 +1,7 @@
-"""Options of searches and of vertex programs: their one definition, with the checks that need no graph.
+"""Options of searches and of vertex programs, defined once, with the checks that need no graph.
 
-`Graph`'s methods take the same options, with the same defaults and types; the accessor is derived from those
-methods, and the command line from these classes.
+The methods of `Graph` take these options, with the same defaults and types.  The accessor is derived from
+those methods, and the command line from these classes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """Options of `Graph.bfs`, which documents them; `paths`, `levels` and `khop` have some of them."""
+    """Options of `Graph.bfs`, which documents them; `paths`, `levels` and `khop` take some of them."""
 
     mode: Mode = "joint"
     depth_limit: int | None = None
@@ -69,12 +69,12 @@ class SearchOptions:
 
     @property
     def policy(self) -> Policy:
-        """When the variant "direction" turns."""
+        """The rule by which the variant "direction" switches direction."""
         return self._settings.policy or "gap"
 
     @property
     def of_ranks(self) -> dict[str, object]:
-        """Settings for graphs on many workers, by name."""
+        """Settings for graphs on the workers of a cluster, by name."""
         return self._settings.of_ranks
 
     @cached_property
@@ -102,7 +102,7 @@ class PathOptions(SearchOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CentralityOptions:
-    """Options of the methods of `Graph` that measure distances of many vertices, which document them."""
+    """Common options of the methods of `Graph` that measure many distances; the methods document them."""
 
     direction: Direction = "out"
     where: Filter = None
@@ -145,7 +145,7 @@ class BetweennessOptions(CentralityOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class IterationOptions:
-    """Options that all methods have that iterate a vertex program."""
+    """Options common to all methods that iterate a vertex program."""
 
     where: Filter = None
     asynchronous: bool | None = None
@@ -205,7 +205,7 @@ class ProgramOptions(IterationOptions):
             )
 
     def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
-        """Return a copy with these parameters, and perhaps weighted or not; it is not checked again."""
+        """Return a copy with these parameters and, unless None, this `weighted`; it is not checked again."""
         changed = copy(self)
         object.__setattr__(changed, "parameters", parameters)
         if weighted is not None:
@@ -213,7 +213,7 @@ class ProgramOptions(IterationOptions):
         return changed
 
     def filtered(self, where: Where | None) -> ProgramOptions:
-        """Return a copy with a filter as a graph knows it; it is not checked again."""
+        """Return a copy with a filter in the graph's own form; it is not checked again."""
         changed = copy(self)
         object.__setattr__(changed, "where", where)
         return changed
@@ -241,12 +241,12 @@ class ComponentsOptions(IterationOptions):
 
     @property
     def may_link(self) -> bool:
-        """Whether trees may be linked: nothing is asked for that propagated labels alone have."""
+        """Whether linking trees supports all the options given."""
         return self.mode == "union" or (self.mode == "auto" and not self._of_labels)
 
     @property
     def _of_labels(self) -> str:
-        """The first option given that is for propagated labels, as it is written; empty if there is none."""
+        """The first given option that only label propagation has, as "name=value"; empty if there is none."""
         if self.asynchronous is not None:
             return f"asynchronous={self.asynchronous}"
         if self.schedule != "auto":
@@ -255,7 +255,7 @@ class ComponentsOptions(IterationOptions):
 
     @cached_property
     def as_program(self) -> ProgramOptions:
-        """The options of the program that propagates labels."""
+        """Options of the program that propagates labels."""
         mode: RunMode = "auto" if self.mode == "union" else self.mode
         return ProgramOptions(**_common(self), direction="both", mode=mode)
 
@@ -276,7 +276,7 @@ class SsspOptions(IterationOptions):
 
     @cached_property
     def as_program(self) -> ProgramOptions:
-        """The options of the program that finds distances."""
+        """Options of the program that computes distances."""
         return ProgramOptions(**_common(self), direction=self.direction, mode=self.mode, weighted=True)
 
 
@@ -303,17 +303,17 @@ class PagerankOptions(IterationOptions):
 
     @property
     def type_of_ranks(self) -> str:
-        """The name of the ranks' type, which NumPy's types have as well."""
+        """Name of the type of the ranks; `dtype` may be a NumPy or Python type."""
         return self.dtype.__name__ if isinstance(self.dtype, type) else str(self.dtype)
 
     def as_program(self, n_vertices: int, weighted: bool) -> ProgramOptions:
-        """Return the options of the program that computes ranks of so many vertices."""
+        """Return the options of the program that computes the ranks of `n_vertices` vertices."""
         parameters = (float(self.alpha), 1.0 / max(n_vertices, 1))
         return self._program.for_graph(parameters, weighted if self.weighted is None else self.weighted)
 
     @cached_property
     def _program(self) -> ProgramOptions:
-        """Those that do not depend on the graph."""
+        """Options of the program that do not depend on the graph."""
         return ProgramOptions(
             **_common(self),
             weighted=False if self.weighted is None else self.weighted,
@@ -323,15 +323,15 @@ class PagerankOptions(IterationOptions):
 
 
 def _common(options: IterationOptions) -> dict:
-    """Return the options that all methods have, by name."""
+    """Return the common options of `IterationOptions`, by name."""
     return {field.name: getattr(options, field.name) for field in fields(IterationOptions)}
 
 
 def whole_number(what: str, value: object, note: str = "", of: str = "levels", first: int = 0) -> int:
-    """Return a number of levels, or of something else; refuse booleans, fractions and negative numbers.
+    """Return a number of levels, or of other things; refuse booleans, fractions and negative numbers.
 
-    No search has more levels than int32 holds, so that is what larger numbers become.  `first` is what the
-    message calls the smallest, where the caller refuses 0 itself.
+    Larger numbers become `MOST_LEVELS`, since no search has more levels than int32 holds.  `first` is the
+    smallest number according to the error message, for callers that refuse 0 themselves.
     """
     note = f" ({note})" if note else ""
     try:

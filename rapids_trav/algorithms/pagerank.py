@@ -1,15 +1,15 @@
-"""PageRank, in the conventions of cuGraph.
+"""PageRank, with the conventions of cuGraph.
 
 S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
 
-A walker follows a random out-edge (by weight, if edges have weights) with probability alpha, else jumps to
-any vertex; from a vertex without out-edges it always jumps.  Iterated from the uniform distribution until the
-sum of the absolute changes is below the tolerance.
+A random walker follows an out-edge (chosen by weight, if edges have weights) with probability alpha, else
+jumps to any vertex.  From a vertex without out-edges it always jumps.  The iteration starts from the uniform
+distribution and ends when the sum of the absolute changes is below the tolerance.
 
-If the changes of an iteration add up to less than tol, the ranks are off by less than tol * alpha /
-(1 - alpha) in all.  So they are in an asynchronous run, where a vertex sees some of its neighbours as they
-were and some as they have become: were all to gather once more, the changes would add up to alpha * tol at
-most, and alpha is what an iteration shrinks any distance by.
+If the changes of an iteration add up to less than tol, the total error of the ranks is less than
+tol * alpha / (1 - alpha).  This also holds for an asynchronous run, in which a vertex reads the old values of
+some neighbours and the new values of others: if all vertices gathered once more, the changes would add up to
+at most alpha * tol, and an iteration reduces any distance by the factor alpha.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The edges of a graph cut into paths, on the host wherever they lie."""
+"""Decomposition of the edges of a graph into paths, computed on the host for every engine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rapids_trav.memory.model.build import layout_bytes
 
 
 def path_layout(graph: TraversableGraph, relaxed: object) -> PathLayout:
-    """The layout that `Graph.path_layout` documents."""
+    """Return the layout that `Graph.path_layout` documents."""
     most = whole_number("relaxed", relaxed, of="edges")
     rows = graph.storage.forward(weighted=graph.weight is not None)
     weight = 0 if rows.weights is None else rows.weights.dtype.itemsize
     needed = layout_bytes(rows.n_vertices, rows.n_edges, weight, relaxed=most > 0)
     on_host = graph.engine.place == "host"
     with graph.storage.room(needed, "the paths of the edges") if on_host else nullcontext():
-        from rapids_trav.engines.cpu.path_decomposition import decompose  # brings Numba
+        from rapids_trav.engines.cpu.path_decomposition import decompose  # imports Numba
 
         offsets = move(rows.row_offsets, np).astype(np.int64, copy=False)
         weights = None if rows.weights is None else move(rows.weights, np)

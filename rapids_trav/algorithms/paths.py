@@ -1,7 +1,7 @@
-"""Shortest paths as a tidy frame: the predecessors of a search, or of a run by weight, followed from each
-target to its source.
+"""Shortest paths as a frame with a row for each vertex of each path.
 
-All targets of a batch of searches are followed together (`VertexValues.walk`).
+Paths follow the predecessors of a search, or of a run by weight, from each target back to its source.  All
+targets of a batch of searches are followed together (`VertexValues.walk`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
 
 
 def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -> Frame:
-    """Return the frame of paths of least weight: one run for all sources or, if asked, for each."""
+    """Return the frame of paths of least weight, from one run for all sources or one for each source."""
     check_weights(graph, "weighted=True")
     each = options.mode == "each"
     roots = vertices(graph, "sources", sources)
@@ -50,7 +50,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
     for first in range(len(roots)) if each else (None,):
         own = roots if first is None else roots[first : first + 1]
         with shortest(graph, own, asked) as found:
-            # A search tells the unreached by -1, which is all that is asked of its distances.
+            # `_follow` reads distances only to find the unreached, which are -1.
             level = found.reached.astype(np.int32) - 1
             search, target, step, vertex = _follow(graph, Search(level, found.predecessor), ends)
             total = found.run.values[graph.engine.xp.maximum(vertex, 0)]
@@ -60,7 +60,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
 
 
 def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bool) -> Frame:
-    """Return the rows of the searches together; by weight, with the distance of each vertex."""
+    """Return the rows of all searches as a frame; by weight, with the distance of each vertex."""
     concatenate = graph.engine.xp.concatenate
     source, target, step, vertex, *total = (concatenate(column) for column in zip(*parts, strict=True))
     columns = graph.id_columns("source", source) if each else {}
@@ -81,10 +81,13 @@ def _distinct(ends: Array, xp: ModuleType) -> Array:
 
 
 def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:
-    """Search, position of the target, step and vertex of each row; step and vertex are -1 where unreached."""
+    """Return search, position of the target, step and vertex of each row.
+
+    A target that is not reached has one row, with step and vertex -1.
+    """
     xp, values = graph.engine.xp, graph.values
-    assert found.predecessor is not None  # `ask` asks for them
-    # One entry for each search and target; an unreached one still gets a row, of nulls.
+    assert found.predecessor is not None  # searches for paths ask for them
+    # One entry for each search and target; an unreached target still gets a row, of nulls.
     reached = values.picked(xp.atleast_2d(found.distance), ends).reshape(-1) >= 0
     entries = xp.flatnonzero(reached)
     searches, targets = xp.divmod(entries, len(ends))

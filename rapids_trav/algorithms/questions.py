@@ -1,4 +1,4 @@
-"""The questions that a graph answers, wherever its parts are."""
+"""Interface of the questions that a graph answers, in this process or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rapids_trav.programs.definition import Program
 
 
 class Questions(Protocol):
-    """What `Graph` hands its questions to; it documents them.
+    """Backend of `Graph`, which documents the methods and hands each call on to them.
 
     Attributes
     ----------
@@ -57,11 +57,11 @@ class Questions(Protocol):
 
     @property
     def frame_library(self) -> str:
-        """Library of the frames that come and go."""
+        """Library of the caller's frames and of the answers."""
 
     @property
     def engine(self) -> Engine:
-        """Where searches run."""
+        """Engine that runs searches and programs."""
 
     @property
     def budget(self) -> Budget | None:
@@ -132,4 +132,4 @@ class Questions(Protocol):
         """Answer `Graph.path_layout`."""
 
     def close(self) -> None:
-        """Give back what the graph holds elsewhere."""
+        """Free the memory that the graph holds outside this object."""

@@ -1,4 +1,4 @@
-"""Resolve what a caller asks against a graph: vertices in internal ids, and the view to search."""
+"""Conversion of the caller's arguments to an engine's: vertices as internal ids, and the view to search."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rapids_trav.utilities.checks import one_of
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """A search as the engine takes it.
+    """A search in the form that the engine takes.
 
     Attributes
     ----------
     view : SearchView
-        The graph in the direction asked for, perhaps filtered.
+        The graph in the requested direction, perhaps filtered.
     sources : vertex array
-        Unique ("joint"), or one for each search, in the order given ("each").
+        Distinct vertices ("joint"), or one for each search, in the order given ("each").
     each : bool
     options : BfsOptions
     where : Where or None
@@ -48,11 +48,16 @@ def ask(
     what: str = "sources",
     checked: bool = True,
 ) -> SearchRequest:
-    """Resolve a search of `graph`; raise a `TravError` that says what is wrong with it.
+    """Check the arguments of a search of `graph` and convert them; raise a `TravError` that names the fault.
 
-    `what` is what the question calls its sources.  Unless they have to be `checked`, a single one that the
-    graph does not have may be -1: the caller learns it from the search, after which no vertex is reached, and
-    does not wait twice; other faults are then told first.
+    Parameters
+    ----------
+    what : str
+        Name of the argument `sources` in error messages.
+    checked : bool
+        Whether an unknown source raises an error here.  If False, a single source that the graph does not
+        have may become -1, which avoids waiting for the GPU here.  No vertex is then reached, and the caller
+        checks for that after the search; other faults are then reported first.
     """
     one_of("variant", asked.variant, graph.engine.variants, f" of the {graph.engine.name} engine")
     if asked.of_ranks and not graph.values.spread:
@@ -87,11 +92,11 @@ def ask(
 def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = True) -> Array:
     """Return the internal ids of the vertices that an argument names, on the host or the engine.
 
-    Unless `checked`, a single one may be -1: the graph does not have it.
+    Unless `checked`, a single vertex that the graph does not have may be -1.
     """
     own = graph.engine.answers
     if own is not None and type(given) is int and 0 <= given < 2**31:
-        # An engine may have its own way to one plain integer; of an unknown one the general way tells.
+        # Some engines have a fast lookup of one plain integer; `lookup` reports an unknown one.
         table = graph.ids.table
         if table is not None and table.dtype.kind == "i":
             found = own.locate(given, table, graph.n_vertices)

@@ -1,8 +1,9 @@
-"""The rows of an answer that comes in batches.
+"""Collector of the rows of an answer that comes in batches.
 
-What a batch is made of is freed before the next is searched, so a limit bounds a batch.  How many rows there
-will be is mostly known: arrays are then written where they will lie, and the answer is there once.  Columns
-that only their library can put together, strings say, are there twice for a moment, one after another.
+The arrays of a batch are freed before the next batch is searched, so a memory limit applies to one batch.
+The number of rows is mostly known in advance.  Arrays are then written to their final place, so the answer is
+in memory only once.  Columns that only their library can concatenate, such as strings, are in memory twice
+for a moment, one column at a time.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from rapids_trav.ids.maps import Column
 
 
 class Rows:
-    """Collects batches of columns.
+    """Collector of batches of columns.
 
     Parameters
     ----------
     library : PandasFrames or CudfFrames
+    xp : module
+        NumPy or CuPy, the array module of the engine.
     n_rows : int or None
-        Of all batches; None: unknown.
+        Number of rows of all batches; None: unknown.
     """
 
-    together = True  # the rows are one frame
+    together = True  # all rows become one frame
 
     def __init__(self, library: PandasFrames | CudfFrames, xp: ModuleType, n_rows: int | None) -> None:
         self._library, self._xp, self._total = library, xp, n_rows
@@ -35,7 +38,7 @@ class Rows:
         self.n_rows = 0
 
     def add(self, columns: dict[str, Column], n_rows: int) -> None:
-        """Add the columns of the next rows; they must not be used elsewhere."""
+        """Add the columns of the next rows; the caller must not use them afterwards."""
         first = self.n_rows
         self.n_rows += n_rows
         for name, column in columns.items():
@@ -52,7 +55,7 @@ class Rows:
                 whole[first : self.n_rows] = array
 
     def columns(self) -> dict[str, Column]:
-        """Return all rows and release the batches."""
+        """Return the columns of all rows and release the batches."""
         return {name: self._joined(self._parts.pop(name)) for name in list(self._parts)}
 
     def frame(self) -> Frame:

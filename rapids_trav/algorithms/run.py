@@ -1,7 +1,7 @@
-"""Vertex programs, from the question to the frame of the answer.
+"""Vertex programs, from the caller's arguments to the frame of the answer.
 
-The engine iterates; here are the checks, the way of initial values in and of values out (in the caller's ids
-and order), checkpoints, and the choice of the processor.  `execute` is what the shipped programs share.
+The engine iterates.  This module has the checks, the conversion of initial and final values (from and to the
+caller's ids and order), checkpoints, and the choice of the processor.  The shipped programs share `execute`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rapids_trav.programs.run_state import RunState
 from rapids_trav.storage.interface import is_device
 from rapids_trav.storage.run_memory import least_of_run
 
-OnPage = Callable[[int, int], None]  # told of the pages and bytes that a run has streamed since the last call
+OnPage = Callable[[int, int], None]  # called with the pages and bytes streamed since the last call
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
     view = gather_view(graph, program, question)
     ranked = graph.ids.rank is not None
     value = np.dtype(program.dtype).itemsize
-    given = 2 * value + 1  # the initial values, as they come and as they are cast
+    given = 2 * value + 1  # the initial values, as given and as cast
     with running(graph, view, program, question, question_bytes(value, ranked, given=given)):
         state = starting_state(graph, program, initial, question.sources)
         done = execute(graph, view, program, state, question, on_page=on_page)
@@ -68,10 +68,16 @@ def running(
     between: int = 0,
     after: Callable[[], int] = lambda: 0,
 ) -> AbstractContextManager[None]:
-    """Room for what a question has for each vertex beside the run, `own` bytes, until its answer stands.
+    """Hold memory for the arrays of a question beside its run, until the answer is complete.
 
-    `between` is what is made between iterations, which the engine takes room for, and `after` counts what the
-    question will ask for once the run has ended.
+    Parameters
+    ----------
+    own : int
+        Bytes per vertex of these arrays.
+    between : int
+        Bytes per vertex of the arrays made between iterations, for which the engine holds memory.
+    after : callable
+        Returns the bytes that the question will ask for once the run has ended.
     """
     options = RunOptions(
         weighted=question.weighted,
@@ -89,7 +95,7 @@ def running(
 
 
 def gather_view(graph: TraversableGraph, program: Program, question: ProgramOptions) -> GatherView:
-    """Return the graph in the direction asked for, filtered and weighted as asked."""
+    """Return a view of the graph with the requested direction, filter and weights."""
     _check_schedule(graph, program, question)
     if question.weighted and graph.weight is None:
         raise TravError(f"weighted=True needs weights, and the graph has none: {graph.rows.weight_advice}.")
@@ -105,9 +111,9 @@ def execute(
     question: ProgramOptions,
     **own: Any,
 ) -> Run:
-    """Run the program on the engine from `state`, or from the checkpoint that is resumed.
+    """Run the program on the engine from `state`, or from a checkpoint if the caller resumes one.
 
-    `own` are options of the engine that no caller is asked for.
+    `own` holds options of the engine that callers do not set.
     """
     _check_fit(program, question)
     settings = question.settings
@@ -140,14 +146,14 @@ def execute(
 
 
 def _is_asynchronous(graph: TraversableGraph, program: Program, question: ProgramOptions) -> bool:
-    """Return what the caller asks for or else, where values are the same, what the engine is faster at."""
+    """Return the caller's choice or, if that is None and it cannot change the values, the engine's."""
     if question.asynchronous is not None:
         return question.asynchronous
     return bool(program.asynchronous and graph.engine.prefers_asynchronous)
 
 
 def _check_schedule(graph: TraversableGraph, program: Program, question: ProgramOptions) -> None:
-    """Refuse a schedule that the engine or the program does not allow, whether or not it is needed."""
+    """Refuse a schedule that the engine or program does not support, even if the graph is in memory."""
     if question.schedule != "paths":
         return
     if question.schedule not in graph.engine.schedules:
@@ -165,7 +171,7 @@ def _check_schedule(graph: TraversableGraph, program: Program, question: Program
 
 
 def _check_fit(program: Program, question: ProgramOptions) -> None:
-    """Refuse what the program leaves no choice about, or takes and is not given."""
+    """Refuse a mode that the program does not support, and a wrong number of parameters."""
     if question.mode == "notify" and not program.may_notify:
         raise TravError(
             f"mode='notify' is not for program {program.name!r}, whose total may change what every vertex "
@@ -177,7 +183,7 @@ def _check_fit(program: Program, question: ProgramOptions) -> None:
 def _on_processor(
     engine: Engine, processor: str
 ) -> Callable[[GatherView, Program, RunState, RunOptions], Run]:
-    """Return the `run` of the engine that the caller wants."""
+    """Return the `run` function of the processor that the caller chose."""
     if processor == "auto" or processor == engine.processor:
         return engine.run
     if not is_device(engine):
@@ -199,7 +205,7 @@ def _on_processor(
 
 
 def _on_host(structure: Any) -> Any:
-    """Copy a dataclass, and dataclasses in it, with their arrays on the host."""
+    """Return a copy of a dataclass with its arrays, and those of adjacencies in it, on the host."""
     moved = {}
     for name, value in vars(structure).items():
         if hasattr(value, "dtype"):
@@ -212,7 +218,7 @@ def _on_host(structure: Any) -> Any:
 def answer(
     graph: TraversableGraph, columns: dict[str, Column], done: Run, question: ProgramOptions
 ) -> Answer:
-    """Return the columns as a frame, with the trace if it was asked for."""
+    """Return the columns as a frame, with the trace if the caller asked for it."""
     result = graph.deliver(graph.frame(columns))
     return Traced(result, _trace_frame(graph, done.trace)) if question.trace else result
 

@@ -2,16 +2,16 @@
 
 R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958, as the vertex program
 `programs.shortest_paths`: a vertex whose distance has fallen offers its neighbours that distance plus the
-weight of the edge, until none falls.
+weight of the edge, until no distance falls.
 
-Distances are int64 for integer weights and float64 for others (float32 weights are added in float64), so that
-each is the sum of the weights along a path, added from the source on in that type, and the least such sum.
+Distances are int64 for integer weights and float64 for others (float32 weights are added in float64).  Each
+is the least sum of weights along a path, where the sum is computed in that type from the source on.
 
-Predecessors are read off the distances: over an edge u -> v that is tight, distance[u] + weight ==
-distance[v].  Where distance[u] < distance[v] for one of them, such edges make no cycle; of several the
-smallest internal id is taken.  What is left over is reached over weights that are zero, or too small to show
-in the sum: among vertices of one distance, a breadth-first search along tight edges, from those that are
-settled, gives each a predecessor that is nearer.
+Predecessors are derived from the distances.  An edge u -> v is tight if distance[u] + weight == distance[v].
+Tight edges with distance[u] < distance[v] form no cycle; if several lead to v, the one with the smallest
+internal id u is taken.  The remaining vertices are reached over weights that are zero, or too small to change
+the sum.  A breadth-first search among vertices of equal distance, along tight edges from the vertices that
+have a predecessor already, gives each of them a predecessor that is fewer edges away from there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
 
 INFINITE = float("inf")
-BLOCK = 1 << 22  # edges looked at at once for predecessors
+BLOCK = 1 << 22  # edges processed at once to find predecessors
 
 
 def sssp(
@@ -58,12 +58,12 @@ def sssp(
 
 
 class Shortest(NamedTuple):
-    """Distances from some sources, and the tree that explains them.
+    """Distances from some sources, and a shortest-path tree.
 
     Attributes
     ----------
     run : Run
-        Whose values are the distances.
+        The run; its values are the distances.
     question : ProgramOptions
     reached : bool array, (n,)
     predecessor : vertex array, (n,), or None
@@ -77,7 +77,7 @@ class Shortest(NamedTuple):
 
 
 def check_weights(graph: TraversableGraph, what: str) -> None:
-    """Refuse a question by weight of a graph that has none."""
+    """Refuse a question by weight if the graph has no weights."""
     if graph.rows.weight is None:
         raise TravError(
             f"{what} needs weights, and the graph has none: {graph.rows.weight_advice}, or use bfs."
@@ -88,9 +88,9 @@ def check_weights(graph: TraversableGraph, what: str) -> None:
 def shortest(
     graph: TraversableGraph, roots: Array, options: SsspOptions, on_page: OnPage | None = None
 ) -> Iterator[Shortest]:
-    """Yield the shortest distances from the nearest of `roots`, with the room that an answer takes."""
+    """Yield the shortest distances from the nearest of `roots`, while holding memory for the answer."""
     weight = graph.rows.weight
-    assert weight is not None  # `check_weights` has seen to it
+    assert weight is not None  # callers use `check_weights` first
     question = options.as_program.filtered(graph.rows.resolve(options.where))
     program = shortest_paths("int64" if weight.dtype.kind == "i" else "float64")
     vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
@@ -114,9 +114,10 @@ def shortest(
 
 
 def _tree_room(view: GatherView, predecessors: bool) -> int:
-    """Return what the search of a tree may take when the distances are known.
+    """Return the most bytes that finding the tree may take once the distances are known.
 
-    Distances do not grow along edges whose weight is zero, or too small beside the longest way there may be.
+    The distance does not grow over edges whose weight is zero, or too small relative to the longest possible
+    path.
     """
     n, weights = view.n_vertices, view.weights
     if not predecessors or weights is None or len(weights) == 0:
@@ -130,12 +131,12 @@ def _tree_room(view: GatherView, predecessors: bool) -> int:
 
 
 def _in_hand(view: GatherView) -> int:
-    """Return the bytes of the fewest edges that are looked at together."""
+    """Return the bytes of the smallest block of edges, if memory is limited."""
     return TIGHT_BYTES * FEWEST_IN_HAND if view.limited is not None else 0
 
 
 def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
-    """Refuse weights of which a path of n - 1 edges may exceed the largest int64."""
+    """Refuse integer weights if the sum along a path of n - 1 edges may exceed int64."""
     if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
             f"weight={graph.weight!r} holds {largest}, and sums along paths of "
@@ -144,7 +145,7 @@ def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
 
 
 def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> None:
-    """Refuse sums past float64, by which vertices that have a path would count as unreached."""
+    """Refuse sums that overflow float64, since vertices with a path would then count as unreached."""
     for u, v, weight in _blocks(view, graph.engine.xp):
         ends = (distance[u] < INFINITE) & (weight < INFINITE) & (distance[v] == INFINITE)
         if bool(ends.any()):
@@ -155,7 +156,7 @@ def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> 
 
 
 def _columns(graph: TraversableGraph, found: Shortest, reached_only: bool) -> dict[str, Column]:
-    """Vertex, distance and predecessor of each row of the answer."""
+    """Return vertex, distance and predecessor of each row of the answer."""
     reached, predecessor = found.reached, found.predecessor
     chosen = graph.values.chosen(reached) if reached_only else None
     columns = graph.id_columns("vertex", chosen)
@@ -178,7 +179,7 @@ def shortest_tree(
     ----------
     distance : array, (n,)
     unreached : scalar
-        The distance of what was not reached.
+        The distance of vertices that were not reached.
     sources : vertex array
     """
     xp = engine.xp
@@ -205,7 +206,7 @@ def shortest_tree(
 
 
 def _tight_predecessors(view: GatherView, distance: Array, unreached: float, xp: ModuleType) -> Array:
-    """Return the same predecessors as the engine, a block of edges after another."""
+    """Return the predecessors that `Engine.tight_predecessors` would, reading edges block by block."""
     predecessor = xp.full(view.n_vertices, -1, dtype=vertex_dtype(view.n_vertices))
     for u, v, weight in _blocks(view, xp):
         nearer = (distance[u] < distance[v]) & (distance[v] != unreached)
@@ -217,7 +218,7 @@ def _tight_predecessors(view: GatherView, distance: Array, unreached: float, xp:
 
 
 def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
-    """Return whether each edge lies on a shortest path; a sum past the largest float does not."""
+    """Return whether each edge u -> v is tight; one whose sum overflows is not."""
     with np.errstate(over="ignore"):
         return distance[u] + weight == distance[v]
 
@@ -225,7 +226,7 @@ def _is_tight(distance: Array, u: Array, v: Array, weight: Array) -> Array:
 def _among_equals(
     engine: Engine, predecessor: Array, edges: list[tuple[Array, Array]], settled: Array
 ) -> Array:
-    """Fill in the predecessors of what is reached along `edges` from the settled vertices."""
+    """Fill in predecessors of the vertices reached along `edges` from the settled vertices."""
     n = len(predecessor)
     view = MemoryView(AdjacencySet(engine, n, lambda: iter(edges), directed=True), "out")
     found = engine.bfs(view, settled.astype(predecessor.dtype), BfsOptions()).predecessor

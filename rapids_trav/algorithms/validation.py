@@ -1,12 +1,12 @@
-"""Is a breadth-first tree right?  The rules by which Graph500 validates one, read off the graph itself.
+"""Validation of breadth-first trees by the rules of Graph500, checked against the edges of the graph.
 
 1. Exactly the sources have distance 0, and they have no predecessor.
 2. Exactly the other reached vertices have a predecessor.
-3. A predecessor is one level up.
-4. A predecessor leads to its vertex by an edge.
+3. The distance of a predecessor is one less than that of its vertex.
+4. An edge leads from a predecessor to its vertex.
 5. No edge leads from a reached vertex to one that is more than one level further, or unreached.
 
-Together they prove every distance: rules 3 and 4 that a path of that length exists, rule 5 that none is
+Together they prove every distance: by rules 3 and 4 a path of that length exists, and by rule 5 none is
 shorter.
 
 Reference: Graph500 benchmark specification, section "Validation".
@@ -59,22 +59,22 @@ def check_tree(
     where: Filter = None,
     depth_limit: int | None = None,
 ) -> None:
-    """Refuse a frame that is not a right answer of ``graph.bfs(sources, ...)``.
+    """Check that a frame is a correct answer of ``graph.bfs(sources, ...)``.
 
     Parameters
     ----------
     result : DataFrame
-        With `vertex`, `distance` and, unless predecessors were not asked for, `predecessor`; unreached
+        Columns `vertex`, `distance` and, if the search computed predecessors, `predecessor`.  Unreached
         vertices may be left out.
     sources, direction, where
-        As they were asked.
+        The arguments of the search.
     depth_limit : int, optional
-        Deepest level that was searched: the limit that was asked for, or the level at which targets ended it.
+        Deepest level that was searched: the limit of the search, or the level at which targets ended it.
 
     Raises
     ------
     TreeError
-        With the rules that are broken, each with a vertex that breaks it.
+        If the tree breaks a rule; the message names each broken rule and a vertex that breaks it.
     """
     n = graph.n_vertices
     beside = MARK_BYTES * n + CHECKED_BYTES * FEWEST_IN_HAND
@@ -90,7 +90,7 @@ def _check_tree(
     where: Filter,
     depth_limit: int | None,
 ) -> None:
-    """Refuse what `check_tree` refuses."""
+    """Check a tree as `check_tree` does, without holding memory for it."""
     xp, library = graph.engine.xp, graph.rows.source.library
     names = id_names("vertex", graph.ids.width)
     vertex = on_engine(graph, vertices(graph, "result", result[names]))
@@ -121,19 +121,20 @@ def broken_rules(
     depth_limit: int | None = None,
     budget: Budget | None = None,
 ) -> list[str]:
-    """Return the rules that a joint search's arrays break, each with one internal vertex that breaks it.
+    """Return the rules that the arrays of a joint search break, each with an internal vertex that breaks it.
 
-    Reads vertices and edges in blocks, wherever the edges lie: beside the arrays it takes two bytes a vertex
-    and `CHECKED_BYTES` for each edge of a block, which is as long as the budget allows.
+    Vertices and edges are read in blocks, so the edges may be in memory or outside it.  Beside the arrays,
+    this takes two bytes per vertex and `CHECKED_BYTES` per edge of a block, which is as large as the budget
+    allows.
 
     Parameters
     ----------
     sources : vertex array
     distance : int array, (n,)
     predecessor : vertex array, (n,), optional
-        Without it only rules 1 and 5 are checked, so distances may be too short.
+        If it is None, only the rules on distances (1 and 5) are checked, so distances may be too short.
     budget : Budget, optional
-        Of the engine's memory, where the edges are kept outside it.
+        The limit on the engine's memory, if there is one.
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
@@ -160,13 +161,16 @@ def broken_rules(
 
 
 class _Broken:
-    """The first vertex that breaks each rule."""
+    """Record of the first vertex that breaks each rule."""
 
     def __init__(self) -> None:
         self._found: dict[str, int] = {}
 
     def note(self, rule: str, wrong: Array, vertex: Array | int) -> None:
-        """Note where a block breaks a rule, given its vertices or the first of consecutive ones."""
+        """Record the first vertex of a block that breaks a rule.
+
+        `vertex` has the vertices of the block or, if they are consecutive, the first of them.
+        """
         if rule not in self._found and bool(wrong.any()):
             at = int(wrong.argmax())
             self._found[rule] = vertex + at if isinstance(vertex, int) else int(vertex[at])
@@ -185,7 +189,7 @@ def _check_vertices(
     predecessor: Array | None,
     xp: ModuleType,
 ) -> None:
-    """Rules 1 to 3 for a block of vertices, whose first is given."""
+    """Check rules 1 to 3 for a block of vertices that starts at `first`."""
     source, depth = is_source[among], distance[among]
     broken.note(SOURCES, source != (depth == 0), first)
     if predecessor is None:

@@ -1,4 +1,4 @@
-"""Work on the values of all vertices where they lie together, in arrays of one engine."""
+"""Operations on the values of all vertices of a graph in one process, in arrays of one engine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine
 from rapids_trav.ids.maps import IdMap, vertex_dtype
 
-FEW_BINS = 1 << 12  # that CuPy may count in copies
+FEW_BINS = 1 << 12  # most bins to count with CuPy's `bincount`, which copies them for each block
 
 
 @dataclass(frozen=True)
 class LocalValues:
-    """Values in one array; an `algorithms.interface.VertexValues`."""
+    """Operations on values in one array; implements `algorithms.interface.VertexValues`."""
 
     engine: Engine
     ids: IdMap
@@ -95,7 +95,7 @@ class LocalValues:
         k, n = predecessor.shape
         if k == 1:
             return self.engine.walk(predecessor[0], targets)
-        # k searches over n vertices are read as one over k * n
+        # Treat k searches over n vertices as one search over k * n vertices.
         xp, joint = self.engine.xp, vertex_dtype(k * n)
         predecessor = predecessor.astype(joint)
         predecessor = xp.where(predecessor >= 0, predecessor + xp.arange(k, dtype=joint)[:, None] * n, -1)
@@ -104,7 +104,7 @@ class LocalValues:
 
 
 def level_counts(xp: ModuleType, distance: Array, n_bins: int) -> Array:
-    """Return how often each distance below ``n_bins - 1`` is in each of k searches, int64 (k, n_bins).
+    """Count each distance below ``n_bins - 1`` in each of k searches, int64 (k, n_bins).
 
     The last bin counts the unreached.
     """
@@ -115,8 +115,8 @@ def level_counts(xp: ModuleType, distance: Array, n_bins: int) -> Array:
 
 
 def levels_of(xp: ModuleType, counts: Array) -> Counted:
-    """Return the levels of one search by the counts of its bins, int64 (n_bins,)."""
-    # No level before the last is empty; the last bin is that of the unreached.
+    """Return the levels of one search, given the counts of its bins, int64 (n_bins,)."""
+    # No level up to the deepest is empty, and the last bin counts the unreached.
     n_bins = len(counts)
     levels = xp.arange(n_bins, dtype=xp.int32)
     levels[-1] = -1
@@ -126,7 +126,7 @@ def levels_of(xp: ModuleType, counts: Array) -> Counted:
 
 
 def levels_of_many(xp: ModuleType, counts: Array) -> tuple[Array, Counted]:
-    """Return the levels of k searches by the counts of their bins, (k, n_bins), and the search of each."""
+    """Return the search of each level of k searches, and the levels, given the counts (k, n_bins)."""
     cumulative = xp.cumsum(counts, axis=1)
     search, level = xp.nonzero(counts)
     found = xp.where(level == counts.shape[1] - 1, -1, level).astype(xp.int32)
@@ -136,7 +136,7 @@ def levels_of_many(xp: ModuleType, counts: Array) -> tuple[Array, Counted]:
 def _bincount(xp: ModuleType, key: Array, n_bins: int) -> Array:
     """Count each key, int64 (n_bins,).
 
-    CuPy's `bincount` holds the bins once for each block of its kernel: gigabytes for a million of them.
+    CuPy's `bincount` keeps a copy of the bins for each block of its kernel: gigabytes for a million bins.
     """
     if xp is np or n_bins <= FEW_BINS:
         return xp.bincount(key, minlength=n_bins).astype(xp.int64, copy=False)
@@ -148,5 +148,5 @@ def _counted(xp: ModuleType, parts: Iterable[Array], n_bins: int) -> Array:
     counts = xp.zeros(n_bins, xp.uint64)  # the widest type that CuPy adds to
     for keys in parts:
         xp.add.at(counts, keys, xp.uint64(1))
-        del keys  # before the next are made
+        del keys  # free them before the next part is made
     return counts.view(xp.int64)

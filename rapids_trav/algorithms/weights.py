@@ -1,6 +1,6 @@
-"""Weights of a graph, and what one question or another requires of them.
+"""Checks of the weights of a graph for the questions that use them.
 
-Their smallest and largest are kept with them, so that only the first run reads them all.
+The storage caches the smallest and largest weight, so only the first run reads all weights.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from rapids_trav.errors import TravError, written
 
 
 def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> tuple[float, float]:
-    """Smallest and largest weight of the edges that `where` keeps, 0 without edges; refused if below 0."""
+    """Return the smallest and largest weight of the edges that `where` keeps; refuse negative weights.
+
+    Both are 0 without edges.
+    """
     smallest, largest = graph.storage.weight_range(where) or (0, 0)
     if smallest < 0:
         raise TravError(
@@ -27,9 +30,9 @@ def weight_range(graph: TraversableGraph, where: Hashable | None, why: str) -> t
 def check_rank_weights(
     graph: TraversableGraph, view: GatherView, where: Hashable | None, dtype: str, least: float
 ) -> None:
-    """Refuse weights by whose sums at the vertices ranks of `dtype`, from `least` to 1, cannot be divided.
+    """Refuse weights whose sum at a vertex cannot divide ranks of `dtype` from `least` to 1.
 
-    What comes of it would be infinite, or too small for its digits to be kept.
+    The quotients would overflow, or lose digits because they are too small.
     """
     smallest, largest = weight_range(graph, where, "ranks are for weights from 0 on")
     if largest == float("inf"):

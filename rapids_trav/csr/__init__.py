@@ -1,1 +1,1 @@
-"""Adjacencies in compressed sparse rows: their blocks, pages and statistics."""
+"""Adjacencies in compressed sparse rows, with their blocks, pages, paths and statistics."""

@@ -1,4 +1,4 @@
-"""Edges as compressed sparse rows and as coordinates."""
+"""Edge containers: compressed sparse rows (`Adjacency`) and coordinates (`EdgeList`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rapids_trav.utilities.atomic_files import array_checksum
 
 __all__ = ["Adjacency", "Array", "EdgeList"]
 
-_ROWS_AT_ONCE = 1 << 12  # so that what is made of them on the way stays small
+_ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,14 @@ class Adjacency:
     """Compressed sparse rows: the neighbours of `v` are `column_indices[row_offsets[v]:row_offsets[v + 1]]`.
 
     Each row is in ascending order.  The same type holds CSR (rows are sources) and CSC (rows are
-    destinations).  `weights`, if there are any, stand beside `column_indices`, one for each edge.
+    destinations).  `weights`, if present, has one entry for each entry of `column_indices`.
 
-    The CUDA engine keeps the first neighbour of each row apart as well, -1 if the row is empty, -2 - u if u
-    is alone in it; `neighbor_degree`, the mean degree of the vertices that edges lead to; and `n_hubs`, how
-    many rows are long.  Where the columns lie in host memory, `resident` is the end of them that the device
-    holds as well: the edge, at which a row begins, from which on it does, and the array.
+    The CUDA engine also stores three things for faster searches.  `first_neighbors` has the first neighbour
+    of each row: -1 if the row is empty, and -2 - u if u is its only neighbour.  `neighbor_degree` is the mean
+    degree of the vertices that edges lead to.  `n_hubs` is the number of long rows.
+
+    If the columns are in host memory, the device may hold a copy of the last of them.  `resident` is then the
+    first edge of that copy, which is the first edge of a row, and the copy itself.
     """
 
     row_offsets: Array
@@ -47,15 +49,15 @@ class Adjacency:
 
     @cached_property
     def n_linked(self) -> int:
-        """Rows up to the last that has an edge (SYSTEMS V5); looked up when first asked for."""
+        """Number of rows up to the last row that has an edge (SYSTEMS V5); computed on first access."""
         return bisect_left(self.row_offsets, self.n_edges, key=int)
 
     @cached_property
     def linked(self) -> Array:
-        """A bit for each row, 64 to the int64 word, that tells whether it has an edge; empty if all have.
+        """Bitmap of the rows that have an edge, 64 rows to an int64 word; empty if every row has one.
 
-        Of rows on the host; made when first asked for, since searches from the bottom up alone ask for it,
-        and counted among what the adjacency holds until `forget_linked`.
+        It is for rows on the host.  Only bottom-up searches need it, so it is computed on first access.  From
+        then until `forget_linked` it counts among the arrays of the adjacency.
         """
         words = np.zeros(-(-self.n_vertices // 64), np.int64)
         bits = words.view(np.uint8)
@@ -68,17 +70,17 @@ class Adjacency:
         return words[:0] if whole else words
 
     def forget_linked(self) -> None:
-        """Give the memory of `linked` back; the next search makes it again."""
+        """Free the memory of `linked`; the next search that needs it computes it again."""
         self.__dict__.pop("linked", None)
 
     @cached_property
     def hub_words(self) -> dict[int, int]:
-        """By threshold, how many words of the frontier the hub cache holds; filled by the CUDA engine."""
+        """Number of frontier words that the hub cache holds, by threshold; filled by the CUDA engine."""
         return {}
 
     @property
     def parts(self) -> list[Array]:
-        """Its arrays."""
+        """The arrays that the adjacency holds."""
         resident = self.resident and self.resident[1]
         apart = (self.first_neighbors, self.weights, resident, self.__dict__.get("linked"))
         return [part for part in (self.row_offsets, self.column_indices, *apart) if part is not None]
@@ -89,14 +91,14 @@ class Adjacency:
 
     @cached_property
     def checksum(self) -> int:
-        """CRC-32 of offsets and columns, the same wherever they lie; computed when first asked for."""
-        checksum = array_checksum(self.row_offsets, dtype=np.int64)  # some engines keep them in 32 bits
+        """CRC-32 of offsets and columns, which does not depend on the engine; computed on first access."""
+        checksum = array_checksum(self.row_offsets, dtype=np.int64)  # some engines store 32-bit offsets
         return array_checksum(self.column_indices, checksum)
 
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Coordinate form: edge `i` goes from `src[i]` to `dst[i]`."""
+    """Edges in coordinate form (COO): edge `i` goes from `src[i]` to `dst[i]`."""
 
     src: Array
     dst: Array

@@ -1,4 +1,4 @@
-"""The type of arrays: what the code uses of NumPy's and of CuPy's alike."""
+"""The `Array` protocol: the part of the array interface that NumPy and CuPy share and this package uses."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from typing import Any, Protocol
 
 import numpy as np
 
-# What goes into an operator and what comes out: an array, an entry or a number.  NumPy declares some twenty
-# overloads for each operator, by dtype, which no protocol could follow.
+# Operand or result of an operator: an array, an entry or a number.  NumPy declares some twenty overloads for
+# each operator, by dtype, which no protocol can reproduce.
 Operand = Any
 
 
 class Array(Protocol):
-    """An array of numbers, of NumPy on the host or of CuPy on a device.
+    """An array of numbers: a NumPy array on the host or a CuPy array on a device.
 
-    Functions of NumPy take one of the host alone; code for either place calls the module that it is given as
-    `xp`.
+    NumPy functions accept host arrays only.  Code for both kinds takes the module (`numpy` or `cupy`) as the
+    argument `xp` and calls its functions.
     """
 
     @property
     def dtype(self) -> np.dtype:
-        """Return the type of an entry."""
+        """The type of an entry."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Return the number of entries along each dimension."""
+        """The number of entries along each dimension."""
 
     @property
     def ndim(self) -> int:
-        """Return the number of dimensions."""
+        """The number of dimensions."""
 
     @property
     def size(self) -> int:
-        """Return the number of entries."""
+        """The number of entries."""
 
     @property
     def itemsize(self) -> int:
-        """Return the bytes of an entry."""
+        """The bytes of an entry."""
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of all entries."""
+        """The bytes of all entries."""
 
     @property
     def flags(self) -> Operand:
-        """Return the flags, such as `c_contiguous`."""
+        """The flags, such as `c_contiguous`."""
 
     @property
     def data(self) -> Operand:
-        """Return where the entries lie; CuPy's has their address as `ptr`."""
+        """The memory of the entries; in CuPy, its attribute `ptr` is their address."""
 
     def __array__(self) -> np.ndarray: ...
     def __len__(self) -> int: ...

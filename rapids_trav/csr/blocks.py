@@ -1,4 +1,4 @@
-"""The edges of an adjacency one by one, some at a time."""
+"""Iteration over the edges of an adjacency in blocks, in coordinate form."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BLOCK = 1 << 24  # edges in a block
 def edge_blocks(
     adjacency: Adjacency, xp: ModuleType, overlap: int = 0, block: int = BLOCK
 ) -> Iterator[EdgeList]:
-    """Blocks of edges in row order, as arrays of `xp` wherever the adjacency lies.
+    """Yield blocks of edges in row order, as arrays of `xp` wherever the adjacency is stored.
 
-    With `overlap`, each block but the first begins with so many edges of the one before.
+    Each block but the first starts with the last `overlap` edges of the block before it.
     """
     for begin in range(0, adjacency.n_edges, block):
         first = max(begin - overlap, 0)
@@ -35,8 +35,9 @@ def sources(adjacency: Adjacency, begin: int, end: int, xp: ModuleType) -> Array
     starts = xp.asarray(offsets[first + 1 : last + 1])
     if xp is np:
         return np.repeat(np.arange(first, last + 1, dtype=dtype), np.diff(starts, prepend=begin, append=end))
-    # A row more from where each of the others starts: CuPy repeats slowly, and a search would take a look at
-    # the offsets for each bit of an edge's number.  It adds no int64.
+    # Count the rows that start at each edge, then sum: the row number grows by one at each row start.  CuPy's
+    # `repeat` is slow, and a binary search would read the offsets once for each bit of an edge number.
+    # CuPy's `add.at` does not support int64.
     rows = xp.zeros(end - begin, np.int32 if dtype.itemsize == 4 else np.uint64)
     xp.add.at(rows, starts - begin, 1)
     rows[0] += first

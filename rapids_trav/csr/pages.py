@@ -1,10 +1,10 @@
-"""Pages: how the rows of an adjacency are cut to be streamed through little memory.
+"""Partition of the rows of an adjacency into pages, which are streamed through limited memory.
 
-L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): what every vertex has stays resident; of the rest
-each of the streams gets an equal share, and a page is as many consecutive rows as fit one share.  A page is a
-slice of the adjacency and no other format, so that pages can be cut again for every budget.
+L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5): the data of the vertices stay resident.  The streams
+share the remaining memory equally, and a page is as many consecutive rows as fit one share.  A page is a
+slice of the adjacency, not a format of its own, so pages can be cut anew for every budget.
 
-A row is never split.  If the longest one does not fit a share, there are fewer streams with larger shares.
+A row is never split.  If the longest row does not fit one share, there are fewer streams with larger shares.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from rapids_trav.utilities.sizes import readable
 
 @dataclass(frozen=True)
 class PagePlan:
-    """Pages, and how many may be under way at once.
+    """Row ranges of the pages, and the number of pages that are in flight at once.
 
     Attributes
     ----------
     firsts : int64 array, (k + 1,)
         Page `i` is the rows `firsts[i]` to `firsts[i + 1] - 1`.
     n_streams : int
-        Never more than asked for.
+        Pages in flight at once; at most the number asked for.
     page_bytes : int
-        Share of a stream, which no page exceeds.
+        Memory share of one stream, which no page exceeds.
     """
 
     firsts: np.ndarray
@@ -48,21 +48,21 @@ def plan_pages(
     most_bytes: int | None = None,
     longest: int | None = None,
 ) -> PagePlan:
-    """Plan the fewest pages of which `n_streams` fit into `free_bytes`.
+    """Cut the rows into the fewest pages such that `n_streams` of them fit into `free_bytes`.
 
     Parameters
     ----------
     row_offsets : integer NumPy array, (n + 1,)
     free_bytes : int
-        What is left when all that stays resident has its place.
+        Memory that remains after everything resident has been allocated.
     edge_bytes, row_bytes : int
-        What a page takes for each of its edges and for each of its rows.
+        Bytes of a page for each of its edges and for each of its rows.
     n_streams : int
-        Pages under way at once, if the longest row allows it.
+        Pages in flight at once, if the longest row allows it.
     most_bytes : int, optional
-        Of a page, though more may fit; a longer row is a page by itself.
+        Largest size of a page, even if more would fit; a longer row is a page by itself.
     longest : int, optional
-        What `longest_row` gives, if it is known.
+        Result of `longest_row`, if it is already known.
 
     Raises
     ------
@@ -84,9 +84,10 @@ def plan_pages(
 
 
 def page_rows(row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int = 0) -> np.ndarray:
-    """First rows of the pages, each the longest run of rows within `page_bytes`; then the number of rows.
+    """Return the first row of each page, followed by the number of rows.
 
-    A row that is larger by itself is a page of its own.
+    A page is the longest run of rows that fits into `page_bytes`.  A row that is larger than that is a page
+    of its own.
     """
     n_rows = len(row_offsets) - 1
 
@@ -102,7 +103,7 @@ def page_rows(row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: i
 
 
 def longest_row(row_offsets: Array, block: int = 1 << 24) -> int:
-    """Return the edges of the longest row, read in blocks to avoid a copy of the offsets."""
+    """Return the number of edges of the longest row; offsets are read in blocks to avoid a copy."""
     return max(
         (int(np.diff(row_offsets[i : i + block + 1]).max()) for i in range(0, len(row_offsets) - 1, block)),
         default=0,
@@ -110,9 +111,10 @@ def longest_row(row_offsets: Array, block: int = 1 << 24) -> int:
 
 
 def first_resident(row_offsets: Array, free_bytes: int, edge_bytes: int) -> int:
-    """Return the first edge of the longest run of last rows that fits into `free_bytes`.
+    """Return the first edge of the longest run of rows at the end that fits into `free_bytes`.
 
-    Rows stand in descending order of length, so these are the shortest rows, and the most.
+    Rows are in descending order of length, so the last rows are the shortest, and as many rows as possible
+    fit.
     """
     n_edges = int(row_offsets[-1])
     kept = min(max(free_bytes, 0) // edge_bytes, n_edges)

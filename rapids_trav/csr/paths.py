@@ -1,10 +1,11 @@
-"""Edges as paths, and which paths depend on which.
+"""Decomposition of the edges into paths, and the dependencies between paths.
 
 Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: An Efficient Dependency-Aware
-GPU-Accelerated Large-Scale Graph Processing", ACM TACO 18(4), 2021 (SYSTEMS L2, L3).  A path hands a value on
-over all of its edges in one pass, where a row hands it on over one.  In place of a row offset for each vertex
-and a column for each edge there are E + P vertices for P paths of E edges, and where each path begins: less
-than compressed rows if paths are long, and nearly twice that if each is one edge.
+GPU-Accelerated Large-Scale Graph Processing", ACM TACO 18(4), 2021 (SYSTEMS L2, L3).  One pass over a path
+propagates a value along all of its edges; one pass over a row propagates it along one edge.  Compressed rows
+store an offset for each vertex and a column for each edge.  P paths of E edges in all store E + P vertices
+and the start of each path.  That is less than compressed rows if paths are long, and nearly twice as much if
+every path is a single edge.
 """
 
 from __future__ import annotations
@@ -18,28 +19,31 @@ import numpy as np
 from rapids_trav.csr.adjacency import EdgeList
 from rapids_trav.utilities.sizes import readable
 
-OFFSET_BYTES = 8  # of a row of the adjacency
+OFFSET_BYTES = 8  # for each row of the adjacency
 
 
 @dataclass(frozen=True)
 class PathLayout:
-    """The edges of an adjacency, each in one path; `engines.cpu.path_decomposition` makes it.
+    """Decomposition of an adjacency into paths, each edge in exactly one path.
+
+    `engines.cpu.path_decomposition` computes it.
 
     Attributes
     ----------
     vertices : vertex array, (n_edges + n_paths,)
-        The vertices of all paths, one path after another (the paper's `EIdx`).  Two that follow each other in
-        a path are an edge; the last of a path and the first of the next are none.
+        The vertices of all paths, one path after another (the paper's `EIdx`).  Two consecutive vertices of a
+        path are an edge.  The last vertex of a path and the first of the next are not.
     starts : int32 array, (n_paths + 1,)
-        Where each path begins in `vertices`, and their number (`PathTable`); int64 from 2^31 of them on.
+        Index in `vertices` of the first vertex of each path, then the length of `vertices` (`PathTable`);
+        int64 if that length is 2^31 or more.
     weights : array, (n_edges,), or None
-        The weight of each edge, in the order of the paths (`Eval`): that of the edge which `vertices[i]`
-        begins, in path `p`, is `weights[i - p]`.
+        Weights of the edges in path order (`Eval`).  The edge of path `p` that starts at `vertices[i]` has
+        the weight `weights[i - p]`.
     n_vertices : int
-        Of the graph: the length of its values by vertex (`Vval`).
+        Vertices of the graph, which is the length of an array of vertex values (`Vval`).
     relaxed : int
-        Edges up to which a path goes on through vertices to which several edges lead; 0: it ends at the
-        first of them.
+        Largest number of edges of a path that continues through vertices of in-degree above one.  0 stands
+        for strict paths, which end at the first such vertex.
     """
 
     vertices: np.ndarray
@@ -58,28 +62,28 @@ class PathLayout:
 
     @property
     def mean_length(self) -> float:
-        """Edges of a path, on average; 0 without paths."""
+        """Mean number of edges of a path; 0 without paths."""
         return self.n_edges / self.n_paths if self.n_paths else 0.0
 
     @cached_property
     def single(self) -> float:
-        """Share of the paths that are one edge; 0 without paths."""
+        """Share of the paths that are a single edge; 0 without paths."""
         return float(np.mean(np.diff(self.starts) == 2)) if self.n_paths else 0.0
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays."""
+        """Bytes of the arrays."""
         return sum(part.nbytes for part in (self.vertices, self.starts, self.weights) if part is not None)
 
     @property
     def rows_nbytes(self) -> int:
-        """Bytes of the same edges in compressed rows: an offset for each row, a column for each edge."""
+        """Bytes of the edges as compressed rows: an offset for each row, a column for each edge, weights."""
         weights = 0 if self.weights is None else self.weights.nbytes
         return OFFSET_BYTES * (self.n_vertices + 1) + self.vertices.itemsize * self.n_edges + weights
 
     @property
     def ratio(self) -> float:
-        """Its bytes over those of compressed rows, weights aside: below one it is the smaller."""
+        """Bytes relative to compressed rows, without weights; below one, paths are smaller."""
         weights = 0 if self.weights is None else self.weights.nbytes
         return (self.nbytes - weights) / (self.rows_nbytes - weights)
 
@@ -92,32 +96,33 @@ class PathLayout:
         )
 
     def edges(self) -> EdgeList:
-        """Return the edges one by one, in the order of the paths."""
+        """Return the edges in coordinate form, in path order."""
         return EdgeList(self.vertices[self._leading], np.delete(self.vertices, self.starts[:-1]))
 
     def state_of(self, values: np.ndarray) -> np.ndarray:
-        """Return a copy of its vertex's value for each entry of `vertices` (`Sval`)."""
+        """Return the value of the vertex at each entry of `vertices`, as a copy (`Sval`)."""
         return values[self.vertices]
 
     def merge(self, state: np.ndarray, values: np.ndarray, reduce: Callable) -> None:
-        """Bring copies back into the values by vertex, those of a vertex reduced (SYSTEMS L11).
+        """Reduce the copies of each vertex's value into the values by vertex (SYSTEMS L11).
 
         Parameters
         ----------
         state : array, (n_edges + n_paths,)
+            The copies, as `state_of` returns them.
         values : array, (n_vertices,)
             Changed in place.
         reduce : NumPy ufunc of two arguments
-            For which the order does not matter, such as `numpy.minimum`.
+            Its result must not depend on the order of application, as for `numpy.minimum`.
         """
         reduce.at(values, self.vertices, state)  # type: ignore[attr-defined]
 
     def active_paths(self, active: np.ndarray) -> np.ndarray:
-        """Return which paths may have work, now or later, if these vertices are active (SYSTEMS L3).
+        """Return a mask of the paths that may have work, now or later, if these vertices are active.
 
-        Those that hold an active vertex, and those that depend on one of them, directly or not.  Of strict
-        paths q depends on p if q begins at a vertex of p.  Relaxed ones meet inside: q depends on p if it
-        holds a vertex of p before its last.
+        These are the paths that contain an active vertex, and all that depend on them, directly or not
+        (SYSTEMS L3).  A strict path q depends on p if q starts at a vertex of p.  Relaxed paths may also meet
+        in the middle: q depends on p if any vertex of q but its last is a vertex of p.
 
         Parameters
         ----------
@@ -142,17 +147,17 @@ class PathLayout:
 
     @cached_property
     def _path_of(self) -> np.ndarray:
-        """The path of each entry of `vertices`."""
+        """Number of the path of each entry of `vertices`."""
         return np.repeat(np.arange(self.n_paths), np.diff(self.starts))
 
     @cached_property
     def _leading(self) -> np.ndarray:
-        """Entries of `vertices` at which an edge begins: all but the last of each path."""
+        """Indices of the entries of `vertices` at which an edge starts: all but the last of each path."""
         return np.delete(np.arange(len(self.vertices)), self.starts[1:] - 1)
 
     @cached_property
     def _readers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Paths that depend on a change of each vertex, and where those of a vertex begin among them."""
+        """Paths that depend on each vertex, grouped by vertex, and the offset of each vertex's group."""
         entries = self._leading if self.relaxed else self.starts[:-1]
         vertices = self.vertices[entries]
         counts = np.bincount(vertices, minlength=self.n_vertices)
@@ -160,7 +165,7 @@ class PathLayout:
 
 
 def _concatenated(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The integers of several ranges, one range after another."""
+    """Return the integers of several ranges, one range after another."""
     lengths = ends.astype(np.int64) - begins
     before = np.cumsum(lengths) - lengths
     return np.arange(lengths.sum()) + np.repeat(begins - before, lengths)

@@ -1,4 +1,4 @@
-"""Counts that describe a graph, read off its adjacency."""
+"""Statistics of a graph, computed from its adjacency: self-loops, duplicate edges, sums of weights."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rapids_trav.csr.blocks import BLOCK, edge_blocks
 
 
 def self_loops(adjacency: Adjacency, xp: ModuleType, block: int = BLOCK) -> int:
-    """Count self-loops (each is stored once in a symmetric adjacency too)."""
+    """Count self-loops, each of which is stored once, in a symmetric adjacency as well."""
     blocks = edge_blocks(adjacency, xp, block=block)
     return sum(int((edges.src == edges.dst).sum()) for edges in blocks)
 
 
 def duplicate_edges(adjacency: Adjacency, xp: ModuleType, directed: bool, block: int = BLOCK) -> int:
-    """Count edges that repeat another; an undirected edge counts once.
+    """Count edges that repeat another edge; an undirected edge counts once.
 
-    Rows of an adjacency are sorted, so an edge and its repetitions are neighbours.
+    Rows of an adjacency are sorted, so an edge and its repetitions are adjacent.
     """
     found = 0
     for edges in edge_blocks(adjacency, xp, overlap=1, block=block):
@@ -31,15 +31,15 @@ def duplicate_edges(adjacency: Adjacency, xp: ModuleType, directed: bool, block:
 
 
 def strengths(columns: Array, weights: Array, n_vertices: int, xp: ModuleType, block: int = BLOCK) -> Array:
-    """Sum of the weights of the edges that leave each vertex, float64 (n,).
+    """Return the sum of the weights of the edges that leave each vertex, float64 (n,).
 
     Parameters
     ----------
     columns : vertex array, (m,)
-        Where each edge comes from.
+        The source of each edge.
     weights : array, (m,)
     block : int
-        Edges looked at at once: counting widens their columns.
+        Edges processed at once; the limit bounds memory, since `bincount` makes wider copies of the columns.
     """
     total = xp.zeros(n_vertices, dtype=np.float64)
     for first in range(0, len(columns), block):

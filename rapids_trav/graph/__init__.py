@@ -1,4 +1,4 @@
-"""`Graph`: the handle that a user keeps."""
+"""`Graph`, the user's handle of a graph."""
 
 from rapids_trav.graph.handle import Graph
 

@@ -1,4 +1,4 @@
-"""The questions of `Graph` about many distances at once: closeness, extent, betweenness, pairs."""
+"""Methods of `Graph` that use many distances: closeness, eccentricity, diameter, betweenness, pairs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rapids_trav.utilities.checks import flag
 
 
 class CentralityMethods(GraphProperties):
-    """Methods of `Graph`, apart for their length.
+    """Methods of `Graph` that use the distances of many searches; `Graph` inherits them.
 
-    All of them count edges, not weights, and keep no distances: they need memory for a few values of each
-    vertex, however many searches they make.
+    All of them count edges, not weights.  They keep no distances, so they need memory for only a few values
+    of each vertex, however many searches they make.
     """
 
     def closeness(

@@ -1,4 +1,4 @@
-"""Questions of a graph that was closed."""
+"""Stand-in for the questions of a closed graph."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rapids_trav.errors import TravError
 
 
 class ClosedQuestions:
-    """Refuses every question of a closed graph."""
+    """Questions of a closed graph, all of which raise an error."""
 
     def close(self) -> None:
-        """There is nothing left to close."""
+        """Do nothing, since the graph is closed already."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # Python's own questions, as for copying
+        if name.startswith("__"):  # special names that Python looks up, for example in copying
             raise AttributeError(name)
         raise TravError("The graph is closed: build it again, and ask before its close().")

@@ -1,4 +1,4 @@
-"""Parts that a `Graph` is made of, as the algorithms see it."""
+"""Contents of a graph in this process, with the interface that algorithms use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.storage.in_memory import InMemory
 
 
 class GraphContents:
-    """Ids, edges and frames of a graph; an `algorithms.interface.TraversableGraph`."""
+    """Ids, edges and frames of a graph; implements `algorithms.interface.TraversableGraph`."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class GraphContents:
 
     @property
     def budget(self) -> Budget | None:
-        """The memory limit, what is in use and the most that was; None without a limit."""
+        """The memory limit, with the bytes in use and their peak; None without a limit."""
         return self.storage.budget
 
     @property
@@ -48,12 +48,12 @@ class GraphContents:
 
     @property
     def values(self) -> LocalValues:
-        """Work on the values of all vertices."""
+        """Operations on the values of all vertices."""
         return LocalValues(self.engine, self.ids)
 
     @property
     def frame_library(self) -> str:
-        """The library of the frames that come and go, such as "pandas"."""
+        """Name of the library of the caller's frames and of the answers, such as "pandas"."""
         return self.rows.source.library.answers
 
     @property
@@ -71,26 +71,29 @@ class GraphContents:
         return list(self.rows.source.columns)
 
     def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
-        """Return internal ids, or all, in the caller's ids: `name`, or `name_0`, `name_1` and so on."""
+        """Return the caller's ids of internal ids (None: of all vertices) as columns.
+
+        The column is called `name`; ids of several columns are called `name_0`, `name_1` and so on.
+        """
         columns = self.ids.decode(internal, nulls)
         return dict(zip(id_names(name, len(columns)), columns, strict=True))
 
     def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
-        """Return the caller's ids at these places of their order, or all, as `id_columns` does."""
+        """Return the caller's ids at these places of their order (None: all), as `id_columns` does."""
         return self.id_columns(name, None if places is None else self.values.at(places))
 
     def collector(self, n_rows: int | None) -> Rows:
-        """Return what collects the rows of an answer, so many if that is known."""
+        """Return a collector of the rows of an answer; `n_rows` is their number, or None if unknown."""
         return Rows(self.rows.source.library, self.engine.xp, n_rows)
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
-        """Make a frame of the library that the edges came in."""
+        """Return a frame in the library of the caller's edges."""
         return self.rows.source.library.frame(columns)
 
     def hand_out(self, columns: Mapping[str, Column]) -> Frame:
-        """Make a frame for the caller: under cudf.pandas a proxy."""
+        """Return a frame for the caller, which is a proxy under cudf.pandas."""
         return self.rows.source.library.hand_out(self.frame(columns))
 
     def deliver(self, frame: Frame) -> Frame:
-        """Return a result as the caller's kind of frame: itself, a proxy of it, or a Dask frame."""
+        """Return a result as the caller's kind of frame: the frame itself, a proxy of it, or a Dask frame."""
         return self.rows.source.library.hand_out(self.rows.source.deliver(frame))

@@ -1,4 +1,4 @@
-"""`Graph`: the handle that a user keeps."""
+"""`Graph`, the user's handle of a graph: building, saving and closing it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rapids_trav.storage.memory_errors import telling_of_memory
 
 
 class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Generic[FrameT]):
-    """A graph over the edges of a frame, built once and asked many times.
+    """A graph over the edges of a frame, built once and queried many times.
 
     Make one with ``edges.trav.graph(...)`` or `Graph.from_edges`.
 
@@ -197,12 +197,12 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         memory_limit, spill
             As in `from_edges`.
         verify : bool, optional
-            Compare the checksum of every file and look at every edge: that rows ascend and undirected edges
-            lead both ways with one weight.  It takes up to a second for each GB; by default it is done if the
-            files have 1 GiB or less.  Of edges and weights it is otherwise only seen that they are as many as
-            they were, that they lead to vertices of the graph and that no weight is NaN, which takes a
-            twentieth of a second for each GB and what the disk takes: a damaged file may then give other
-            answers, but bring nothing down.
+            Compare the checksum of every file, and check of every edge that rows are in ascending order and
+            undirected edges lead both ways with one weight.  This takes up to a second for each GB; by
+            default it is done if the files have 1 GiB or less.  Otherwise only the number of edges and
+            weights is checked, that edges lead to vertices of the graph, and that no weight is NaN.  That
+            takes a twentieth of a second for each GB, and the time to read the files.  A damaged file may
+            then give wrong answers, but cannot cause a crash.
         client : distributed.Client, optional
             Of a graph that was saved from the workers of a cluster: the client of the one that opens it, by
             default the current one.  It may have more or fewer workers; all must reach the folder.
@@ -215,14 +215,15 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
 
         Notes
         -----
-        A folder may come from anywhere.  Checksums tell damage; against malice everything that is read is
-        checked before it is used, files have fixed names and no link in the folder is followed.  What a
-        stranger's folder holds is then a graph, if not the one that was promised.
+        A folder may come from an untrusted source.  Checksums detect damage.  As a protection against malice,
+        everything that is read is checked before it is used, files have fixed names, and no link in the
+        folder is followed.  The folder of a stranger then yields a valid graph, though not necessarily the
+        one that was promised.
 
-        On the CPU the files are mapped: a graph may be larger than memory, and the folder must stay
-        as it is while the graph is in use.  The columns of the edges are not saved, so there is nothing for
-        `where`; the edges of `khop` have their two ends, of which an undirected one's smaller comes first,
-        and the weight, in ascending order.
+        On the CPU the files are mapped: a graph may be larger than memory, and the folder must not change
+        while the graph is in use.  The columns of the edges are not saved, so `where` cannot be used.  The
+        edges of `khop` have their two ends and the weight, in ascending order; the smaller end of an
+        undirected edge comes first.
         """
         if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
@@ -234,9 +235,10 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
 
-        `rapids_trav.saved.write` documents what the folder holds.  It is there whole or not at all: what a
-        process that was killed has left beside it, under a hidden name, the next saving there removes.  Names
-        of columns that are neither strings nor integers come back as strings.
+        `rapids_trav.saved.write` documents the files of the folder.  The folder is complete or does not
+        exist.  If a process is killed, it leaves a partial folder beside it, under a hidden name, which the
+        next save to the same place removes.  Column names that are neither strings nor integers come back as
+        strings.
 
         Parameters
         ----------
@@ -251,14 +253,14 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         self.questions.save(folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
-        """Edges at each vertex: frame of `vertex` and `degree`.
+        """Return the number of edges at each vertex, as a frame of `vertex` and `degree`.
 
-        A self-loop is one edge at its vertex, and counts once, also where the directions are "both".
+        A self-loop is one edge at its vertex and counts once, also if the direction is "both".
         """
         return self.questions.degrees(direction)
 
     def memory(self) -> Frame:
-        """List what the graph holds beside the caller's edges: frame of `structure`, `bytes` and `place`.
+        """List the memory of the graph beside the caller's edges: frame of `structure`, `bytes` and `place`.
 
         The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
         """
@@ -266,19 +268,19 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
 
     @cached_property
     def n_self_loops(self) -> int:
-        """Rows whose two ends are the same vertex; counted when first asked for."""
+        """Number of rows whose two ends are the same vertex; counted on first access."""
         return self.questions.n_self_loops()
 
     @cached_property
     def n_duplicate_edges(self) -> int:
-        """Rows that repeat an edge of an earlier row; counted when first asked for."""
+        """Number of rows that repeat an edge of an earlier row; counted on first access."""
         return self.questions.n_duplicate_edges()
 
     def close(self) -> None:
-        """Give back the memory that the graph holds, here and on workers; every later question is refused.
+        """Free the memory that the graph holds, here and on workers; every later question is refused.
 
-        Answers stay as they are.  ``with edges.trav.graph() as graph:`` closes it at the end of the block; a
-        graph without references is closed as well.
+        Answers remain valid.  ``with edges.trav.graph() as graph:`` closes the graph at the end of the block.
+        A graph without references is closed as well.
         """
         questions, self.questions = self.questions, ClosedQuestions()
         questions.close()

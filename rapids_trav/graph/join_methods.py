@@ -1,4 +1,4 @@
-"""Methods of `Graph` that bring answers back to rows, and graphs into other forms and libraries."""
+"""Methods of `Graph` that join answers to rows, and convert graphs to other forms and libraries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JoinMethods(GraphProperties):
-    """Methods of `Graph`, apart for their length."""
+    """Methods of `Graph` for joins and conversions; `Graph` inherits them."""
 
     def annotate(
         self, edges: Values, answer: Values, *, on: Hashable | list[Hashable] | None = None

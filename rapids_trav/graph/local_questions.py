@@ -1,4 +1,4 @@
-"""Questions of a graph whose parts are in this process."""
+"""Questions to a graph whose parts are in this process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from rapids_trav.utilities.sizes import readable
 
 
 class LocalQuestions(GraphContents):
-    """An `algorithms.questions.Questions`: each is a call of its algorithm, within the memory limit."""
+    """Implementation of `algorithms.questions.Questions` by the algorithms, within the memory limit."""
 
     @question
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
@@ -159,7 +159,7 @@ class LocalQuestions(GraphContents):
         )
 
     def close(self) -> None:
-        """There is nothing elsewhere: what is here goes with its last reference."""
+        """Do nothing: all parts are in this process and are freed with their last reference."""
 
     def __getstate__(self) -> dict[str, object]:
         if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):

@@ -1,4 +1,4 @@
-"""The questions of `Graph` that vertex programs answer."""
+"""Methods of `Graph` that run vertex programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rapids_trav.storage.filters import Filter
 
 
 class ProgramMethods(GraphProperties):
-    """Methods of `Graph`, apart for their length."""
+    """Methods of `Graph` that run vertex programs; `Graph` inherits them."""
 
     def run(
         self,
@@ -49,7 +49,7 @@ class ProgramMethods(GraphProperties):
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:
-        """Run a gather-apply-scatter program: a value for each vertex, from those of its neighbours.
+        """Run a gather-apply-scatter program, which computes a vertex's value from those of its neighbours.
 
         Parameters
         ----------
@@ -91,18 +91,19 @@ class ProgramMethods(GraphProperties):
             Where to run: "auto" is the graph's engine.  "hybrid": the CPU and the GPU share the pages of a
             graph that is larger than the GPU; one that is in its memory it runs alone.
         schedule : {"auto", "sweep", "paths"}
-            How edges that are larger than the engine's memory come into it.  "sweep" (Garaph): page by page
-            in every iteration, as `mode` says.  "paths" (LargeGraph): in blocks of rows, of which those in
-            use stay; what is there is iterated until nothing in it is active, while the block whose active
-            values come first is loaded, and a block of which little is active is read where it lies.  It is
-            for min and max without `apply` and `total`, asynchronous, on the CPU engine, and reads fewest
-            bytes where paths are long.  "auto" takes what measures fastest on the engine.  The values are the
-            same, and in memory all of it is checked and makes no difference.
+            The order in which edges are loaded if they are larger than the engine's memory.  "sweep"
+            (Garaph): page by page in every iteration, as `mode` says.  "paths" (LargeGraph): in blocks of
+            rows, of which those in use stay in memory.  The blocks in memory are iterated until no vertex in
+            them is active, while the block whose active values come first is loaded; a block with few active
+            vertices is read in place.  "paths" is for asynchronous programs with min or max, without `apply`
+            and `total`, on the CPU engine; it reads fewest bytes if paths are long.  "auto" takes the
+            schedule that measures fastest on the engine.  The values are the same.  For a graph in memory the
+            option is checked but has no effect.
         trace : bool, default False
             Return `Traced(result, trace)`, with a row in `trace` for each iteration.  One of blocks counts as
-            many launches as move about as much as a sweep; `pages` and `bytes` are what was loaded, and there
-            are columns for what was read where it lies (`in_place`, in bytes), `reloads`, `evictions`,
-            `launches` and the `rounds` in them.
+            many launches as move about as much as a sweep; `pages` and `bytes` count what was loaded, and
+            there are columns for the bytes read in place (`in_place`), `reloads`, `evictions`, `launches` and
+            the `rounds` in them.
         progress : bool, default False
             Show on a terminal or in a notebook, as the run goes, how many pages and bytes of a graph larger
             than memory it has streamed.
@@ -174,7 +175,7 @@ class ProgramMethods(GraphProperties):
         checkpoint_every: int = 10,
         resume: bool = False,
     ) -> Answer:
-        """Weakly connected components: which vertices hang together, whichever way the edges lead.
+        """Weakly connected components: the vertices that are connected if directions are ignored.
 
         The CPU engine links trees by the algorithm Afforest, in one pass over the edges: a few neighbours of
         every vertex first, then the other neighbours of vertices outside the largest component.  Labels are
@@ -192,8 +193,8 @@ class ProgramMethods(GraphProperties):
         trace : bool, default False
             As in `run`.  Where trees are linked it has up to two rows: mode "hook" for the first neighbours
             (of a graph larger than the memory for all rows, until a large component is known), "rest" for the
-            others, if not all hangs together by then; `active` are the vertices whose rows were linked,
-            `edges` the neighbours.
+            others, unless all vertices are connected by then; `active` are the vertices whose rows were
+            linked, `edges` the neighbours.
         processor, schedule, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
@@ -243,7 +244,7 @@ class ProgramMethods(GraphProperties):
         checkpoint_every: int = 10,
         resume: bool = False,
     ) -> Answer:
-        """Shortest paths by weight: how far each vertex is from the sources, and by which neighbour.
+        """Shortest paths by weight: the distance of each vertex from the sources, and its predecessor.
 
         Parameters
         ----------
@@ -314,7 +315,7 @@ class ProgramMethods(GraphProperties):
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:
-        """PageRank: how often a random walker comes by each vertex, in the conventions of cuGraph.
+        """PageRank: how often a random walker visits each vertex, with the conventions of cuGraph.
 
         Parameters
         ----------

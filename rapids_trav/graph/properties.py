@@ -1,4 +1,4 @@
-"""Attributes of `Graph`: what its questions tell of it."""
+"""Attributes of `Graph`, which it reads from its questions object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.storage.in_memory import InMemory
 
 
 class GraphProperties:
-    """A graph that hands everything on to its `questions`."""
+    """Base class of `Graph`, with the attributes that it reads from its `questions`."""
 
     def __init__(self, questions: Questions) -> None:
         self.questions = questions
@@ -47,12 +47,12 @@ class GraphProperties:
 
     @property
     def budget(self) -> Budget | None:
-        """The memory limit, what is in use and the most that was; None without a limit."""
+        """The memory limit, with the bytes in use and their peak; None without a limit."""
         return self.questions.budget
 
     @property
     def frame_library(self) -> str:
-        """The library of the answers: "pandas", "cudf", "polars" or "pyarrow"."""
+        """Name of the library of the answers: "pandas", "cudf", "polars" or "pyarrow"."""
         return self.questions.frame_library
 
     @property
@@ -62,7 +62,7 @@ class GraphProperties:
 
     @property
     def contents(self) -> GraphContents:
-        """Ids and edges of a graph in this process, as the algorithms see them."""
+        """Ids and edges of a graph in this process, with the interface that algorithms use."""
         if not isinstance(self.questions, GraphContents):
             raise TravError(
                 f"The graph's ids and edges are not in this process ({self.questions.location}): ask its "
@@ -72,20 +72,20 @@ class GraphProperties:
 
     @property
     def rows(self) -> RowReader:
-        """The way back to the edges."""
+        """Reader of the caller's edges."""
         return self.contents.rows
 
     @property
     def ids(self) -> IdMap:
-        """The caller's ids and the internal ones."""
+        """Map between the caller's ids and the internal ids."""
         return self.contents.ids
 
     @property
     def storage(self) -> InMemory:
-        """Where the adjacencies are."""
+        """Storage of the adjacencies."""
         return self.contents.storage
 
     @property
     def values(self) -> LocalValues:
-        """Work on the values of all vertices."""
+        """Operations on the values of all vertices."""
         return self.contents.values

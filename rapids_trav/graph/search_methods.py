@@ -1,4 +1,4 @@
-"""The questions of `Graph` that searches answer."""
+"""Methods of `Graph` that run searches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rapids_trav.storage.filters import Filter
 
 
 class SearchMethods(GraphProperties):
-    """Methods of `Graph`, apart for their length."""
+    """Methods of `Graph` that run searches; `Graph` inherits them."""
 
     def bfs(
         self,
@@ -31,7 +31,7 @@ class SearchMethods(GraphProperties):
         tuning: Mapping[str, object] | None = None,
         trace: bool = False,
     ) -> Answer:
-        """Breadth-first search: how far each vertex is from the sources, and by which neighbour.
+        """Breadth-first search: the distance of each vertex from the sources, and its predecessor.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class SearchMethods(GraphProperties):
     def khop(
         self, seeds: object, k: int, *, direction: Direction = "out", where: Filter = None
     ) -> Neighborhood:
-        """The vertices within `k` edges of the seeds, and the edges among them.
+        """Return the vertices within `k` edges of the seeds, and the edges among them.
 
         Parameters
         ----------

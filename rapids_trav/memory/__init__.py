@@ -1,1 +1,1 @@
-"""Memory: the limit that is kept, and every formula of bytes. It knows no graph and no engine."""
+"""Memory budgets and models of memory use; independent of graphs and engines."""

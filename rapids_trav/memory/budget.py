@@ -1,11 +1,11 @@
-"""A limit on memory that is kept: code that wants bytes asks first.
+"""A memory budget: code asks it for bytes before it allocates them.
 
-It counts what is declared to it, whatever the memory is (of a GPU, of the host), so that paging can be tested
-on small graphs (SYSTEMS X6); tests compare what is declared with what is allocated.
+The budget counts the bytes that are declared to it, of GPU or host memory alike, so paging can be tested on
+small graphs (SYSTEMS X6).  Tests compare the declared bytes with the allocated ones.
 
-Questions of several threads share a limit.  A question that finds too little room because of the others gives
-everything back and waits, in turn, until what it needs is free, and is then asked again with that much
-promised to it: it waits while it holds nothing, so no two questions can wait for each other.  One that would
+Questions of several threads share one limit.  A question that finds too little room because others hold it
+releases everything and waits in a queue until the room that it needs is free.  It then runs again with that
+much reserved for it.  It holds nothing while it waits, so questions cannot deadlock.  A question that would
 not fit alone is refused.
 """
 
@@ -22,17 +22,27 @@ from typing import TypeVar
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import parse_bytes, readable, readable_limit
 
-SHOWN = 3  # holders that an error names before it counts the rest
+SHOWN = 3  # holders that an error names; the rest are added up
 
 T = TypeVar("T")
-Beside = int | Callable[[], int]  # bytes, or what counts them if they have to be known
+Beside = int | Callable[[], int]  # bytes, or a function that computes them when they are needed
 
 __all__ = ["Budget", "parse_bytes"]
 
 
 @dataclass(eq=False)
 class _Claim:
-    """Bytes that a running question was promised and holds, and those of what it made that outlives it."""
+    """Account of one running question, in bytes.
+
+    Attributes
+    ----------
+    granted : int
+        Bytes reserved for it.
+    held : int
+        Bytes that it holds now and releases when it ends.
+    kept : int
+        Bytes that it took for objects that outlive it.
+    """
 
     granted: int = 0
     held: int = 0
@@ -40,12 +50,12 @@ class _Claim:
 
     @property
     def promised(self) -> int:
-        """Bytes of the grant that it has yet to take."""
+        """Reserved bytes that the question has not taken yet."""
         return max(self.granted - self.held - self.kept, 0)
 
 
 class _RoomTaken(TravMemoryError):
-    """The room that a question needs is there, but others hold it now."""
+    """A shortage that ends when other questions release their memory."""
 
     def __init__(self, message: str, needed: int) -> None:
         super().__init__(message)
@@ -53,27 +63,27 @@ class _RoomTaken(TravMemoryError):
 
 
 class Budget:
-    """Bytes that may be held at once; any number of threads may share one.
+    """A limit on the bytes held at once, which any number of threads may share.
 
     Parameters
     ----------
     limit_bytes : int or str
-        As `parse_bytes` reads it.
+        The limit, in a form that `parse_bytes` accepts.
     enough : callable(int) -> int, optional
-        The limit that is enough where so many bytes are needed; by default those.  What is held may depend on
-        the limit.
+        Takes the number of bytes needed and returns a limit that suffices for them; the default returns its
+        argument.  The two differ if the memory that a graph holds depends on the limit.
     """
 
     def __init__(self, limit_bytes: int | str, enough: Callable[[int], int] = int) -> None:
         self.limit = parse_bytes(limit_bytes)
         self._enough = enough
-        # Reentrant, since a finalizer may release bytes while its thread is in here.
+        # Reentrant, since a finalizer may release bytes while its thread already holds the lock.
         self._changed = threading.Condition(threading.RLock())
         self._held: dict[str, int] = {}
         self._used = 0
         self._peak = 0
-        self._lasting = 0  # bytes held by no question, of which ...
-        self._spare = 0  # ... these can be had again
+        self._lasting = 0  # bytes that belong to no question, of which ...
+        self._spare = 0  # ... these can be freed on a shortage
         self._give_up: Callable[[], Callable[[], None] | None] = lambda: None
         self._claims: list[_Claim] = []
         self._waiting: deque[_Claim] = deque()
@@ -86,13 +96,13 @@ class Budget:
 
     @property
     def free(self) -> int:
-        """Bytes that the question of this thread may still take: not those promised to others."""
+        """Bytes that this thread's question may still take, without those reserved for other questions."""
         with self._changed:
             return max(self.limit - self._used - self._promised_to_others(), 0)
 
     @property
     def peak(self) -> int:
-        """The most that was held at once; never above `limit`."""
+        """Most bytes that were held at once; never above `limit`."""
         return self._peak
 
     def held(self) -> dict[str, int]:
@@ -101,10 +111,10 @@ class Budget:
             return dict(self._held)
 
     def ask(self, question: Callable[[], T]) -> T:
-        """Return what `question` does; if others hold the room that it needs, wait for it and ask again.
+        """Call `question` and return its result; if others hold the room it needs, wait and call it again.
 
-        Everything that it takes it has to give back when it fails.  Asked within a question of the same
-        thread it is a part of that.
+        The question must release everything that it took if it fails.  Within another question of the same
+        thread, it is part of that question.
         """
         if self._claim is not None:
             return question()
@@ -119,15 +129,15 @@ class Budget:
             claim = _Claim(granted=needed)
 
     def on_shortage(self, give_up: Callable[[], None]) -> None:
-        """Register the bound method that frees what `allocate_for` took and can be had again."""
+        """Register the bound method that frees, on a shortage, the memory taken by `allocate_for`."""
         self._give_up = weakref.WeakMethod(give_up)
 
     @contextmanager
     def outlook(self, n_bytes: Beside) -> Iterator[None]:
-        """Let every refusal in a block name a limit that is enough for `n_bytes` beside what is held now.
+        """Make every refusal in a block name a limit that suffices for `n_bytes` beside the bytes held now.
 
-        A question that knows what it will need in all says so before it takes the first of it, since the
-        caller who raises the limit should have to do so once.  Nothing is taken.
+        A question that knows its whole need announces it before the first allocation, so a caller who raises
+        the limit has to do so only once.  Nothing is allocated.
         """
         held, outlooks = self._held_by_question(), self._outlooks
 
@@ -146,8 +156,8 @@ class Budget:
         Raises
         ------
         TravMemoryError
-            If fewer are left; nothing is taken then.  The limit that it names is enough for `beside` as well,
-            bytes that will be asked for next.
+            If fewer bytes are left; nothing is taken then.  The limit that the message names also suffices
+            for `beside`, the bytes that will be asked for next.
         """
         if not self.try_allocate(n_bytes, what):
             self._free_spare()
@@ -155,12 +165,12 @@ class Budget:
                 raise self.refusal(n_bytes, what, beside)
 
     def require(self, n_bytes: int, what: str) -> None:
-        """Raise what `allocate` would; nothing is taken."""
+        """Raise the error that `allocate` would raise, without taking anything."""
         if n_bytes > self.free:
             raise self.refusal(n_bytes, what)
 
     def try_allocate(self, n_bytes: int, what: str) -> bool:
-        """Take `n_bytes` for `what` if they are left; whether they were."""
+        """Take `n_bytes` for `what` if they are left; return whether they were."""
         n_bytes = int(n_bytes)
         with self._changed:
             if not self._take(n_bytes, what):
@@ -172,7 +182,7 @@ class Budget:
             return True
 
     def release(self, n_bytes: int, what: str) -> None:
-        """Give back `n_bytes` that `what` took."""
+        """Release `n_bytes` that were taken for `what`."""
         n_bytes = int(n_bytes)
         with self._changed:
             self._give(n_bytes, what)
@@ -182,14 +192,14 @@ class Budget:
                 self._lasting -= n_bytes
 
     def allocate_for(self, owner: object, n_bytes: int, what: str) -> None:
-        """Take `n_bytes` for `what` as long as `owner` lives, which a shortage may end."""
+        """Take `n_bytes` for `what` for the lifetime of `owner`, which a shortage may end."""
         self.allocate(n_bytes, what)
         self.keep_for(owner, n_bytes, what, spare=True)
 
     def keep_for(self, owner: object, n_bytes: int, what: str, spare: bool = False) -> None:
-        """Let `n_bytes` that this question took for `what` outlast it, as long as `owner` lives.
+        """Keep `n_bytes` that this question took for `what` beyond its end, for the lifetime of `owner`.
 
-        If they are `spare`, what is registered with `on_shortage` can free them.
+        If they are `spare`, the method registered with `on_shortage` can free them.
         """
         spare_bytes, claim = n_bytes if spare else 0, self._claim
         with self._changed:
@@ -202,9 +212,9 @@ class Budget:
 
     @contextmanager
     def hold(self, n_bytes: int, what: str, beside: Beside = 0) -> Iterator[None]:
-        """Take `n_bytes` for the time of a block, in which up to `beside` more will be asked for.
+        """Hold `n_bytes` for the duration of a block, which will ask for up to `beside` more.
 
-        A refusal, of these or of anything in the block, names a limit that is enough for both.
+        A refusal, of these bytes or of any in the block, names a limit that suffices for both.
         """
         with self.outlook(lambda: int(n_bytes) + (beside if isinstance(beside, int) else beside())):
             self.allocate(n_bytes, what)
@@ -213,7 +223,7 @@ class Budget:
 
     @contextmanager
     def _given_back(self, n_bytes: int, what: str) -> Iterator[None]:
-        passing = int(n_bytes) if self._claim is None else 0  # a question may wait for these too
+        passing = int(n_bytes) if self._claim is None else 0  # a question may also wait for these
         with self._changed:
             self._lasting -= passing
         try:
@@ -224,14 +234,14 @@ class Budget:
                 self.release(n_bytes, what)
 
     def refusal(self, n_bytes: int, what: str, beside: int = 0) -> TravMemoryError:
-        """Return the error for `what`: what it needs, what holds the rest, and a sufficient limit."""
+        """Return the error for `what`, with the need, the holders of the rest and a sufficient limit."""
         whole = self._foreseen()
         with self._changed:
             needed, base, free, claim = int(n_bytes) + int(beside), self._used, self.free, self._claim
             crowded = False
             if claim is None:
                 whole -= base
-            else:  # what others hold for a while does not count
+            else:  # bytes that other questions hold for a while do not count
                 needed += claim.held + claim.kept
                 base = self._lasting - self._spare
                 crowded = self._used - self._lasting > claim.held or self._promised_to_others() > 0
@@ -251,12 +261,12 @@ class Budget:
 
     @property
     def _claim(self) -> _Claim | None:
-        """Of the question that this thread asks."""
+        """Account of the question that this thread runs; None outside a question."""
         return getattr(self._own, "claim", None)
 
     @property
     def _outlooks(self) -> list[Callable[[], int]]:
-        """Counters of the bytes that this thread will hold in all, one for each `outlook` that it is in."""
+        """Functions that count all bytes this thread will hold, one for each open `outlook`."""
         if not hasattr(self._own, "outlooks"):
             self._own.outlooks = []
         return self._own.outlooks
@@ -266,7 +276,7 @@ class Budget:
         return self._used if claim is None else claim.held + claim.kept
 
     def _foreseen(self) -> int:
-        """Return the most that this thread has announced to hold."""
+        """Return the most bytes that this thread has announced with `outlook`."""
         outlooks, self._own.outlooks = self._outlooks, []
         try:
             return max((total() for total in outlooks), default=0)
@@ -306,7 +316,7 @@ class Budget:
 
     @contextmanager
     def _admitted(self, claim: _Claim) -> Iterator[None]:
-        """For the time of a question: after all that asked before, and once its grant is free."""
+        """Run a block as a question, once all earlier ones have started and its reserved bytes are free."""
         with self._changed:
             self._waiting.append(claim)
             try:
@@ -334,7 +344,7 @@ class Budget:
         return fits() or (not self._claims and self._used == self._lasting)
 
     def __getstate__(self) -> tuple[int, dict[str, int]]:
-        """The limit and what lasts: questions and what they wait for belong to this process."""
+        """Return the limit and the bytes held; the running and waiting questions belong to this process."""
         return self.limit, self.held()
 
     def __setstate__(self, state: tuple[int, dict[str, int]]) -> None:

@@ -1,9 +1,10 @@
-"""One look at every edge of a saved graph: what its answers rest on, beside what its files' sizes tell.
+"""Check of every edge of a saved graph, for properties that correct answers require.
 
-Rows ascend, and an undirected graph has each edge both ways, with one weight.  To compare the rows with
-their transpose would take as long as a build.  Instead the edges with u < v add a hash of (u, v, weight) to a
-sum modulo 2^64, and those with u > v subtract that of (v, u, weight).  Of a symmetric graph nothing is left;
-of another, whose author does not know the random key of the hash, nothing is left by a chance of about 2^-64.
+Every row must be in ascending order, and an undirected graph must have each edge both ways, with one weight.
+A comparison of the rows with their transpose would take as long as a build.  Instead, edges with u < v add a
+hash of (u, v, weight) to a sum modulo 2^64, and edges with u > v subtract the hash of (v, u, weight).  For a
+symmetric graph the sum is 0.  For any other graph, whose author does not know the random key of the hash, it
+is 0 with a probability of about 2^-64.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 
-ROWS = 1 << 12  # the fewest that a thread looks at
+ROWS = 1 << 12  # smallest number of rows for one thread
 
 
 class Findings(NamedTuple):
-    """Facts that were seen in the edges.
+    """Properties found in the edges.
 
     Attributes
     ----------
     ascending : bool
         Whether every row is in ascending order.
     n_loops : int
-        Edges that lead from a vertex to itself.
+        Number of self-loops.
     symmetric : bool
-        Whether each edge is there both ways, with one weight.
+        Whether each edge is present both ways, with one weight.
     """
 
     ascending: bool
@@ -38,7 +39,7 @@ class Findings(NamedTuple):
 
 
 def look_through(edges: Adjacency) -> Findings:
-    """Read all edges once, whose columns are known to be vertices."""
+    """Read all edges once and return the properties found; the columns must be valid vertices."""
     weights = edges.weights
     bits = None if weights is None else weights.view(f"u{weights.dtype.itemsize}")
     key = np.uint64(secrets.randbits(64))
@@ -59,7 +60,7 @@ def _mixed(x):
 
 @kernel
 def _look_through(row_offsets, column_indices, weights, key, begin, end):
-    """Descents within the rows `begin` to `end` - 1, loops, and the sum of hashes."""
+    """Return the descents within the rows `begin` to `end` - 1, the self-loops, and the sum of hashes."""
     descents, loops, left = 0, 0, np.uint64(0)
     for u in range(begin, end):
         before = np.int64(-1)

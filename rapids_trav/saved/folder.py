@@ -1,8 +1,8 @@
-"""Read back the folder of a saved graph; `write.py` documents what is in it.
+"""Reader of the folder of a saved graph; `write.py` documents its files.
 
-Arrays are mapped, not read, and no kernel looks at the bounds of its arrays: so what is in the files is
-checked when they are opened, whatever their checksums say: always what memory is addressed by and, with
-`verify`, all that answers rest on.
+Arrays are mapped, not read, and kernels do not check array bounds.  Therefore the contents are checked when
+the files are opened, whatever their checksums say.  Values that address memory are always checked; with
+`verify`, so is everything else that correct answers require.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from rapids_trav.storage.mapped_arrays import open_array
 from rapids_trav.utilities.atomic_files import file_checksum, open_plain, plain_size
 from rapids_trav.utilities.locations import location
 
-CHEAP = 1 << 30  # bytes up to which everything is verified: less than a second
+CHEAP = 1 << 30  # bytes up to which everything is verified by default, which takes less than a second
 LARGE = ("column_indices.npy", "weights.npy")  # files that may be larger than memory
-BLOCK = 1 << 22  # entries that are looked at at once
+BLOCK = 1 << 22  # entries checked at once
 LONGEST_HEAD = 1 << 24  # bytes
 
 
 @dataclass(frozen=True)
 class GraphFolder:
-    """A saved graph, found whole.
+    """A saved graph whose files have been checked against its head.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class GraphFolder:
     head : Head
         Content of `graph.json`.
     verify : bool
-        Whether to look at all that the answers rest on.
+        Whether to check everything that correct answers require.
     """
 
     path: Path
@@ -49,7 +49,7 @@ class GraphFolder:
         return file in self.head.files
 
     def array(self, name: str, *types: str) -> np.ndarray:
-        """Map one of the arrays, and check that it has one of these types."""
+        """Map an array, and check that it has one of the given types."""
         path = self.path / f"{name}.npy"
         try:
             array = open_array(path)
@@ -63,7 +63,7 @@ class GraphFolder:
         return array
 
     def vertices(self, name: str) -> np.ndarray:
-        """Map an array of internal ids, and check that each is one of the graph's."""
+        """Map an array of internal ids, and check that each is a vertex of the graph."""
         n = self.head.n_vertices
         array = self.array(name, vertex_dtype(n).str)
         if not _below(array, n):
@@ -74,9 +74,10 @@ class GraphFolder:
     def edges(self) -> Adjacency:
         """Map the adjacency, and check that no kernel can read out of bounds.
 
-        Every edge leads to a vertex and no weight is NaN: to see that takes a twentieth of a second for each
-        GB that is in memory.  With `verify`, which takes as long as the checksums, rows ascend, an undirected
-        graph has each edge both ways, and edges are as many as the head says.
+        Every edge must lead to a vertex, and no weight may be NaN.  This check takes a twentieth of a second
+        for each GB that is in memory.  With `verify`, which takes as long as the checksums, rows must also be
+        in ascending order, an undirected graph must have each edge both ways, and the number of edges must be
+        that in the head.
         """
         head = self.head
         offsets, columns = self.array("row_offsets", *OFFSETS), self.vertices("column_indices")
@@ -101,7 +102,7 @@ class GraphFolder:
 
     def _verify(self, edges: Adjacency) -> None:
         from rapids_trav.saved.check import (
-            look_through,  # brings Numba, which opening without `verify` does not need
+            look_through,  # imports Numba, which opening without `verify` does not need
         )
 
         head, found = self.head, look_through(edges)
@@ -117,7 +118,7 @@ class GraphFolder:
             raise damaged(self.path / HEAD, f"tells {head.n_edges:,} edges, and there are {n_edges:,}")
 
     def table(self, name: str, columns: list[str], n_rows: int | None = None) -> pa.Table:
-        """Read one of the tables, and check its columns and, if given, its number of rows."""
+        """Read a table, and check its columns and, if `n_rows` is given, its number of rows."""
         import pyarrow.parquet
 
         path = self.path / f"{name}.parquet"
@@ -132,7 +133,7 @@ class GraphFolder:
                 return parquet.read()
         except MemoryError:
             raise
-        except Exception as error:  # whatever a reader makes of bytes that are not its own
+        except Exception as error:  # on invalid bytes, a Parquet reader may raise any exception
             raise damaged(path, f"cannot be read ({first_line(error)})") from error
 
 
@@ -143,9 +144,9 @@ def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
     ----------
     folder : path
     verify : bool, optional
-        Read every file for its checksum, and every edge for what answers rest on; by default if together they
-        have up to 1 GiB.  Otherwise the edges and their weights are left out, which `edges` then looks
-        through.  Sizes are always compared.
+        Compare the checksum of every file, and check every edge; the default is to do so if the files have up
+        to 1 GiB in all.  Otherwise the files of edges and weights are left out here, and `edges` checks only
+        their values.  Sizes are always compared.
 
     Raises
     ------
@@ -190,18 +191,18 @@ def _read_head(path: Path) -> Head:
 
 
 def _ascend(offsets: np.ndarray) -> bool:
-    """Compared rather than subtracted: a difference may overflow."""
+    """Return whether offsets never descend; they are compared, since differences might overflow."""
     blocks = (offsets[i : i + BLOCK + 1] for i in range(0, len(offsets) - 1, BLOCK))
     return all(bool((block[1:] >= block[:-1]).all()) for block in blocks)
 
 
 def _below(array: np.ndarray, n: int) -> bool:
-    """Return whether all are from 0 to n - 1; as unsigned integers, negative ones are large."""
+    """Return whether all values are from 0 to n - 1; as unsigned integers, negative values are large."""
     unsigned = array.view(f"u{array.dtype.itemsize}")
     return all(int(unsigned[i : i + BLOCK].max()) < n for i in range(0, len(array), BLOCK))
 
 
 def _has_nan(weights: np.ndarray) -> bool:
-    """A largest number is NaN if any number is."""
+    """Return whether any weight is NaN; the maximum of a block is NaN if any of its values is."""
     blocks = range(0, len(weights), BLOCK) if weights.dtype.kind == "f" else ()
     return any(bool(np.isnan(weights[i : i + BLOCK].max())) for i in blocks)

@@ -1,4 +1,4 @@
-"""Write graphs into folders and read them back; `saved.write` documents what is in a folder."""
+"""Saving graphs to folders and opening them; `saved.write` documents the files of a folder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def save(graph: GraphParts, folder: object) -> None:
 
 
 def name_in_head(column: Hashable) -> str | int:
-    """Return a column's name as JSON can hold it: a label that is not text or an integer becomes text."""
+    """Return the name of a column for JSON; a label that is neither text nor an integer becomes text."""
     name = column if isinstance(column, (str, int)) else str(column)
     if not is_name(name):
         raise TravError(

@@ -1,8 +1,8 @@
-"""The head of a saved graph, `graph.json`, read into checked types.
+"""Parser of the head of a saved graph, `graph.json`, into checked types.
 
-Its checksum tells damage, not malice: anyone who edits the file can compute it again.  So every field is
-checked for its type and range before it is used, and files have the names that `write.py` gives them, never a
-path.
+The checksum of the head detects damage, not malice, since anyone who edits the file can compute it again.
+Therefore the type and range of every field are checked before it is used, and files have the names that
+`write.py` gives them, never a path from the head.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rapids_trav.errors import TravError, listed, written
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.saved.write import FORMAT, VERSION, head_bytes
 
-MOST = 1 << 62  # vertices, edges or bytes that any file could hold
+MOST = 1 << 62  # upper bound of the vertices, edges or bytes that any file could hold
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = tuple(np.dtype(kind).name for kind in (np.float16, np.float32, np.float64, np.longdouble))
 OFFSETS, WEIGHTS = ("<i4", "<i8"), ("<i4", "<i8", "<f4", "<f8")
@@ -32,7 +32,10 @@ Name = str | int
 
 @dataclass(frozen=True)
 class SavedFile:
-    """A file beside the head; `dtype` is that of an array, None where it is not told."""
+    """Entry of the head for one of the other files.
+
+    `dtype` is the type of an array; None for tables, and if the head does not have it.
+    """
 
     n_bytes: int
     crc32: str
@@ -41,7 +44,7 @@ class SavedFile:
 
 @dataclass(frozen=True)
 class RangeEntry:
-    """Ids that are the consecutive integers from `first` on, held as `integers` and given back as `dtype`."""
+    """Ids that are consecutive integers from `first` on, stored as `integers` and returned as `dtype`."""
 
     first: int
     dtype: np.dtype
@@ -50,7 +53,7 @@ class RangeEntry:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """Ids in `ids.parquet`: the dtype of each column and, of categorical ones, whether they are ordered."""
+    """Ids in `ids.parquet`: the dtype of each column, and whether each categorical column is ordered."""
 
     dtypes: tuple[str, ...]
     ordered: Mapping[int, bool]
@@ -71,7 +74,7 @@ class Head:
 
 
 class _WrongError(ValueError):
-    """A field that is not what it should be; the message is the predicate of a sentence."""
+    """A wrong field; the message is a predicate, to which the path of the file is the subject."""
 
 
 def damaged(path: Path, why: str) -> TravError:
@@ -80,17 +83,17 @@ def damaged(path: Path, why: str) -> TravError:
 
 
 def parse_head(path: Path, content: bytes) -> Head:
-    """Return the head in the content of `path`.
+    """Return the head that is the content of the file `path`.
 
     Raises
     ------
     TravError
-        If the content is not what `write.head_bytes` writes, or a field is not what it should be.
+        If `write.head_bytes` would not write this content, or a field has a wrong value.
     """
     try:
         head = json.loads(content)
         saved = isinstance(head, dict) and head.get("format") == FORMAT and head.pop("crc32", None)
-        whole = saved and head_bytes(head) == content  # repeated keys are not: they would be written once
+        whole = saved and head_bytes(head) == content  # differs if a key is repeated
     except (ValueError, RecursionError):
         whole = False
     if not whole:
@@ -167,21 +170,21 @@ def _range(entry: Mapping[str, Any], n: int, width: int) -> RangeEntry:
 
 
 def _holds(dtype: np.dtype, first: int, n: int) -> bool:
-    """Return whether a type holds the n integers from `first` on exactly."""
+    """Return whether a dtype can represent the n integers from `first` on exactly."""
     last = first + max(n - 1, 0)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return bool(limits.min <= first and last <= limits.max)
     if not -(2**63) <= first <= last < 2**63:
         return False
-    exact = 2 ** (int(np.finfo(dtype).nmant) + 1)  # up to which every integer is
+    exact = 2 ** (int(np.finfo(dtype).nmant) + 1)  # all integers up to this are exact
     with np.errstate(over="ignore"):
         kept = np.isfinite(dtype.type(first)) and int(dtype.type(first)) == first
     return bool(kept) and (n <= 1 or -exact <= first <= last <= exact)
 
 
 def _files(entries: Any, n: int, ids: RangeEntry | TableEntry, *, weighted: bool) -> dict[str, SavedFile]:
-    """Return the files that such a graph has; names are never taken from the head."""
+    """Return the entries of the files that such a graph must have; names are never taken from the head."""
     vertex = (vertex_dtype(n).newbyteorder("<").str,)
     types: dict[str, tuple[str, ...]] = {"row_offsets.npy": OFFSETS, "column_indices.npy": vertex}
     if weighted:
@@ -229,7 +232,7 @@ def _flag(what: str, value: object) -> bool:
 
 
 def is_name(value: object) -> bool:
-    """Return whether it can name a column: text must not contain lone surrogates."""
+    """Return whether a value can name a column: an integer, or text without lone surrogates."""
     return isinstance(value, int) or (isinstance(value, str) and not SURROGATE.search(value))
 
 

@@ -1,7 +1,8 @@
-"""Vertex ids in a saved graph: as they are given back, in ascending order; their map is made of them again.
+"""Vertex ids of a saved graph, stored in ascending order and in the types of the answers.
 
-Consecutive integers are two numbers.  Categoricals are saved as their codes, with the categories apart, since
-Parquet keeps neither unused ones nor their order.
+Opening a graph builds the id map again from the stored ids.  Consecutive integers are stored as two numbers.
+Categoricals are saved as codes, with the categories in a separate file, since Parquet keeps neither unused
+categories nor their order.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from rapids_trav.ids.renumber import renumber
 from rapids_trav.saved.folder import GraphFolder
 from rapids_trav.saved.head import RangeEntry, TableEntry, damaged
 
-ARROW = "[pyarrow]"  # ends the names of Arrow's dtypes in pandas
+ARROW = "[pyarrow]"  # suffix of the names of Arrow dtypes in pandas
 
 
 def describe(ids: IdMap, library: Library) -> tuple[dict[str, Any], dict[str, pa.Table], dict[str, Any]]:
-    """Describe the ids: an entry of `graph.json`, tables, and arrays."""
+    """Return the stored form of the ids: an entry of `graph.json`, tables, and arrays."""
     arrays = {} if ids.order is None else {"order": ids.order}
     base = ids.ascending
     if isinstance(base, RangeIds) and isinstance(base.dtype, np.dtype):
@@ -81,7 +82,7 @@ def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: 
             raise ValueError("they are not as many as the vertices, distinct, ascending and of their types")
     except MemoryError:
         raise
-    except Exception as error:  # of a table that somebody else made, pandas may say anything
+    except Exception as error:  # for a manipulated table, pandas may raise any exception
         raise damaged(
             folder.path / "ids.parquet", f"does not hold the ids of the graph ({first_line(error)})"
         ) from error
@@ -89,7 +90,7 @@ def _map_of_table(folder: GraphFolder, entry: TableEntry, library: Library, xp: 
 
 
 def columns_of(table: pa.Table, categories: dict[int, pa.Table], entry: TableEntry) -> list[pd.Series]:
-    """Return the ids of a table as columns of their types."""
+    """Return the ids of a table as columns in their original types."""
     columns = []
     for i, dtype in enumerate(entry.dtypes):
         if i in categories:
@@ -99,10 +100,11 @@ def columns_of(table: pa.Table, categories: dict[int, pa.Table], entry: TableEnt
         elif dtype.endswith(ARROW):
             column = _arrow_column(table, f"vertex_{i}", dtype)
         else:
-            # Without the metadata, in which pandas refuses the parameters of other columns' types.
+            # Convert single columns: the pandas metadata of the table may hold parameters of other columns'
+            # types that pandas refuses.
             column = table.column(f"vertex_{i}").to_pandas().reset_index(drop=True)
             if _dtype_name(column.dtype) != dtype:
-                # Python objects, say, which Parquet gives back as its own types.
+                # Parquet returns some types, such as Python objects, as types of its own.
                 column = column.astype(pd.StringDtype("pyarrow") if dtype == "string" else dtype)
         columns.append(column)
     return columns
@@ -114,26 +116,26 @@ def _categories(table: pa.Table) -> pd.Series:
     if dtype.endswith(ARROW):
         return _arrow_column(table, "category", dtype)
     column = table.to_pandas()["category"]
-    if column.dtype.kind in "mM":  # in seconds, say, which Parquet does not keep
+    if column.dtype.kind in "mM":  # Parquet does not keep every time unit, for example seconds
         column = column.dt.as_unit(np.datetime_data(np.dtype(dtype))[0])
     return column
 
 
 def _arrow_column(table: pa.Table, name: str, dtype: str) -> pd.Series:
-    """Return a column in the Arrow type of the file, since pandas cannot parse all of their names."""
+    """Return a column in the Arrow type of the file, since pandas cannot parse all names of Arrow types."""
     column = pd.Series(pd.arrays.ArrowExtensionArray(table.column(name)))
-    # Parquet gives a few types back as others; those have names that pandas reads.
+    # Parquet returns a few types as others; pandas can parse the names of those.
     return column if str(column.dtype) == dtype else column.astype(dtype)
 
 
 def _dtype_name(dtype: Dtype) -> str:
-    """Return the name of a dtype in `graph.json`; plain "string" is the type backed by Arrow."""
+    """Return the name of a dtype in `graph.json`; "string" alone stands for strings backed by Arrow."""
     python = isinstance(dtype, pd.StringDtype) and dtype.storage == "python" and dtype.na_value is pd.NA
     return "string[python]" if python else str(dtype)
 
 
 def _permutation(folder: GraphFolder, xp: ModuleType) -> Array:
-    """Return the order of the vertices after a check that it is a permutation."""
+    """Return the order of the vertices, after checking that it is a permutation."""
     n, order = folder.head.n_vertices, xp.asarray(folder.vertices("order"))
     seen = xp.zeros(len(order), dtype=bool)
     if len(order) == n:

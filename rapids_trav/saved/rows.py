@@ -1,7 +1,7 @@
-"""The edges of a graph that was opened from a folder: what its adjacency tells of them.
+"""Reader of the edges of a graph that was opened from a folder, from its adjacency.
 
-Columns beside the two ends and the weight are not saved, nor is the order of the rows.  An undirected edge
-leads from its smaller end to the larger.
+Neither the columns other than ends and weight nor the order of the rows are saved.  An undirected edge leads
+from its smaller end to its larger end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rapids_trav.storage.filters import refuse_filter
 
 
 class SavedEdges:
-    """Remains of an `EdgeSource`: there are no frames to read again, and nothing to filter by."""
+    """Substitute for the `EdgeSource` of a saved graph, without frames to read again or to filter."""
 
     def __init__(self, library: Library, columns: Sequence[Hashable]) -> None:
         self.library = library
@@ -32,14 +32,15 @@ class SavedEdges:
 
 
 class SavedRows:
-    """Counterpart of `EdgeRows` for the edges of a saved graph; `resolve` lets no filter through to it.
+    """Counterpart of `EdgeRows` for the edges of a saved graph; `resolve` refuses all filters.
 
     Parameters
     ----------
     adjacency : Adjacency
-        By source, of NumPy arrays, with weights if there are any; of undirected edges with each both ways.
+        The adjacency by source, in NumPy arrays, with the weights if the graph has any; undirected edges are
+        in it both ways.
     src, dst : list of str
-        Columns of the ends, as they were called.
+        Names that the columns of the ends had.
     weight : Weight or None
     """
 
@@ -66,7 +67,7 @@ class SavedRows:
         refuse_filter(where)
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
-        """Both ends of the edges, block by block, in internal ids."""
+        """Yield both ends of the edges, block by block, in internal ids."""
         for edges, kept in self._blocks():
             yield edges.src[kept], edges.dst[kept]
 
@@ -102,9 +103,9 @@ class SavedRows:
         return None if self._ids.order is None else move(self._ids.order, np)
 
     def _blocks(self) -> Iterator[tuple[EdgeList, Array | slice]]:
-        """Blocks of edges, and which of them count: of an undirected edge one direction.
+        """Yield blocks of edges, and a mask of those that count: one direction of an undirected edge.
 
-        Without edges one block all the same: the types of its arrays count.
+        Without edges there is one empty block, which gives callers the types of its arrays.
         """
         if self._adjacency.n_edges == 0:
             none = self.xp.asarray(self._adjacency.column_indices)
@@ -114,14 +115,14 @@ class SavedRows:
             yield edges, kept
 
     def _batches(self, rows: np.ndarray, block: int) -> Iterator[np.ndarray]:
-        """Yield runs of rows whose edges are about a block."""
+        """Return an iterator over runs of rows that have about `block` edges each."""
         offsets = self._adjacency.row_offsets
         total = np.cumsum(offsets[rows + 1] - offsets[rows])
         cuts = np.searchsorted(total, np.arange(block, total[-1] if len(total) else 0, block))
         return (part for part in np.split(rows, np.unique(cuts)) if len(part))
 
     def _among(self, rows: np.ndarray, chosen: Array) -> np.ndarray:
-        """Positions of the edges that lead from these rows to chosen vertices."""
+        """Return the positions of the edges that lead from these rows to chosen vertices."""
         offsets = self._adjacency.row_offsets
         begins = offsets[rows]
         lengths = offsets[rows + 1] - begins

@@ -1,16 +1,17 @@
-"""A graph as a folder of files: `Graph.save` and `Graph.open`.
+"""Writer of the folder of a saved graph, for `Graph.save` and `Graph.open`.
 
-- `graph.json`: format version, counts, names of the columns, what the ids are, the size and CRC-32 of each
+- `graph.json`: format version, counts, names of the columns, kind of the ids, the size and CRC-32 of each
   other file, and the dtype of each array.
 - `row_offsets.npy`, `column_indices.npy`: the adjacency, of an undirected graph with each edge both ways.
 - `weights.npy`, if the graph has weights: one for each of the column indices.
 - `ids.parquet`: the vertex ids in ascending order, unless they are consecutive integers, which
-  `graph.json` tells; `categories_<i>.parquet`: the categories of their column `i`, if it is categorical.
+  `graph.json` describes; `categories_<i>.parquet`: the categories of column `i` of the ids, if it is
+  categorical.
 - `order.npy`, if the vertices are numbered by degree or locality: the place of each in `ids.parquet`.
 
-The folder is written under another name beside its own, `.<name>.<letters>.partial`, and renamed at the end,
-so it is there whole or not at all.  If the process is killed that one stays; the next saving to the same
-place removes it.  `folder.py` reads it back.
+The folder is written under a temporary name in the same place, `.<name>.<letters>.partial`, and renamed at
+the end, so it is complete or does not exist.  If the process is killed, the partial folder stays; the next
+save to the same place removes it.  `folder.py` reads the folder back.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ def write_graph(
     arrays: Mapping[str, Any],
     tables: Mapping[str, pa.Table],
 ) -> None:
-    """Write a folder of arrays (.npy) and tables (.parquet), all of it or nothing.
+    """Write a folder of arrays (.npy) and tables (.parquet), completely or not at all.
 
     Raises
     ------
     TravError
-        If the folder is there already or cannot be written, for example for lack of room.
+        If the folder exists already and is not empty, or cannot be written, for example for lack of room.
     """
     target = free_target(folder)
     n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())
@@ -84,13 +85,13 @@ def write_graph(
 
 
 def free_target(folder: Any) -> Path:
-    """Return the folder to be made, which a link leads to if it is named by one."""
+    """Return the path of the folder to be made, with links resolved; refuse one that is in use."""
     try:
         target = location("folder", folder).resolve()
         there = target.exists()
         if there and (not target.is_dir() or any(target.iterdir())):
             raise TravError(f"{folder} exists already: remove it first, or name another folder.")
-    except (OSError, RuntimeError) as error:  # a link to itself is one or the other
+    except (OSError, RuntimeError) as error:  # a link to itself raises one or the other
         raise TravError(f"{folder} cannot be made: {getattr(error, 'strerror', None) or error}.") from error
     if there and target.is_mount():
         raise TravError(
@@ -115,7 +116,7 @@ def _umask() -> int:
 
 
 def _write_array(path: Path, array: Any) -> dict[str, Any]:
-    """Write a .npy file from an array in files, memory or a GPU; return its size and checksum."""
+    """Write a .npy file from an array in a file, in memory or on a GPU; return its entry for the head."""
     header = io.BytesIO()
     form = {"descr": array.dtype.str, "fortran_order": False, "shape": (len(array),)}
     np.lib.format.write_array_header_1_0(header, form)

@@ -1,4 +1,4 @@
-"""The adjacencies of one set of edges, built when first asked for, and how a search reads them."""
+"""The adjacencies of one set of edges, built on first use, and views of them for searches."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ NAMES = ("forward", "backward", "symmetric")
 class AdjacencySet:
     """The adjacencies of one set of edges.
 
-    Undirected edges need one structure, which reads the same both ways.  Directed ones are built by source
-    (CSR); by destination (CSC) and symmetrised are made from it when a search asks for them.  Weights are
-    read, by `weighted`, when a run first asks for them.  With `forward` that structure is there already.
+    Undirected edges need a single, symmetric adjacency.  Directed edges are stored by source (CSR); the
+    adjacency by destination (CSC) and the symmetrised one are made from it when a search needs them.  Weights
+    are read with `weighted` when a run first needs them.  An existing adjacency by source can be passed as
+    `forward` and is then not built.
     """
 
-    limited = False  # whether a budget counts what is taken
+    limited = False  # whether a budget counts the memory taken
 
     def __init__(
         self,
@@ -41,7 +42,7 @@ class AdjacencySet:
         self._weighted = weighted
         self._weights: dict[str, Array] = {}
         self._degrees: dict[tuple[str, bool], Array] = {}
-        self._coo: dict[int, EdgeList] = {}  # by the identity of the adjacency that each spells out
+        self._coo: dict[int, EdgeList] = {}  # edge lists, by the identity of their adjacency
         if forward is None:
             forward = engine.build_adjacency(chunks, n_vertices, symmetric=not directed)
         else:
@@ -60,33 +61,33 @@ class AdjacencySet:
         return self._rebuilt(symmetric=True) if self.directed else self.forward
 
     def adjacency(self, name: str) -> Adjacency:
-        """Return the adjacency of that name, as a search reads it."""
+        """Return the adjacency called `name` in the form that searches read."""
         return getattr(self, name)
 
     def searching(self, direction: str, asked: Searches) -> AbstractContextManager[None]:
-        """Room for searches, until their answer stands, where a budget counts it."""
+        """Hold memory for searches until their answer is complete, if there is a budget."""
         return nullcontext()
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        """Return how many independent searches there is room for, up to `most`."""
+        """Return the number of independent searches that there is room for, up to `most`."""
         return most
 
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
-        """Build the edges both ways, or else by destination."""
+        """Build the symmetrised adjacency if `symmetric`, else the one by destination."""
         engine = self._engine
-        assert isinstance(engine, Engine)  # a builder beside one has its own way
+        assert isinstance(engine, Engine)  # for builders that are no engines, subclasses override this
         if symmetric:
             return engine.symmetrized(self.forward, self.__dict__.get("backward"))
         return engine.transposed(self.forward)
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
-        """Return the coordinate form of one of the adjacencies, and keep it."""
+        """Return one of the adjacencies in coordinate form; the result is cached."""
         if id(adjacency) not in self._coo:
             self._coo[id(adjacency)] = self._engine.expand_rows(adjacency)
         return self._coo[id(adjacency)]
 
     def weights(self, name: str) -> Array:
-        """Return the weights of the adjacency called `name`, one for each column, and keep them."""
+        """Return the weights of the adjacency called `name`, one for each column; the result is cached."""
         if name not in self._weights:
             how = {
                 "forward": {"symmetric": not self.directed},
@@ -102,24 +103,24 @@ class AdjacencySet:
 
     @cached_property
     def weight_range(self) -> tuple[float, float] | None:
-        """Smallest and largest of the weights, once a run has asked for them; None without edges."""
+        """Smallest and largest weight, available once a run has read the weights; None without edges."""
         built = next(iter(self._weights.values()))
         return (built.min().item(), built.max().item()) if len(built) else None
 
     def into_and_out(self, direction: str) -> tuple[str, str]:
-        """Names of the adjacencies that tell which vertices a vertex gathers from, and to which it leads."""
+        """Return the names of the adjacencies by which a vertex gathers, and by which its edges lead on."""
         if not self.directed:
             return "forward", "forward"
         names = {"out": ("backward", "forward"), "in": ("forward", "backward")}
         return names.get(direction, ("symmetric", "symmetric"))
 
     def degrees(self, direction: str) -> Array:
-        """Return the edges that lead on from each vertex, int64 (n,)."""
+        """Return the number of edges that lead on from each vertex in this direction, int64 (n,)."""
         xp = self._engine.xp
         return xp.diff(self.adjacency(self.into_and_out(direction)[1]).row_offsets).astype(xp.int64)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
-        """Return what a vertex program needs, reading the edges in this direction."""
+        """Return the arrays that a vertex program needs to read the edges in this direction."""
         into, out = self.into_and_out(direction)
         weights = self.weights(into) if weighted else None
         out_weights = self.weights(out) if weighted and pushed else None
@@ -135,7 +136,7 @@ class AdjacencySet:
         return GatherView(view.into, view.out, weights, self._degrees[key], out_weights=out_weights)
 
     def link_view(self) -> LinkView:
-        """Return the edges to find components by: as much as has been built of them."""
+        """Return the edges in a form for finding components, from the adjacencies built so far."""
         built = self.__dict__
         if not self.directed:
             return LinkView(self.forward, self.forward)
@@ -144,7 +145,7 @@ class AdjacencySet:
         return LinkView(self.forward, built.get("backward"))
 
     def held(self) -> Iterator[tuple[str, Array]]:
-        """Name and array of each part of each structure that exists; parts of one have the same name."""
+        """Yield name and array of each part of each existing structure; parts of one share its name."""
         for name in NAMES if self.directed else NAMES[:1]:
             if (adjacency := self.__dict__.get(name)) is not None:
                 label = {"forward": "CSR", "backward": "CSC"}.get(name, "CSR, symmetrised")
@@ -153,7 +154,7 @@ class AdjacencySet:
                 if name in self._weights:
                     yield f"weights of {label}", self._weights[name]
                 if (edges := self._coo.get(id(adjacency))) is not None:
-                    # An engine may let the list share the adjacency's columns.
+                    # In some engines the edge list shares the columns of the adjacency.
                     own = (edges.src,) if edges.dst is adjacency.column_indices else (edges.src, edges.dst)
                     yield from ((f"COO of {label}", part) for part in own)
         yield from (("degrees", degree) for degree in self._degrees.values())
@@ -161,7 +162,7 @@ class AdjacencySet:
 
 @dataclass(frozen=True)
 class MemoryView:
-    """`AdjacencySet` read in one direction; an `engines.interface.View`."""
+    """View of an `AdjacencySet` in one direction; it implements `engines.interface.View`."""
 
     structures: AdjacencySet
     direction: str
@@ -187,18 +188,18 @@ class MemoryView:
         return getattr(self.structures, self.structures.into_and_out(self.direction)[1])
 
     def degrees(self) -> Array:
-        """Return the edges that lead on from each vertex, int64."""
+        """Return the number of edges that lead on from each vertex, int64 (n,)."""
         return self.structures.degrees(self.direction)
 
     @property
     def limited(self) -> bool:
-        """Whether a budget counts what searches take, so that nothing may stay when they have ended."""
+        """Whether a budget counts the memory of searches, so that they must free all of it when they end."""
         return self.structures.limited
 
     def searching(self, asked: Searches) -> AbstractContextManager[None]:
-        """Room for searches in this view, until their answer stands."""
+        """Hold memory for searches in this view until their answer is complete."""
         return self.structures.searching(self.direction, asked)
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        """Return how many independent searches there is room for, up to `most`."""
+        """Return the number of independent searches that there is room for, up to `most`."""
         return self.structures.searches_at_once(most, asked)

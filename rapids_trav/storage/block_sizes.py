@@ -1,4 +1,4 @@
-"""How many edges a block may have within a budget."""
+"""Sizes of blocks of edges within a memory budget."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rapids_trav.csr.blocks import BLOCK
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import READ_BYTES
 
-READ_SHARE = 4  # of what is free a block takes one part: the rest is for other threads
-FEWEST_IN_HAND = 1 << 5  # edges of a block in any case, where a small limit leaves room for no more
-FEWEST_READ = 1 << 12  # edges of a block in any case: fewer take too long
+READ_SHARE = 4  # a block takes a quarter of the free memory at most; the rest is for other threads
+FEWEST_IN_HAND = 1 << 5  # smallest block, in edges, for limits that leave room for no more
+FEWEST_READ = 1 << 12  # smallest block, in edges, of passes in which smaller ones would be too slow
 
 
 def block_within(
     budget: Budget | None, most: int = BLOCK, *, edge_bytes: int = READ_BYTES, beside: int = 0
 ) -> int:
-    """Return the edges of a block that fits a budget beside so many bytes; without one, `most`."""
+    """Return the number of edges of a block that fits a budget with `beside` bytes; `most` without one."""
     if budget is None:
         return most
     return max(min(most, (budget.free - beside) // edge_bytes), FEWEST_READ)
@@ -32,7 +32,7 @@ def reading(
     *,
     fewest: int = FEWEST_IN_HAND,
 ) -> Iterator[int]:
-    """Hold room for a block of edges in hand, of `edge_bytes` each; how many they are."""
+    """Hold memory for a block of edges, of `edge_bytes` each, and yield the number of edges."""
     if budget is None:
         yield most
         return

@@ -1,4 +1,4 @@
-"""From edges to the parts of a `Graph`: ids, adjacency, and the way back to the edges."""
+"""Construction of the parts of a `Graph` from edges: ids, storage, and a reader of the caller's edges."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _build(
         pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
     rows = edge_rows(ids)
     if whole and not placement.keeps_codes:
-        pairs = rows.pairs  # those in memory would take the room of the build
+        pairs = rows.pairs  # read again: the ids in memory would take the room of the build
     with times.phase("adjacency"):
         reader = GraphEdges(directed, pairs, rows.pairs, rows.weighted if weighted else None)
         storage = placement.storage(runner, ids, read.n_edges, reader)
@@ -127,7 +127,7 @@ def _reading(
     extra: list[list[Any]],
     limits: MemoryLimits,
 ) -> tuple[bool, BuildPass]:
-    """Return whether the edges are read once, with all ids in memory, and the reading."""
+    """Return whether the edges are read once, with all ids in memory, and the pass that reads them."""
     columns = [*sides[0], *sides[1]]
     id_bytes = source.id_bytes(columns) if isinstance(source, (FrameEdges, ArrowEdges)) else None
     whole = limits.reads_whole(source.count_rows(), id_bytes)
@@ -143,7 +143,7 @@ def _renumbered(
     whole: bool,
     edge_rows: Callable[[IdMap], EdgeRows],
 ) -> tuple[IdMap, Pairs]:
-    """Renumber the ids; return them and the edges, kept if all are in memory, else read again."""
+    """Renumber the ids; return their map and the edges, from memory if `whole`, else read again."""
     if not whole:
         ids = renumber_distinct(read, width, source.library, xp)
         return ids, edge_rows(ids).pairs
@@ -154,12 +154,12 @@ def _renumbered(
 def _locality_order(
     codes: Pairs | None, again: Pairs, ids: IdMap, read: BuildPass, runner: Engine, limits: MemoryLimits
 ) -> Array:
-    """Return the order that bounded searches on the host find, both ways along the edges.
+    """Return the locality order, which bounded searches over the undirected edges compute on the host.
 
-    The edges are `codes` in memory, if they are there and may stay, or are read `again`.  Their rows lie in
-    the engine's memory or outside it, as those of a graph would.
+    The edges are `codes` if these are in memory and may stay there; otherwise they are read `again`.  Their
+    adjacency is in the engine's memory or outside it, as that of a graph would be.
     """
-    from rapids_trav.ids.locality_order import grown  # brings Numba, which other orders do not need
+    from rapids_trav.ids.locality_order import grown  # imports Numba, which other orders do not need
 
     more_bytes = order_bytes(ids.n)
     placement = place_edges(
@@ -181,5 +181,5 @@ def _locality_order(
 
 
 def _in_order(pairs: Pairs, ids: ReorderedIds) -> Pairs:
-    """Return the same pairs in the numbers that an order gives."""
+    """Return the pairs with their ids replaced by the numbers in the new order."""
     return lambda: ((ids.rank[u], ids.rank[v]) for u, v in pairs())

@@ -1,4 +1,4 @@
-"""Options for building a graph: their one definition, with the checks that need neither edges nor engine."""
+"""Options for building a graph, defined once, with the checks that need neither edges nor engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Order = Literal["degree", "locality", "ids"]
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """Options of `Graph.from_edges`, which documents them."""
+    """Options of `Graph.from_edges`; see there for their meaning."""
 
     src: Ends = None
     dst: Ends = None
@@ -68,19 +68,19 @@ class BuildOptions:
         return tuned(BuildTuning, self.tuning)
 
     def vertex_order(self, usual: Literal["none", "radix"]) -> Order:
-        """Return the order in which vertices are numbered; `usual` is the sort of the engine's default."""
+        """Return the order in which vertices are numbered; `usual` is the engine's default sort."""
         if self.order is not None:
             return self.order
         by_degree = usual != "none" if self.degree_sort is None else self.degree_sort
         return "degree" if by_degree else "ids"
 
     def sort_back_end(self, usual: Literal["none", "radix"]) -> SortBackEnd | None:
-        """Return the sort by degree to use, None for none; `usual` is what the engine does by default."""
+        """Return the sort by degree to use, or None for no sort; `usual` is the engine's default."""
         return (self._tuning.sort or "radix") if self.vertex_order(usual) == "degree" else None
 
 
 def _check_grid(grid: object) -> None:
-    """Refuse what is not a number of rows and a number of columns."""
+    """Refuse anything but a pair of positive integers, the rows and columns."""
     sides = grid if isinstance(grid, (tuple, list)) else ()
     if len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):
         raise TravError(

@@ -1,8 +1,8 @@
-"""The caller's edges, read once more as pairs of internal ids.
+"""Readers of the caller's edges, which read them again as pairs of internal ids.
 
-They may have changed since the graph was built, and no compiled kernel looks at the bounds of its arrays: so
-every id read again must be one of the graph's, and the rows as many; and weights must be what fits the
-graph's.
+The edges may have changed since the graph was built, and compiled kernels do not check array bounds.
+Therefore every id that is read again must be in the graph, the number of rows must be as before, and weights
+must be of a type that converts to the graph's.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
 from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
 from rapids_trav.storage.kept_ends import kept_ends
 
-MOST_PARTS = 64  # frames that are put together: small ones are mostly overhead
+MOST_PARTS = 64  # frames that are collected before they are concatenated: small frames are mostly overhead
 
 
 class Weight(NamedTuple):
-    """The column of the weights, and the dtype in which engines get them."""
+    """The column of the weights, and the dtype in which engines receive them."""
 
     name: Hashable
     dtype: np.dtype
 
 
 class RowSource(Protocol):
-    """Where the rows of a graph come from: an `EdgeSource`, or what a saved graph keeps of one."""
+    """Source of the rows of a graph: an `EdgeSource`, or its remains in a saved graph."""
 
     @property
     def library(self) -> Library:
@@ -48,36 +48,36 @@ class RowSource(Protocol):
 
 
 class RowReader(Protocol):
-    """The edges of a graph, read again in internal ids: `EdgeRows`, or `saved.rows.SavedRows`."""
+    """Reader of the edges of a graph in internal ids: `EdgeRows` or `saved.rows.SavedRows`."""
 
     src: list[Hashable]
     dst: list[Hashable]
     weight: Weight | None
-    weight_advice: str  # how a graph without weights comes by them, as a part of a message
+    weight_advice: str  # part of a message: how to give weights to a graph that has none
 
     @property
     def source(self) -> RowSource:
-        """Where they come from."""
+        """The source of the rows."""
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
         """Return the edges with both ends `chosen`, (n_vertices,)."""
 
     def resolve(self, where: object) -> Where | None:
-        """Return a filter as the graph knows it; refuse one that cannot be applied."""
+        """Return a filter in the graph's own form; refuse one that cannot be applied."""
 
 
 class PairReader(RowReader, Protocol):
-    """The edges of a graph in this process."""
+    """Reader of the edges of a graph in this process."""
 
     def pairs(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array]]:
-        """Both ends of the edges, chunk by chunk, in internal ids."""
+        """Yield both ends of the edges, chunk by chunk, in internal ids."""
 
     def weighted(self, where: Hashable | None = None) -> Iterator[tuple[Array, Array, Array]]:
-        """Both ends of the edges, as `pairs` has them, and their weights."""
+        """Yield both ends of the edges, as `pairs` does, and their weights."""
 
 
 class EdgeRows(Portable):
-    """An `EdgeSource` whose vertices have been renumbered."""
+    """Reader of an `EdgeSource` whose vertices have been renumbered."""
 
     weight_advice = "name their column with graph(weight=...)"
 
@@ -100,7 +100,7 @@ class EdgeRows(Portable):
         self.weight = weight
 
     def resolve(self, where: object) -> Where | None:
-        """Return a filter as the graph knows it: a column's name, a condition or a mask."""
+        """Return a filter in the graph's own form: a column's name, an `Expression` or a `Mask`."""
         if is_mask(where):
             return Mask.of(where, self._n_edges, self._index())
         return resolved(where, self.source.columns)
@@ -113,7 +113,7 @@ class EdgeRows(Portable):
         return frames[0].index if len(frames) == 1 else None
 
     def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
-        """Both ends of the edges, chunk by chunk, in internal ids; of those only whose `where` is true."""
+        """Yield both ends of the edges that `where` keeps, chunk by chunk, in internal ids."""
         for _, u, v, _ in self._read([], where):
             yield u, v
 
@@ -130,13 +130,15 @@ class EdgeRows(Portable):
             yield u, v, weight if flags is None else weight[flags]
 
     def inside(self, chosen: Array, where: Where | None = None, rows_at_once: int | None = None) -> Frame:
-        """Return the caller's edges, with all columns, whose both ends are chosen.
+        """Return the caller's edges, with all columns, that have both ends among the chosen vertices.
 
         Parameters
         ----------
         chosen : boolean array, (n_vertices,)
+        where : Where, optional
+            Return only the edges that this filter keeps.
         rows_at_once : int, optional
-            Most rows that are looked at together, as far as the source can be cut.
+            Largest number of rows to process together, if the source can be sliced.
         """
         found = []
         for frame, u, v, flags in self._read(self.source.row_columns, where, rows_at_once):
@@ -150,7 +152,7 @@ class EdgeRows(Portable):
     def _read(
         self, columns: Sequence[Hashable], where: Where | None, rows_at_once: int | None = None
     ) -> Iterator[tuple[Frame, Array, Array, Array | None]]:
-        """Frames, both ends of the rows that `where` keeps, and flags of those rows (None: all)."""
+        """Yield frames, both ends of the rows that `where` keeps, and flags of those rows (None: all)."""
         encode = self._ids.encoder(many=True)
         rows = 0
         wanted = dict.fromkeys([*columns, *self.src, *self.dst, *columns_of(where)])
@@ -168,7 +170,7 @@ class EdgeRows(Portable):
             raise TravError(EDGES_CHANGED)
 
     def _ends(self, encode: Encoder, frame: Frame, flags: Array | None) -> Sequence[Array]:
-        """Return internal ids of both ends of a frame's rows, or of the flagged ones."""
+        """Return internal ids of both ends of a frame's rows, or of the flagged rows only."""
         library = self.source.library
         sides = [[frame[name] for name in side] for side in (self.src, self.dst)]
         if flags is not None:

@@ -1,9 +1,9 @@
-"""Filters of the edges: what `where` may be, and the flags of the rows that it keeps.
+"""Filters of the edges: the values that `where` accepts, and the flags of the rows that it keeps.
 
-A filter is the name of a boolean column, a condition on columns (`edges.expressions`), or a mask: flags of
-its own, one for each edge by its position.  A graph keeps the edges of the most recent filter, which it knows
-by the name, by the condition's normal form, or by the flags themselves: a mask is copied, eight flags to a
-byte, so that one that is changed in place is another one.
+A filter is the name of a boolean column, a condition on columns (`edges.expressions`), or a mask, which has a
+flag for each edge by position.  A graph caches the edges of its most recent filter.  It identifies a filter
+by the name, the normal form of the condition, or the flags of the mask.  A mask is copied, eight flags to a
+byte, so a mask that the caller changes in place counts as a different one.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from rapids_trav.frames.columns import Array, Frame, Series, Values, move
 from rapids_trav.frames.libraries import library_of
 from rapids_trav.ids.maps import Library
 
-Where = Hashable  # as a graph knows it: the name of a column, an `Expression` or a `Mask`
-Filter = Hashable | np.ndarray | pd.Series | None  # as a caller gives it; CuPy's and cuDF's as well
+Where = Hashable  # a filter in the graph's own form: the name of a column, an `Expression` or a `Mask`
+Filter = Hashable | np.ndarray | pd.Series | None  # a filter from the caller; CuPy and cuDF types as well
 
-ARRAYS = ("__array__", "__cuda_array_interface__")  # one of which every array has
+ARRAYS = ("__array__", "__cuda_array_interface__")  # every array has one of them
 
 
 class Mask:
@@ -38,7 +38,7 @@ class Mask:
     Parameters
     ----------
     flags : bool array
-        On either side of the bus; it is copied.
+        An array on the host or on the GPU; it is copied.
     """
 
     def __init__(self, flags: Array) -> None:
@@ -49,7 +49,7 @@ class Mask:
 
     @classmethod
     def of(cls, given: object, n_edges: int, index: Series | None = None) -> Mask:
-        """Take a mask as a caller gives it; refuse one that does not tell of each edge whether to keep it."""
+        """Make a mask from the caller's flags; refuse them unless they have one for each edge, in order."""
         flags = _flags_given(given)
         if len(flags) != n_edges:
             raise TravError(
@@ -79,7 +79,7 @@ class Mask:
         return hash((self.n_edges, self.n_true))
 
     def __repr__(self) -> str:
-        """Return a text with a digest, which tells masks apart where texts are compared."""
+        """Return a text with a digest of the flags, so that texts of different masks differ."""
         digest = hashlib.blake2b(move(self._bits, np).tobytes(), digest_size=6).hexdigest()
         return f"<mask {digest}: {self.n_true:,} of {self.n_edges:,} edges>"
 
@@ -92,9 +92,9 @@ def is_mask(where: object) -> bool:
 
 
 def resolved(where: object, columns: Sequence[Hashable]) -> Where | None:
-    """Return the name of a column or a condition as it is known; masks are for `Mask.of`.
+    """Return a column name or a condition in the graph's own form; `Mask.of` does the same for masks.
 
-    A text that is the name of a column is that column, whatever else it says.
+    A text that is the name of a column stands for that column, even if it also parses as a condition.
     """
     if where is None or isinstance(where, Expression | Mask):
         return where
@@ -114,7 +114,7 @@ def columns_of(where: Where | None) -> Sequence[Hashable]:
 
 
 def flags_of(frame: Frame, where: Where, library: Library, first: int) -> Array:
-    """Return a flag for each row of a frame, of which the first is edge number `first`; refuse nulls."""
+    """Return a flag for each row of a frame whose first row is edge number `first`; refuse nulls."""
     if isinstance(where, Mask):
         return where.part(first, first + len(frame))
     if not isinstance(where, Expression):
@@ -126,7 +126,7 @@ def flags_of(frame: Frame, where: Where, library: Library, first: int) -> Array:
 
 
 def _flags_given(given: Values) -> Array:
-    """Return the flags of a mask as an array of booleans, where they are."""
+    """Return the flags of a mask as a boolean array, in the memory that they are in."""
     if library_of(given, ("Series",)) == "dask":
         raise TravError("where is a Dask Series, whose flags are not computed: give its compute().")
     if nulls := int(given.isna().sum()) if hasattr(given, "isna") else 0:
@@ -151,7 +151,7 @@ def _flags_given(given: Values) -> Array:
 
 
 class NullFlagsError(TravError):
-    """Nulls in a column that `where` names, or of a condition.
+    """Nulls in the boolean column that `where` names, or in the result of its condition.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class NullFlagsError(TravError):
 
 
 def mask(frame: Frame, where: Hashable, library: Library) -> Array:
-    """Return the flags of a boolean column; refuse another one, or nulls."""
+    """Return the flags of a boolean column; refuse other types and nulls."""
     column = frame[where]
     nulls = library.null_count(column)
     if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
@@ -207,7 +207,7 @@ def _booleans(column: Series, library: Library) -> bool:
 
 
 def check_name(where: object) -> None:
-    """Refuse a filter that cannot be the name of a column, or a condition in words."""
+    """Refuse a filter that can be neither the name of a column nor the text of a condition."""
     if not isinstance(where, Hashable) or isinstance(where, bool):
         raise TravError(
             f"where is a {type(where).__name__}: give the name of a column, a condition such as "
@@ -216,8 +216,8 @@ def check_name(where: object) -> None:
 
 
 def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
-    """Refuse a filter that names none of the columns, or several."""
-    if where not in set(columns):  # by hash, as in `require_column`
+    """Refuse a filter that names no column, or more than one."""
+    if where not in set(columns):  # compare by hash, as in `require_column`
         raise UnknownColumnError(
             f"Column {written(where)} is not in the edges: there are {listed(columns)}; "
             f"after adding a column, build the graph again."
@@ -240,7 +240,7 @@ def refuse_filter(where: object) -> None:
 
 
 def refuse_mask(where: object) -> None:
-    """Refuse a mask: edges on many workers have no positions of their own."""
+    """Refuse a mask, since edges on several workers have no positions."""
     if is_mask(where):
         raise TravError(
             f"where is a {type(where).__name__}, and a graph on the workers of a cluster takes no masks: "

@@ -1,4 +1,4 @@
-"""Edges in the memory of the engine, as compressed rows that are built when first asked for."""
+"""Storage of edges in the engine's memory, as compressed rows that are built on first use."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class InMemory:
     n_vertices : int
     edges : GraphEdges
     build : callable, optional
-        Builds the adjacencies of a set of edges, with the arguments of `AdjacencySet` but for the engine.
+        Builds the adjacencies of a set of edges; takes the arguments of `AdjacencySet` except the engine.
     """
 
-    budget: Budget | None = None  # of memory; there is none
+    budget: Budget | None = None  # no limit on memory
 
     def __init__(
         self,
@@ -49,7 +49,8 @@ class InMemory:
     def view(self, direction: str = "out", where: Hashable | None = None) -> MemoryView:
         """Return the graph read along its edges ("out"), against them ("in") or both ways ("both").
 
-        With `where`, only the edges where that column is true; those of the most recent one are kept.
+        With `where`, the view has only the edges that this filter keeps; those of the most recent filter are
+        cached.
         """
         return MemoryView(self._structures(where), direction)
 
@@ -60,24 +61,27 @@ class InMemory:
         weighted: bool = False,
         pushed: bool = False,
     ) -> GatherView:
-        """Return the view for a vertex program: with the weights of the edges if `weighted`, by their sources
-        as well if they may be `pushed`."""
+        """Return the view for a vertex program.
+
+        It has the weights of the edges if `weighted`, in the order of their sources as well if they may be
+        `pushed`.
+        """
         return self._structures(where).gather_view(direction, weighted, pushed)
 
     def link_view(self, where: Hashable | None = None) -> LinkView:
-        """Return the edges to find components by, with what is there already; nothing more is built."""
+        """Return the edges in a form for finding components, from existing adjacencies; none is built."""
         return replace(self._structures(where).link_view(), budget=self.budget)
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
         return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
 
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
-        """Let refusals in a block name a limit that is enough for so many bytes; see `Budget.outlook`."""
+        """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
         return nullcontext() if self.budget is None else self.budget.outlook(n_bytes)
 
     def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:
-        """Smallest and largest weight of a view that has been gathered from; None without edges."""
+        """Return the smallest and largest weight of a view gathered from before; None without edges."""
         return self._structures(where).weight_range
 
     def _with_weights(self, where: Hashable | None) -> Chunks | None:
@@ -98,8 +102,8 @@ class InMemory:
 
     def _pairs(self, where: Hashable) -> Chunks:
         if self.budget is not None:
-            return partial(self._filtered, where)  # read twice, a part at a time, in place of all of it once
-        pairs = list(self._filtered(where))  # read once: the build goes over them twice
+            return partial(self._filtered, where)  # read twice, in chunks, rather than held in memory
+        pairs = list(self._filtered(where))  # read once, since the build iterates over them twice
         return partial(iter, pairs)
 
     def forward(self, weighted: bool) -> Adjacency:
@@ -108,7 +112,7 @@ class InMemory:
         return replace(self._all.forward, weights=weights)
 
     def memory(self) -> list[tuple[str, int, str]]:
-        """Name, bytes and place of each structure that exists."""
+        """Return name, bytes and place of each existing structure."""
         parts = list(self._all.held())
         if (recent := self._recent) is not None:
             where, structures = recent

@@ -1,4 +1,4 @@
-"""Interface of a storage, and what it needs of the edges."""
+"""Interfaces of storages and their views, and the description of the edges that storages read."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rapids_trav.memory.model.search import Searches
 
 
 class SearchView(View, Protocol):
-    """A view of a graph that searches take room in."""
+    """A view of a graph that can hold memory for searches."""
 
     @property
     def limited(self) -> bool:
-        """Whether a budget counts what searches take, so that nothing may stay when they have ended."""
+        """Whether a budget counts the memory of searches, so that they must free all of it when they end."""
 
     def degrees(self) -> Array:
-        """Return the edges that lead on from each vertex, int64."""
+        """Return the number of edges that lead on from each vertex, int64 (n,)."""
 
     def searching(self, asked: Searches) -> AbstractContextManager[None]:
-        """Hold room for searches in this view, until their answer stands."""
+        """Hold memory for searches in this view until their answer is complete."""
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        """Return how many independent searches there is room for, up to `most`."""
+        """Return the number of independent searches that there is room for, up to `most`."""
 
 
 class Storage(Protocol):
-    """Where the edges of a graph lie, and how searches and vertex programs read them."""
+    """Storage of the edges of a graph, with the views that searches and vertex programs read."""
 
     @property
     def budget(self) -> Budget | None:
@@ -41,7 +41,8 @@ class Storage(Protocol):
     def view(self, direction: str = "out", where: Hashable | None = None) -> SearchView:
         """Return the graph read along its edges ("out"), against them ("in") or both ways ("both").
 
-        With `where`, only the edges where that column is true; those of the most recent one are kept.
+        With `where`, the view has only the edges that this filter keeps; those of the most recent filter are
+        cached.
         """
 
     def gather_view(
@@ -51,19 +52,20 @@ class Storage(Protocol):
         weighted: bool = False,
         pushed: bool = False,
     ) -> GatherView:
-        """Return the same for a vertex program.
+        """Return the view for a vertex program.
 
-        It has the weights of the edges if `weighted`, and by their sources as well if they may be `pushed`.
+        It has the weights of the edges if `weighted`, in the order of their sources as well if they may be
+        `pushed`.
         """
 
     def link_view(self, where: Hashable | None = None) -> LinkView:
-        """Return the edges to find components by, with what is there already; nothing more is built."""
+        """Return the edges in a form for finding components, from existing adjacencies; none is built."""
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
-        """Hold so many bytes of the limit, if there is one, for the time of a block; see `Budget.hold`."""
+        """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
 
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
-        """Let refusals in a block name a limit that is enough for so many bytes; see `Budget.outlook`."""
+        """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""
 
     def weight_range(self, where: Hashable | None = None) -> tuple[float, float] | None:
         """Return the smallest and largest weight of a view gathered from before; None without edges."""
@@ -72,29 +74,30 @@ class Storage(Protocol):
         """Return the edges by source (undirected ones both ways), with their weights if `weighted`."""
 
     def memory(self) -> list[tuple[str, int, str]]:
-        """Return name, bytes and place of each structure that exists."""
+        """Return name, bytes and place of each existing structure."""
 
 
 def is_device(engine: Engine) -> TypeGuard[DeviceEngine]:
-    """Return whether the engine's memory is not the host's."""
+    """Return whether the engine computes in the memory of a device, not of the host."""
     return engine.place == "device"
 
 
 @dataclass(frozen=True)
 class GraphEdges:
-    """The edges of a graph, as its storage reads them.
+    """The edges of a graph in the form that its storage reads.
 
     Attributes
     ----------
     directed : bool
     chunks : callable
-        Gives a fresh iterator over the edges as pairs of internal ids, for the build alone.
+        Returns a new iterator over the edges as pairs of internal ids; used by the build only.
     filtered : callable
-        The same for the edges whose boolean column, named by the argument, is true.
+        Takes a filter and returns an iterator over the edges that it keeps.
     weighted : callable or None
-        Gives the edges, of a filter or (None) all, as triples with their weights.
+        Takes a filter, or None for all edges, and returns an iterator over triples: both ends and weight.
     forward : Adjacency or None
-        What the chunks would make, with its weights if the graph has any.
+        The adjacency that a build from `chunks` would give, if it exists already; with weights if the graph
+        has any.
     """
 
     directed: bool

@@ -1,4 +1,4 @@
-"""The ends of the edges that a filter keeps, looked up a cache-full at a time on all threads of the host."""
+"""Lookup of the ends of the edges that a filter keeps, in cache-sized blocks on all threads of the host."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.ids.maps import Encoder
 
-ROWS = 1 << 16  # looked at together: what is made of them stays in a core's cache
-PIECES = 16  # of the rows, at least, if each has that many, however few are flagged
-SHARED = 1 << 18  # rows from which several threads beat one
+ROWS = 1 << 16  # smallest block of rows: its temporary arrays fit the cache of a core
+PIECES = 16  # blocks, at least, however few rows are flagged, unless a block would have fewer than `ROWS`
+SHARED = 1 << 18  # rows from which several threads are faster than one
 
 
 def kept_ends(
     encode: Encoder, ends: Sequence[np.ndarray], flags: np.ndarray, dtype: np.dtype
 ) -> list[np.ndarray]:
-    """Return internal ids, of `dtype`, of the flagged rows of each array of `ends`.
+    """Return the internal ids, in `dtype`, of the flagged rows of each array of `ends`.
 
-    Only those are looked up.  `encode` has to give each value the same id whatever stands beside it.
+    Only flagged rows are looked up.  `encode` must give each value an id that does not depend on the other
+    values of the block.
     """
     from rapids_trav.engines.cpu.runtime.compile import Team
 
-    n_rows = ROWS * len(flags) // (2 * int(np.count_nonzero(flags)) + 1)  # of which half as many are kept
+    n_rows = ROWS * len(flags) // (2 * int(np.count_nonzero(flags)) + 1)  # ROWS / 2 of them are kept
     n_rows = max(ROWS, min(len(flags) // PIECES, n_rows))
     firsts = range(0, len(flags), n_rows)
     places = np.cumsum([0, *(np.count_nonzero(flags[first : first + n_rows]) for first in firsts)])

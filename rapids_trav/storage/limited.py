@@ -1,4 +1,4 @@
-"""Edges in the engine's memory under a limit: what the graph keeps counts, and what making it takes."""
+"""Storage of edges in the engine's memory under a limit, which counts the graph and its construction."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRUCTURES = "the structures of the graph"
 
 
 class LimitedAdjacencySet(AdjacencySet):
-    """`AdjacencySet` that count in a budget; `n_edges` are the most that there may be."""
+    """An `AdjacencySet` whose memory counts in a budget; `n_edges` is an upper bound of the edges."""
 
     limited = True
 
@@ -72,7 +72,7 @@ class LimitedAdjacencySet(AdjacencySet):
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         into, out = self.into_and_out(direction)
-        for name in {into, out}:  # before room is taken for what is made of them
+        for name in {into, out}:  # before memory is held for the arrays made from them
             getattr(self, name)
             if weighted and (name == into or pushed):
                 self.weights(name)
@@ -88,11 +88,11 @@ class LimitedAdjacencySet(AdjacencySet):
         source = edge_list_bytes(self.n_vertices, self.forward.n_edges)
         with self._growing(n_bytes + source) as grown:
             built = super()._rebuilt(symmetric=symmetric)
-            grown.append(built.nbytes)  # it is kept when this has returned
+            grown.append(built.nbytes)  # stored in `self` only after this function has returned
             return built
 
     def _made_for_search(self, direction: str, variant: str) -> None:
-        """Make what a search reads before the search takes its room."""
+        """Build the structures that a search reads, before the search takes its memory."""
         into, out = self.into_and_out(direction)
         for name in {into, out}:
             getattr(self, name)
@@ -100,20 +100,21 @@ class LimitedAdjacencySet(AdjacencySet):
             self.expanded(getattr(self, out))
 
     def _adjacency_bytes(self, symmetric: bool, weight: int = 0) -> int:
-        """Return the bytes that building an adjacency takes."""
+        """Return the bytes of building an adjacency."""
         entries = self._n_edges * (2 if symmetric else 1)
         return adjacency_bytes(self._place == "host", self.n_vertices, entries, weight)
 
     def _for_a_question(self) -> int:
-        """Return the bytes that a question may ask for beside the structures, at most."""
+        """Return the most bytes that a question may ask for beside the structures."""
         equals = 0 if self._unweighted else equals_bytes(self.n_vertices, 2 * self._n_edges)
         return QUESTION_BYTES * self.n_vertices + QUESTION_FIXED + equals
 
     @contextmanager
     def _growing(self, n_bytes: int, new: bool = False) -> Iterator[list[int]]:
-        """Take room for what a block makes; what is kept of it counts as long as these structures live.
+        """Hold memory for the structures that a block builds; those kept count for the lifetime of `self`.
 
-        The block may name bytes that will be kept, beside what it has added to `held`.
+        Structures that `held` lists after the block are kept.  For others, which will be stored later, the
+        block appends the bytes to the list that it receives.
         """
         budget, kept = self._budget, 0
         with self._making:
@@ -139,12 +140,16 @@ class LimitedAdjacencySet(AdjacencySet):
 
 
 class Limited(InMemory):
-    """Storage of a graph that fits the engine's memory, under a limit; parameters as for `InMemory`, and
+    """Storage of a graph that fits the engine's memory, under a limit.
 
     Parameters
     ----------
+    engine, n_vertices, edges
+        As in `InMemory`.
     budget : Budget
+        The limit on the engine's memory.
     n_edges : int
+        Number of edges, an upper bound for those that a filter keeps.
     """
 
     def __init__(

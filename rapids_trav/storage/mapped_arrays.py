@@ -1,7 +1,7 @@
-"""Arrays in files: those of a saved graph, and those of one that is larger than its memory.
+"""Memory-mapped arrays: in the files of a saved graph, and in temporary files of a graph larger than memory.
 
-Both are mapped, and look like any other NumPy array: the operating system reads what is touched, and drops it
-again when memory is short.
+A mapped array is used like any other NumPy array.  The operating system reads the pages that are accessed,
+and drops them again when memory is short.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.atomic_files import open_plain
 from rapids_trav.utilities.sizes import readable
 
-_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # the name came with Python 3.12; this is Linux's number
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # the name is new in Python 3.12; Linux's value
 
 
 def open_array(path: Path) -> np.ndarray:
-    """Map the array in a .npy file; writing to it does not change the file.
+    """Map the array in a .npy file; writing to the array does not change the file.
 
-    It may be written because kernels are compiled for such arrays, and is then a copy of the page written to.
+    The array is writable because kernels are compiled for writable arrays.  A write goes to a private copy of
+    the page.
     """
     with open_plain(path) as file:
         shape, dtype = _header(file)
@@ -49,19 +50,19 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
         if np.lib.format.read_magic(file) == (1, 0):
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
             return shape, dtype
-    except Exception:  # it is parsed as Python: whatever that raises quotes the bytes
+    except Exception:  # NumPy parses the header as Python, and the errors of that quote its bytes
         raise ValueError("its header cannot be read") from None
     raise ValueError("its header is not of version 1.0")
 
 
 def preallocate(file: IO[bytes], n_bytes: int) -> None:
-    """Make a file so long, with its room on the disk taken: writing to a map of it could only crash."""
+    """Extend a file to `n_bytes` and reserve the disk space: without it, writes to a map could crash."""
     if n_bytes:
         os.posix_fallocate(file.fileno(), 0, n_bytes)
 
 
 def place_of(array: Array) -> str:
-    """Return where an array lies: "device", "host" or "disk" (mapped from a file)."""
+    """Return the place of an array: "device", "host" or "disk" (mapped from a file)."""
     if not isinstance(array, np.ndarray):
         return "host" if _is_over_host_memory(array) else "device"
     home: object = array
@@ -79,19 +80,19 @@ def _is_over_host_memory(array: Array) -> bool:
 
 
 class Scratch:
-    """Makes arrays that are too large for memory, in files without a name: nothing is left behind.
+    """Factory of arrays that are too large for memory, in unnamed files that leave nothing behind.
 
     Parameters
     ----------
     folder : path, optional
-        Where the files lie; by default in the system's folder for temporary files.
+        Folder of the files; the default is the system's folder for temporary files.
     """
 
     def __init__(self, folder: str | os.PathLike | None = None) -> None:
         self.folder = tempfile.gettempdir() if folder is None else os.fspath(folder)
 
     def on_disk(self, n: int, dtype: npt.DTypeLike, what: str) -> np.ndarray:
-        """Make an array of n entries in a file that is deleted when the array is no longer used."""
+        """Return an array of n entries in a file that is deleted when the array is no longer used."""
         dtype = np.dtype(dtype)
         if n == 0:
             return np.empty(0, dtype)

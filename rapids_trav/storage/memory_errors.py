@@ -1,8 +1,8 @@
-"""An allocation that fails is told to the caller by one kind of error, whichever library it failed in.
+"""Conversion of failed allocations of all libraries to `TravMemoryError`.
 
-Memory runs out in many places, of which some have an exception of their own: NumPy and CuPy raise kinds of
-`MemoryError`, and so do RMM and cuDF for an allocation; the CUDA runtime, its driver and Thrust raise a
-`RuntimeError` that carries a code or the words.  Whatever it was, a caller gets a `TravMemoryError`.
+NumPy and CuPy raise subclasses of `MemoryError` if an allocation fails, and so do RMM and cuDF.  The CUDA
+runtime, its driver and Thrust raise a `RuntimeError` with an error code or a message.  The caller gets a
+`TravMemoryError` in all cases.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Protocol, runtime_checkable
 from rapids_trav.errors import TravMemoryError, first_line
 from rapids_trav.utilities.sizes import readable
 
-CUDA_OUT_OF_MEMORY = 2  # the code of the runtime and of the driver
+CUDA_OUT_OF_MEMORY = 2  # error code of both the runtime and the driver
 WORDS = ("out_of_memory", "out of memory", "bad_alloc", "bad allocation", "cudaErrorMemoryAllocation")
 
 
 @runtime_checkable
 class HasFreeBytes(Protocol):
-    """An engine, which knows how much memory is left."""
+    """An engine that can report its free memory."""
 
     def free_bytes(self) -> int:
-        """Return the bytes of its memory that can be had."""
+        """Return the bytes of its memory that are available."""
 
 
 @contextmanager
 def telling_of_memory(task: str, engine: object) -> Iterator[None]:
-    """Raise a `TravMemoryError` for an allocation that fails, whichever library tells of it.
+    """Raise a `TravMemoryError` if an allocation fails in a block, whichever library reports it.
 
-    `engine` is one or, before it is chosen, its name.
+    `engine` is the engine or, before it has been created, its name.
     """
     try:
         yield
@@ -49,7 +49,7 @@ def telling_of_memory(task: str, engine: object) -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an exception says that an allocation has failed."""
+    """Return whether an exception stands for a failed allocation."""
     if isinstance(error, MemoryError):
         return True
     if getattr(error, "status", None) == CUDA_OUT_OF_MEMORY:
@@ -58,7 +58,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _left(engine: object) -> str:
-    """Return how much memory is left, if the engine can be asked."""
+    """Return a phrase with the free memory; empty if the engine cannot report it."""
     try:
         return f", with {readable(engine.free_bytes())} left" if isinstance(engine, HasFreeBytes) else ""
     except (MemoryError, RuntimeError, OSError):

@@ -1,9 +1,9 @@
-"""Edges that are larger than the engine's memory (SYSTEMS G4, G5).
+"""Storage of edges that are larger than the engine's memory (SYSTEMS G4, G5).
 
-On the CPU their arrays are files, mapped: every search reads them as it reads arrays in memory.  On a GPU
-they are in host memory that the GPU reaches (or in files, where the host's memory is short too): searches
-read them there, with their shortest rows in the GPU's memory as far as the budget goes.  Vertex programs
-stream them page by page.
+For the CPU, the arrays are memory-mapped files, which searches read like arrays in memory.  For a GPU, they
+are in host memory that the GPU can access, or in files if host memory is short too.  Searches read them
+there, except for the shortest rows, which are copied to the GPU as far as the budget allows.  Vertex programs
+stream the edges page by page.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ from rapids_trav.storage.spilled_build import SpilledBuild
 from rapids_trav.utilities.sizes import readable
 
 STREAMS = 3
-PUSHING = ("push", "edge", "frontier", "private")  # variants that read no edges backwards
+PUSHING = ("push", "edge", "frontier", "private")  # variants that never read the transposed adjacency
 
 
 class PagedAdjacencySet(AdjacencySet):
     """The adjacencies of one set of edges, outside the engine's memory.
 
-    Weights are built with their adjacency: to read the edges once more would need the room of a second one.
+    Weights are built together with their adjacency, since to read the edges once more for them would need the
+    room of a second adjacency.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class PagedAdjacencySet(AdjacencySet):
         return self._outside.search_rows.get(self, self._read_with(name), getattr(self, name))
 
     def _read_with(self, name: str) -> tuple[str, ...]:
-        """Return the adjacencies that a search of this one reads, itself first."""
+        """Return the names of the adjacencies that a search along this one reads, its own name first."""
         other = {"forward": "backward", "backward": "forward"}.get(name)
         return (name, other) if other is not None and self.directed else (name,)
 
@@ -75,7 +76,7 @@ class PagedAdjacencySet(AdjacencySet):
         budget, vertex = outside.budget, vertex_dtype(n).itemsize
         on_gpu, names = outside.engine.place != "host", self._read_with(self.into_and_out(direction)[1])
         if on_gpu and asked.variant not in PUSHING:
-            for name in names:  # built before the search takes its room
+            for name in names:  # builds them before the search takes its memory
                 getattr(self, name)
         n_bytes, usual = room_of(asked, outside.engine.place, n), search_bytes(not on_gpu, n, vertex)
         before = outside.search_rows.nbytes
@@ -90,16 +91,16 @@ class PagedAdjacencySet(AdjacencySet):
                             getattr(self, name).forget_linked()
         finally:
             if n_bytes > usual and outside.search_rows.nbytes != before:
-                outside.search_rows.give_up()  # the next may keep more of them
+                outside.search_rows.give_up()  # the next search may have room for more rows
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
         outside, n = self._outside, self.n_vertices
         room = outside.budget.free + outside.search_rows.nbytes
-        room //= 1 if outside.engine.place == "host" else 2  # the rest is for rows
+        room //= 1 if outside.engine.place == "host" else 2  # on a GPU, half is for rows
         return most_within(room, most, asked, outside.engine.place, n)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
-        """Return what a vertex program needs; on the CPU it may push, along mapped edges read anywhere."""
+        """Return the view for a vertex program; only on the CPU may it push, along mapped edges."""
         into, out = self.into_and_out(direction)
         on_gpu = self._outside.engine.place != "host"
         weights = self.weights(into) if weighted else None
@@ -111,17 +112,17 @@ class PagedAdjacencySet(AdjacencySet):
                 else self._strengths(rows.column_indices, weights)
             )
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
-        self._outside.search_rows.give_up()  # a run needs their room
+        self._outside.search_rows.give_up()  # the run needs their memory
         degrees, pages = self._degrees[into, weighted], self._pages(rows, weights)
         out_weights = self.weights(out) if weighted and pushed and not on_gpu else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
 
     def link_view(self) -> LinkView:
-        """Return the edges to find components by: of directed ones those by source alone, read once."""
+        """Return the edges in a form for finding components: if directed, only by source, read once."""
         return LinkView(self.forward, None if self.directed else self.forward, paged=True)
 
     def _strengths(self, columns: Array, weights: Array) -> Array:
-        """On the host, whose memory is the budget's on the CPU alone."""
+        """Compute the sums of weights on the host, whose memory the budget limits only for the CPU engine."""
         outside = self._outside
         budget = outside.budget if outside.engine.place == "host" else None
         return strengths(columns, weights, self.n_vertices, np, block_within(budget))
@@ -130,7 +131,7 @@ class PagedAdjacencySet(AdjacencySet):
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
         cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
-        # What a vertex takes depends on the program: the engine cuts.
+        # The memory per vertex depends on the program, so the engine cuts the pages again.
         return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut)
 
     def weights(self, name: str) -> Array:
@@ -153,7 +154,7 @@ class PagedAdjacencySet(AdjacencySet):
         built = self._outside.build_adjacency(
             chunks, self.n_vertices, symmetric=symmetric, transpose=not symmetric
         )
-        if weights is not None:  # without edges a build has seen none
+        if weights is not None:  # `built.weights` is None if there are no edges
             name = "symmetric" if symmetric else "backward"
             self._weights[name] = weights[:0] if built.weights is None else built.weights
         return replace(built, weights=None)
@@ -165,12 +166,14 @@ class PagedAdjacencySet(AdjacencySet):
 
 
 class Paged(InMemory):
-    """Storage of a graph that does not fit the engine's memory; parameters as for `InMemory`, and
+    """Storage of a graph that does not fit the engine's memory.
 
     Parameters
     ----------
+    engine, n_vertices, edges
+        As in `InMemory`.
     budget : Budget
-        Of the engine's memory.
+        The limit on the engine's memory.
     spill : path, optional
         Folder for arrays in files.
     """
@@ -193,9 +196,10 @@ Cut = Callable[[int, int, int | None], tuple[np.ndarray, int]]
 
 
 def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: int) -> Cut:
-    """Return a cut of rows into pages for what the budget leaves beside `resident` bytes; see `Pages.cut`.
+    """Return a function that cuts rows into pages for the memory left by the budget; see `Pages.cut`.
 
-    It raises a TravMemoryError if that is too little for the longest row.
+    The function takes the bytes that stay resident beside the pages.  It raises a TravMemoryError if the
+    memory left is too small for the longest row.
     """
     longest = longest_row(row_offsets)
 

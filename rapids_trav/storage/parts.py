@@ -1,4 +1,4 @@
-"""The parts that a graph is made of."""
+"""The parts of a graph."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rapids_trav.storage.in_memory import InMemory
 
 @dataclass(frozen=True)
 class GraphParts:
-    """Parts of a graph, built from its edges or read from a folder; `Graph` is made of them.
+    """Parts of a graph, built from its edges or read from a folder, from which `Graph` is made.
 
     Attributes
     ----------
     rows : PairReader
-        The way back to the edges.
+        Reader of the caller's edges.
     ids : IdMap
     storage : InMemory
-        Where the adjacencies are.
+        Storage of the adjacencies.
     n_edges : int
     directed : bool
     weight : hashable or None

@@ -1,6 +1,6 @@
-"""Where the edges of a graph lie: in the engine's memory if they fit, else outside it.
+"""Placement of the edges of a graph: in the engine's memory if they fit, else outside it.
 
-It is decided once, by `place_edges`, when the vertices are known; `memory.model.build` has the formula.
+`place_edges` decides once, when the vertices are known; `memory.model.build` has the formula.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.locations import folder
 from rapids_trav.utilities.sizes import parse_bytes
 
-SHARE = 0.9  # of the free memory that a graph which must be paged may use if no limit is given
+SHARE = 0.9  # share of the free memory that a graph which must be paged may use, if no limit is given
 FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 
 
 @dataclass(frozen=True)
 class MemoryLimits:
-    """Memory that a graph may use while nothing is known of it but how many edges it has.
+    """Memory limits of a graph of which only the number of edges is known.
 
     Attributes
     ----------
     limit : int or None
-        Bytes of the engine's memory that the caller grants; None: all that there is.
+        Bytes of the engine's memory that the caller grants; None: no limit.
     reading : int or None
-        Bytes in which the edges are to be read: the limit or, if the edges alone do not fit what is free, a
-        share of that.  None: they are read at once.
+        Bytes that reading the edges may take: the limit or, if the edges alone do not fit the free memory, a
+        share of the free memory.  None: they are read at once.
     spill : path or None
         Folder for arrays in files.
     """
@@ -59,7 +59,7 @@ class MemoryLimits:
         memory_limit: int | str | None = None,
         spill: str | os.PathLike[str] | None = None,
     ) -> MemoryLimits:
-        """Return the limits that a caller asks for or, without any, that so many edges need."""
+        """Return the limits that the caller gives or, if there are none, those that `n_edges` require."""
         if spill is not None:
             spill = folder("spill", spill)
         if memory_limit is not None:
@@ -74,12 +74,12 @@ class MemoryLimits:
         return cls(spill=spill)
 
     def of_what_is_free(self, engine: Engine) -> MemoryLimits:
-        """Return the limits of a graph for which memory has turned out to be short."""
+        """Return limits by the free memory, for a graph whose build without limits ran out of memory."""
         return MemoryLimits(_share(engine), _share(engine), self.spill)
 
     @property
     def rows_at_once(self) -> int:
-        """Rows of the edges to read at once."""
+        """Number of rows of the edge list to read at once."""
         return MOST_ROWS if self.reading is None else rows_within(self.reading)
 
     def reads_whole(self, n_edges: int | None, id_bytes: int | None) -> bool:
@@ -90,7 +90,7 @@ class MemoryLimits:
         n_edges : int or None
             None: unknown.
         id_bytes : int or None
-            Of the columns that hold them.
+            Bytes of the columns that hold the ids; None: unknown.
         """
         if self.reading is None:
             return True
@@ -101,20 +101,20 @@ class MemoryLimits:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the edges of a graph lie.
+    """Decision whether the edges of a graph are in the engine's memory, and under which limit.
 
     Attributes
     ----------
     limit : int or None
-        Bytes of the engine's memory that the graph may use; None: nothing is counted.
+        Bytes of the engine's memory that the graph may use; None: no limit, and no counting.
     outside : bool
-        Whether the edges lie outside the engine's memory.
+        Whether the edges are outside the engine's memory.
     keeps_codes : bool
-        Whether the ids of all edges may stay in memory, if they are there, until the graph is built.
+        Whether the internal ids of all edges, if they are in memory, may stay there until the graph is built.
     spill : path or None
         Folder for arrays in files.
     in_memory : int
-        The least limit with which they lie in it.
+        Smallest limit with which the edges are in the engine's memory.
     edges : int
         Bytes that they take there.
     """
@@ -127,18 +127,18 @@ class Placement:
     edges: int = 0
 
     def enough(self, n_bytes: int) -> int:
-        """Return the limit that is enough where `n_bytes` are needed with the edges outside.
+        """Return a limit that suffices if `n_bytes` are needed while the edges are outside.
 
-        From some limit on they are inside, and count.
+        From the limit `in_memory` on, the edges are in the engine's memory and count as well.
         """
         return n_bytes if n_bytes < self.in_memory else n_bytes + self.edges
 
     def storage(
         self, engine: Engine, ids: IdMap, n_edges: int, edges: GraphEdges, more_bytes: int = 0
     ) -> InMemory:
-        """Return the storage of a graph of these edges, with its vertices counted in the limit.
+        """Return the storage of a graph of these edges, with its vertex ids counted in the limit.
 
-        `more_bytes` are those of an order of the vertices that `ids` will have.
+        `more_bytes` are the bytes of an order of the vertices that `ids` does not have yet.
         """
         if self.limit is None:
             return InMemory(engine, ids.n, edges)
@@ -153,7 +153,7 @@ class Placement:
 
 
 def rows_within(limit: int) -> int:
-    """Return how many rows of the edges are read at once within a limit."""
+    """Return the number of rows of the edge list that are read at once within a limit."""
     return max(FEWEST_ROWS, min(limit // PASS_ROW_BYTES, MOST_ROWS))
 
 
@@ -167,7 +167,7 @@ def place_edges(
     directed: bool,
     weighted: bool,
 ) -> Placement:
-    """Decide where the edges lie, now that the vertices are known, whose ids take `id_bytes`."""
+    """Decide where the edges are stored, given the vertices, whose ids take `id_bytes`."""
     limit = limits.limit
     if limit is None:
         exceed = _exceed(engine, n_vertices, n_edges, directed=directed, weighted=weighted)
@@ -176,7 +176,7 @@ def place_edges(
         limit = _share(engine)
     host = engine.place == "host"
     needed = in_memory_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted) + id_bytes
-    both_ways = 2 * n_edges if directed else n_edges  # a directed graph that is read both ways has each twice
+    both_ways = 2 * n_edges if directed else n_edges  # symmetrised, a directed graph has each edge twice
     return Placement(
         limit,
         outside=needed > limit,
@@ -188,7 +188,7 @@ def place_edges(
 
 
 def _exceed(engine: Engine, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False) -> bool:
-    """Return whether a graph does not fit the memory that is free."""
+    """Return whether a graph needs more than the free memory."""
     host = engine.place == "host"
     needed = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
     return needed > engine.free_bytes()

@@ -1,7 +1,7 @@
-"""Rows that lie outside a GPU's memory, as its searches read them.
+"""GPU-resident parts of adjacencies that are outside the GPU's memory, for searches.
 
-Offsets and first neighbours are in the GPU's memory, and of the edges the shortest rows as far as the budget
-goes.  All of it can be had again, so it goes when something else needs the room.
+Row offsets, first neighbours and the edges of the shortest rows, as far as the budget allows, are copied to
+the GPU.  The copies can be made again, so they are freed when something else needs the memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROWS = "the rows of a search"
 
 
 class ResidentRows:
-    """Those of all adjacencies under one budget, each kept for the structures that own it."""
+    """Resident parts of all adjacencies under one budget, cached by the structures that own them."""
 
     def __init__(self, engine: DeviceEngine | None, budget: Budget) -> None:
         self._engine, self._budget = engine, budget
@@ -31,8 +31,8 @@ class ResidentRows:
         budget.on_shortage(self.give_up)
 
     def give_up(self) -> None:
-        """Free all of them that no search is reading."""
-        self._kept = WeakKeyDictionary()  # no lock: the thread that asks for it may hold the budget's
+        """Free all cached parts; one that a search is reading lives until the search ends."""
+        self._kept = WeakKeyDictionary()  # no lock, since the calling thread may hold the budget's lock
 
     @property
     def nbytes(self) -> int:
@@ -46,9 +46,9 @@ class ResidentRows:
         yield from found
 
     def get(self, owner: object, names: tuple[str, ...], adjacency: Adjacency) -> Adjacency:
-        """Return the adjacency that `owner` calls by the first of `names`, for searches.
+        """Return, for searches, the adjacency that `owner` knows by the first of `names`.
 
-        A search may use those of all `names` at once: they share the room.
+        A search may use the adjacencies of all `names` at once, so they share the free memory.
         """
         with self._lock:
             found = self._kept.get(owner, {}).get(names[0])
@@ -69,7 +69,7 @@ class ResidentRows:
         state = max(search_bytes(False, n, vertex) - budget.held().get(SEARCH, 0), 0)
 
         beside = [name for name in names if name in self._kept.get(owner, {})]
-        for stay in (None, beside, []):  # all; those that the search may be reading already; none
+        for stay in (None, beside, []):  # keep all; keep those that this search may be reading; keep none
             if stay is not None:
                 self._give_up_but(owner, stay)
             missing = len(names) - len(beside if stay is None else stay)
@@ -82,9 +82,9 @@ class ResidentRows:
         return rows
 
     def _reached(self, adjacency: Adjacency, least: int, room: int) -> Adjacency:
-        """Make `room` bytes of edges resident, fewer if free memory is fragmented."""
+        """Make up to `room` bytes of edges resident, or fewer if the free memory is fragmented."""
         vertex = adjacency.column_indices.dtype.itemsize
-        assert self._engine is not None  # on the host rows are read where they lie
+        assert self._engine is not None  # the CPU engine reads rows in place
         while True:
             first = first_resident(adjacency.row_offsets, room, vertex)
             n_bytes = adjacency.column_indices[first:].nbytes

@@ -1,4 +1,4 @@
-"""With how much memory a vertex program runs, whatever else there is."""
+"""Memory that suffices for the run of a vertex program."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.memory.model.program import OFFSET_BYTES, resident_bytes
 from rapids_trav.programs.definition import Program
 
-PIECE_EDGES = 1 << 14  # of a long row on a GPU, or more
+PIECE_EDGES = 1 << 14  # edges of a piece of a long row on a GPU, at least
 
 
 def least_of_run(place: Place, view: GatherView, program: Program, options: RunOptions) -> int:
-    """Return the bytes that are enough for a run by an engine whose arrays lie there.
+    """Return bytes that suffice for a run on an engine whose arrays are in `place`.
 
-    A run may do with less, by smaller pages; with these, and with any more, it does.
+    Any larger amount suffices as well.  A smaller one may, with smaller pages.
     """
     if place == "host":
         from rapids_trav.engines.cpu.programs.run import least_bytes

@@ -1,4 +1,4 @@
-"""How many searches there is room for, and what those take that a question asks for."""
+"""Memory of the searches that a question asks for, and the number of searches that fit a budget."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SEARCH = "a search"
 
 
 def room_of(asked: Searches, place: Place, n_vertices: int) -> int:
-    """Return the bytes of these searches, run at once by an engine whose arrays lie there."""
+    """Return the bytes of these searches, run at once by an engine whose arrays are in `place`."""
     return asked.nbytes(place == "host", n_vertices, vertex_bytes(n_vertices), threads_of(place))
 
 
 def threads_of(place: Place) -> int:
-    """Return how many threads take room of their own, for an engine whose arrays lie there."""
+    """Return the number of threads with working memory of their own, for an engine in `place`."""
     if place == "device":
         return 1
     from rapids_trav.engines.cpu.runtime.compile import Team
@@ -26,12 +26,12 @@ def threads_of(place: Place) -> int:
 
 
 def needed_beside(asked: Searches, n_bytes: int) -> int:
-    """Return what a question may need beyond the `n_bytes` of its searches: with them, or after them."""
+    """Return the bytes that a question may need beyond the `n_bytes` of its searches, then or later."""
     return max(asked.beside, asked.later - n_bytes)
 
 
 def most_within(room: int, most: int, asked: Searches, place: Place, n_vertices: int) -> int:
-    """Return how many searches at once, up to `most`, `room` bytes are enough for; one in any case."""
+    """Return the number of searches, from 1 up to `most`, that can run at once in `room` bytes."""
     room -= asked.beside
     while most > 1 and room_of(replace(asked, number=most), place, n_vertices) > room:
         most = most * 3 // 4

@@ -1,4 +1,4 @@
-"""Adjacencies whose large arrays lie outside the engine's memory: how they are built, and where they lie."""
+"""Builder of adjacencies whose large arrays are outside the engine's memory, in host memory or files."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rapids_trav.utilities.sizes import readable
 
 
 class SpilledBuild:
-    """Builds adjacencies whose large arrays lie outside the engine's memory.
+    """Builder of adjacencies whose large arrays are outside the engine's memory.
 
     Parameters
     ----------
     engine
     budget : Budget
-        Of the engine's memory.
+        The limit on the engine's memory.
     spill : path, optional
-        Folder for arrays in files; by default that for temporary files.
+        Folder for arrays in files; the default is the folder for temporary files.
     """
 
     def __init__(self, engine: Engine, budget: Budget, spill: str | os.PathLike[str] | None = None) -> None:
@@ -44,16 +44,16 @@ class SpilledBuild:
     def build_adjacency(
         self, chunks: Chunks, n_vertices: int, *, symmetric: bool = False, transpose: bool = False
     ) -> Adjacency:
-        """As the engine's own, in NumPy arrays."""
+        """Build an adjacency as the engine does, but in NumPy arrays."""
         self.search_rows.give_up()
         needed = spilled_build_bytes(self.engine.place == "host", n_vertices)
-        if needed > self.budget.free:  # it would be slow, or end in the middle
+        if needed > self.budget.free:  # the build would be slow, or fail halfway
             beside = max(least_bytes(self.engine.place, n_vertices, 2) - needed, 0)
             raise self.budget.refusal(needed, "building the adjacency", beside)
         return self.engine.build_outside(chunks, n_vertices, self, symmetric=symmetric, transpose=transpose)
 
     def allocate(self, n: int, dtype: DType, what: str) -> Array:
-        """Allocate an array of the result: in host memory for a GPU if there is room, else in a file."""
+        """Allocate an array of the result: for a GPU in host memory if there is room, else in a file."""
         n_bytes = n * np.dtype(dtype).itemsize
         if not is_device(self.engine):
             return self.scratch.on_disk(n, dtype, what)
@@ -61,15 +61,15 @@ class SpilledBuild:
             try:
                 return self.engine.empty_pinned(n, dtype)
             except MemoryError:
-                pass  # the system allows less of it than there is
+                pass  # the system may allow less pinned memory than is free
         return self.scratch.on_disk(n, dtype, what)
 
     def cut(self, row_offsets: Array, page_bytes: int, edge_bytes: int, row_bytes: int) -> Array:
-        """Pages of an adjacency; see `csr.pages.page_rows`."""
+        """Return the first rows of the pages of an adjacency; see `csr.pages.page_rows`."""
         return page_rows(np.asarray(row_offsets), page_bytes, edge_bytes, row_bytes)
 
     def kept(self, array: Array, what: str) -> Array:
-        """Keep a host array; on the CPU in a file, since the budget limits host memory."""
+        """Return a host array to be kept: for the CPU engine, whose memory is limited, a copy in a file."""
         if self.engine.place != "host":
             return array
         copy = self.scratch.on_disk(len(array), array.dtype, what)
@@ -77,7 +77,7 @@ class SpilledBuild:
         return copy
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
-        """Return an adjacency of mapped arrays; in host memory for a GPU if there is room."""
+        """Return an adjacency of mapped arrays; for a GPU, copied to host memory if there is room."""
         if self.engine.place == "host":
             return adjacency
 
@@ -93,7 +93,7 @@ class SpilledBuild:
         return Adjacency(adjacency.row_offsets, columns, weights=weights)
 
     def expand_rows(self, adjacency: Adjacency) -> EdgeList:
-        """Return the edges one by one, with their sources in a file."""
+        """Return the edges in coordinate form, with the array of sources in a file."""
         if self.engine.place != "host":
             raise TravMemoryError(
                 f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "
@@ -109,7 +109,7 @@ class SpilledBuild:
 
 
 def least_bytes(place: Place, n_vertices: int, n_adjacencies: int) -> int:
-    """Return the least that building takes, and a search that reads so many adjacencies."""
+    """Return the fewest bytes with which a graph can be built and `n_adjacencies` of it be searched."""
     host = place == "host"
     rows = 0 if host else n_adjacencies * resident_rows_bytes(n_vertices)
     search = search_bytes(host, n_vertices, vertex_bytes(n_vertices)) + rows

@@ -1,4 +1,4 @@
-"""Room for sums over many searches, of which neither distances nor predecessors are kept."""
+"""Memory for sums over many searches whose distances and predecessors are not kept."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rapids_trav.storage.search_memory import threads_of
 def adding_up(
     storage: Storage, engine: Engine, n_vertices: int, of: SumsOf, what: str
 ) -> AbstractContextManager[None]:
-    """Hold room for sums over distances."""
+    """Hold memory for sums over distances."""
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
     n_bytes = sums_bytes(host, n_vertices, vertex, threads_of(engine.place), of == "vertices")
     return storage.room(n_bytes, what)
 
 
 def sharing(storage: Storage, engine: Engine, n_vertices: int, n_edges: int) -> AbstractContextManager[None]:
-    """Hold room for the shares of vertices, and of so many edges, in shortest paths."""
+    """Hold memory for the shares of vertices, and of `n_edges` edges, in shortest paths."""
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
     n_bytes = shares_bytes(host, n_vertices, n_edges, vertex, threads_of(engine.place))
     return storage.room(n_bytes + edge_shares_bytes(n_edges, vertex), "the betweenness")
 
 
 def bounding(storage: Storage, engine: Engine, n_vertices: int) -> AbstractContextManager[None]:
-    """Hold room for eccentricities by bounds, and for the sums that may end them."""
+    """Hold memory for eccentricities by bounds, and for the sums over distances that may finish them."""
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
     n_bytes = bounds_bytes(host, n_vertices, vertex, threads_of(engine.place))
     return storage.room(n_bytes, "the eccentricities")

@@ -1,6 +1,6 @@
-"""Every formula of bytes: what a build, a search and a vertex program take, told before it is there.
+"""Memory models: the bytes that a build, a search or a vertex program needs, computed in advance.
 
-Formulas take numbers alone, so that they know no graph and no engine.  In all of them n is the number of
-vertices, and `vertex` the bytes of an id.  `host` tells arrays in the host's memory (the CPU engine) from
-those on a GPU.
+The functions take numbers only and depend on neither graphs nor engines.  In all of them n is the number of
+vertices, `vertex` the bytes of an internal id, and `host` whether arrays are in host memory (the CPU engine)
+rather than on a GPU.
 """

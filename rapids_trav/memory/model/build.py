@@ -1,38 +1,38 @@
-"""Bytes of graphs and of building them.
+"""Memory of graphs, and of building them.
 
-What a graph of n vertices and M adjacency entries (its m edges, twice that if undirected) takes in memory,
-with v bytes a vertex id, s structures (1, or 2 if directed) and 8 M s for weights:
+A graph of n vertices has M adjacency entries: its m edges, or 2 m if it is undirected.  With v bytes for a
+vertex id and s structures (1, or 2 if directed), it takes, in bytes:
 
 - on the CPU  s (8 n + v M), and 2 M while it is built;
 - on a GPU    s (8 n + v M + v n), and 16 M while it is built, or 24 M if directed.
 
-Beside it a question takes up to 160 n: a vertex program with what it starts from, and what is made of its
-values.
+Weights take another 8 M s.  A question takes up to 160 n beside the graph: a vertex program with its initial
+values and the answer made from its values.
 """
 
 from __future__ import annotations
 
-OFFSET_BYTES = 8  # of a row: where its edges begin
-QUESTION_BYTES = 160  # of a vertex, that a question on a graph in memory takes
-QUESTION_FIXED = 1 << 14  # that it takes whatever the size of the graph: rows in hand
-WEIGHT_BYTES = 8  # of an edge, at most
+OFFSET_BYTES = 8  # per row: the offset of its first edge
+QUESTION_BYTES = 160  # per vertex: the most that a question on a graph in memory takes
+QUESTION_FIXED = 1 << 14  # per question, whatever the size of the graph: the block of rows being read
+WEIGHT_BYTES = 8  # per edge, at most
 
-RENUMBER_BYTES = 48  # of an id, while all are renumbered at once: itself, its code, and a table or a sort
-PASS_ROW_BYTES = 256  # of the limit for each row of the edges that is read at once
-SORT_BYTES = {True: 2, False: 24}  # of an entry that is built, on the host and on a GPU: low bits; a sort
-DEGREE_BYTES = 17  # of a vertex: its degree, as it is counted and as it is kept
+RENUMBER_BYTES = 48  # per id, while all are renumbered at once: the id, its code, and a table or a sort
+PASS_ROW_BYTES = 256  # bytes of the limit per row of the edge list that is read at once
+SORT_BYTES = {True: 2, False: 24}  # per entry built: low bits on the host (True), a sort on a GPU (False)
+DEGREE_BYTES = 17  # per vertex: its degree, as counted and as kept
 
-# Building outside a GPU's memory.
-ENTRY_BYTES = 96  # what a block takes for each entry while it is sorted and placed, with weights
-ROW_BYTES = 16  # of a row: its count, and where its next edge goes
-FEWEST_PLACED = 1 << 8  # edges that a GPU places at once
+# Builds outside a GPU's memory.
+ENTRY_BYTES = 96  # per entry of a block, while it is sorted and placed, with weights
+ROW_BYTES = 16  # per row: its count, and the position of its next edge
+FEWEST_PLACED = 1 << 8  # smallest number of edges that a GPU places at once
 
-# Blocks of edges in hand, of each edge.
-READ_BYTES = 256  # with what is made of it when an adjacency is rebuilt
-COUNTED_BYTES = 32  # its ends, and what is compared
-FOUND_BYTES = 96  # of a row of the caller's edges: its ends in both kinds of ids, and whether they are chosen
-TIGHT_BYTES = 80  # its ends, weight and distances, and what is compared
-CHECKED_BYTES = 128  # its ends, their distances and predecessors, and what is compared
+# Per edge of the block being processed.
+READ_BYTES = 256  # the edge, and the temporary arrays of rebuilding an adjacency
+COUNTED_BYTES = 32  # both ends, and the results of comparisons
+FOUND_BYTES = 96  # a row of the caller's edges: its ends in both kinds of ids, and whether they are chosen
+TIGHT_BYTES = 80  # both ends, weight and distances, and the results of comparisons
+CHECKED_BYTES = 128  # both ends, their distances and predecessors, and the results of comparisons
 
 
 def vertex_bytes(n_vertices: int) -> int:
@@ -43,13 +43,13 @@ def vertex_bytes(n_vertices: int) -> int:
 def in_memory_bytes(
     host: bool, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False
 ) -> int:
-    """Return what a graph takes in memory at most, with a question."""
+    """Return the most bytes that a graph in memory takes, including building it and one question."""
     graph = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
     return graph + QUESTION_BYTES * n_vertices
 
 
 def graph_bytes(host: bool, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False) -> int:
-    """Return what a graph takes in memory at most, and building it."""
+    """Return the most bytes that a graph in memory takes, including building it."""
     entries = n_edges if directed else 2 * n_edges
     vertex = vertex_bytes(n_vertices)
     structures = 2 if directed else 1
@@ -61,42 +61,42 @@ def graph_bytes(host: bool, n_vertices: int, n_edges: int, *, directed: bool, we
 
 
 def adjacency_bytes(host: bool, n_vertices: int, entries: int, weight: int = 0) -> int:
-    """Return what building an adjacency in memory takes: itself, its weights twice, and what sorts it."""
+    """Return the bytes of building an adjacency in memory: the adjacency, its weights twice, and the sort."""
     vertex = vertex_bytes(n_vertices)
     rows = OFFSET_BYTES if host else OFFSET_BYTES + vertex
     return entries * (vertex + 2 * weight + SORT_BYTES[host]) + rows * (n_vertices + 1)
 
 
 def edge_list_bytes(n_vertices: int, entries: int) -> int:
-    """Return what listing the edges of an adjacency takes: their rows, and what those are repeated from."""
+    """Return the bytes of expanding an adjacency to coordinates: the rows, and the arrays they come from."""
     return entries * (vertex_bytes(n_vertices) + 1) + 16 * n_vertices
 
 
 def renumber_bytes(n_edges: int, id_bytes: int) -> int:
-    """Return what renumbering takes with the ids of all edges in memory, whose columns have `id_bytes`."""
+    """Return the bytes of renumbering with all edges in memory, whose id columns have `id_bytes`."""
     return 2 * RENUMBER_BYTES * n_edges + 4 * id_bytes
 
 
 def codes_bytes(n_vertices: int, n_edges: int) -> int:
-    """Return what both ends of all edges take in internal ids."""
+    """Return the bytes of both ends of all edges in internal ids."""
     return 2 * n_edges * vertex_bytes(n_vertices)
 
 
 def order_bytes(n_vertices: int) -> int:
-    """Return what an order of the vertices takes: their ranks, and whose each rank is."""
+    """Return the bytes of an order of the vertices: the rank of each vertex, and the vertex of each rank."""
     return 2 * vertex_bytes(n_vertices) * n_vertices
 
 
 def grown_bytes(n_vertices: int) -> int:
-    """Return what finding the order of locality takes: the order, the vertices seen, and a byte for each."""
+    """Return the bytes of computing the locality order: the order, a list of visited vertices, and flags."""
     return (2 * vertex_bytes(n_vertices) + 1) * n_vertices
 
 
 def layout_bytes(n_vertices: int, n_entries: int, weight: int, *, relaxed: bool) -> int:
-    """Return what cutting edges into paths takes.
+    """Return the bytes of decomposing edges into paths.
 
-    For each edge at most two vertices and a length, and its weight.  For each vertex its next edge, its place
-    on a stack, and the edge that was passed over (of relaxed paths) or how many edges lead to it.
+    Each edge takes at most two vertices, a length and its weight.  Each vertex takes its next edge, an entry
+    on a stack, and either its skipped edge (relaxed paths) or its in-degree (strict paths).
     """
     vertex = vertex_bytes(n_vertices)
     length = 4 if 2 * n_entries < 2**31 else 8
@@ -105,10 +105,10 @@ def layout_bytes(n_vertices: int, n_entries: int, weight: int, *, relaxed: bool)
 
 
 def spilled_build_bytes(host: bool, n_vertices: int) -> int:
-    """Return the least that building an adjacency takes whose arrays lie outside the engine's memory."""
+    """Return the fewest bytes with which an adjacency outside the engine's memory can be built."""
     return 0 if host else ROW_BYTES * n_vertices + 2 * ENTRY_BYTES * FEWEST_PLACED
 
 
 def resident_rows_bytes(n_vertices: int) -> int:
-    """Return the least that rows outside a GPU's memory take in it: offsets and first neighbours."""
+    """Return the GPU memory, at least, of rows outside it: their offsets and first neighbours."""
     return OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * n_vertices
