@@ -187,8 +187,9 @@ class CentralityMethods(GraphProperties):
             the first vertex and then those of the second).
         direction : {"out", "in", "both"}
             Follow edges from the first vertex to the second, backwards, or both ways.
-        where : str, optional
-            Boolean edge column: follow only the edges where it is true.
+        where : str, array or Series, optional
+            Which edges to use: the name of a boolean column, a condition such as
+            ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
 
         Returns
         -------
