@@ -1,4 +1,4 @@
-"""Breadth-first search in NetworkX's order over a structure."""
+"""Breadth-first search over a structure, in NetworkX's order."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from rapids_trav.csr.adjacency import Array
 
 @dataclass(frozen=True)
 class Discovery:
-    """What a search met, in its order.
+    """Result of a search: the vertices found, in the order in which it found them.
 
     Attributes
     ----------
     order : array, (k,)
-        The vertices.
+        The vertices found.
     parent : array, (k,)
-        Place in `order` of the vertex from which each was met; -1 for sources.
+        Position in `order` of the vertex from which each was found; -1 for sources.
     ends : array, (levels,)
         The end of each level in `order`.
     place : array, (n,)
-        Place of each vertex in `order`, -1 if it was not met.
+        Position of each vertex in `order`, -1 if it was not found.
     pulled : int
-        Levels that were searched from the bottom up.
+        Number of levels that were searched bottom-up.
     """
 
     order: Array
@@ -52,7 +52,7 @@ class Discovery:
 def discover(
     structure: Structure, sources: Sequence[int], limit: int | None = None, reverse: bool = False
 ) -> Discovery:
-    """Search from distinct sources along the edges, or against them."""
+    """Search from distinct sources along the edges, or against them with `reverse`."""
     may_pull = structure.knows_incoming
     if may_pull:
         rows, into = structure.read(reverse)
@@ -70,14 +70,17 @@ def discover(
 
 
 def levels_within(cutoff: Value, n: int) -> int:
-    """Return how many levels a loop goes on for while the level is below `cutoff`; None is no bound."""
+    """Return the number of levels that a loop takes while the level is below `cutoff`.
+
+    The result is at most n; None means that there is no bound.
+    """
     if cutoff is None or cutoff > n:
         return n
     return max(math.ceil(cutoff), 0) if cutoff > 0 else 0
 
 
 def bound_refusal(name: str) -> Value:
-    """Return a refusal of a bound, the argument `name`, that is not a real number."""
+    """Return a refusal of calls whose argument `name`, a bound, is neither None nor a real number."""
 
     def refuse(arguments: Arguments) -> str | None:
         value = arguments[name]

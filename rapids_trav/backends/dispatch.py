@@ -1,8 +1,8 @@
-"""A function of the backend: NetworkX's signature, when it can run and when it pays.
+"""Functions of the backend: NetworkX's signature of each, when it can run and when it pays.
 
-A body takes the arguments of NetworkX's function and a graph of the backend.  What it does not do, it refuses
-by its arguments, with a reason that NetworkX logs; a graph of the backend then takes NetworkX's own code,
-which finds ordinary dicts in it.
+A body takes the arguments of NetworkX's function and a graph of the backend.  Arguments that it does not
+support are refused, with a reason that is logged.  NetworkX's own code then runs on the graph of the backend,
+in which it finds ordinary dicts.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ logger = logging.getLogger(__name__)
 
 Refusal = Callable[[Arguments], str | None]
 
-# Edge ends of a graph (an undirected edge has two) from which a call had better run here.  Measured by
-# `ci/bench_networkx.py --thresholds` on paths, grids, random and R-MAT graphs and stars: from these sizes on
-# most of the shapes gain.
-LEAST_CACHED = 2_000  # once it was converted: the dispatcher takes 0.1 ms, in which NetworkX searches as much
-NEVER = None  # to convert: the call mostly looks at a small part of the graph
-ONE_SEARCH = 100_000  # to convert for one search that fills a dict, or for components
+# Number of edge ends of a graph (an undirected edge has two) from which a call is worth running here.
+# Measured by `ci/bench_networkx.py --thresholds` on paths, grids, random and R-MAT graphs and stars: from
+# these sizes on most of the shapes gain.
+LEAST_CACHED = 2_000  # once converted: the dispatcher takes 0.1 ms, in which NetworkX searches as many
+NEVER = None  # not worth converting: the call mostly reads a small part of the graph
+ONE_SEARCH = 100_000  # worth converting for one search that fills a dict, or for components
 EDGES = 50_000  # ... for the edges of a search, which NetworkX yields one by one
-SETS = 20_000  # ... for a set of what is reached, of which NetworkX makes more
+SETS = 20_000  # ... for a set of the nodes reached, of which NetworkX makes more
 BY_WEIGHT = 20_000  # ... for a search by weight
 EVERY_SOURCE = 1_000  # ... for a search from every node
 ANY = 0  # ... for a power iteration, for which NetworkX itself makes a matrix
 
 
 class Function:
-    """One function of NetworkX that the backend has.
+    """A function of NetworkX that the backend implements.
 
     Parameters
     ----------
     body : callable
     least : int or None
-        Edge ends from which converting a graph for a single call pays; NEVER: it does not.
+        Number of edge ends from which converting a graph for a single call pays; NEVER if it does not.
     refuse : callable, optional
-        Gives the reason why the bound arguments are NetworkX's own business, or None.
+        Returns the reason why a call with these bound arguments is left to NetworkX, or None.
     graphs : bool
         Whether the first argument is a graph.
     """
@@ -87,7 +87,7 @@ class Function:
             return self.refusal(args, kwargs) or True
         graph = args[0] if args else kwargs.get("G")
         if isinstance(graph, Unread):
-            return True  # by NetworkX's own code, if need be
+            return True  # by NetworkX's own code, if necessary
         return strangeness(graph) or self.refusal(args, kwargs) or True
 
     def should_run(self, args: tuple, kwargs: Arguments) -> bool | str:
@@ -107,7 +107,7 @@ class Function:
 def dispatched(
     least: int | None, refuse: Refusal | None = None, graphs: bool = True
 ) -> Callable[[Callable], Function]:
-    """Make a body a function of the backend; see `Function`."""
+    """Return a decorator that makes a body a function of the backend; see `Function`."""
     return lambda body: Function(body, least, refuse, graphs)
 
 
@@ -117,7 +117,7 @@ def original(name: str) -> Callable:
 
 
 def strangeness(graph: object) -> str | None:
-    """Return why a graph's dicts may not tell what its neighbours are, or None."""
+    """Return why a graph's dicts may not define its neighbours, or None."""
     if not isinstance(graph, nx.Graph):
         return f"{type(graph).__name__} is not a NetworkX graph"
     classes = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)

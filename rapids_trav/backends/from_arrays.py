@@ -1,4 +1,4 @@
-"""Rows that were made from arrays: of the columns of a frame, or by a search."""
+"""Source of rows that were made from arrays: the columns of a frame, or the result of a search."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rapids_trav.csr.adjacency import Array
 
 @dataclass
 class ArraySource:
-    """The attributes of edges as arrays, one value for each column of the rows.
+    """Attributes of edges as arrays, with one value for each column of the rows.
 
     Attributes
     ----------
     values : mapping of array
-        By attribute.
+        One array for each attribute.
     predecessors : callable, optional
-        Gives the rows of incoming edges in the order in which the edges were added.  By default the edges
-        were added row by row.
+        Returns the rows of incoming edges in the order in which the edges were added.  By default the edges
+        count as added row by row.
     """
 
     values: Mapping[Hashable, Array] = field(default_factory=dict)

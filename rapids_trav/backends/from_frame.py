@@ -1,4 +1,4 @@
-"""`from_pandas_edgelist`: rows straight from the columns of a frame."""
+"""Conversion of the columns of a frame to rows, for `from_pandas_edgelist`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rapids_trav.backends.structure import Rows, Structure, index_dtype
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.runtime.compile import Team
 
-FEW = 1 << 16  # edges that are not worth a second thread
+FEW = 1 << 16  # number of edges up to which one thread is enough
 
 
 def structure_of_frame(
     frame: pd.DataFrame, source: Hashable, target: Hashable, attributes: list[Hashable], directed: bool
 ) -> Structure | None:
-    """Return the structure that NetworkX's loop over the rows would make; None if only that loop can tell."""
+    """Return the structure that NetworkX's loop over the rows would make; None if only that loop can."""
     if not isinstance(frame, pd.DataFrame) or not frame.columns.is_unique:
         return None
     if len(set(attributes)) < len(attributes) or any(c not in frame for c in (source, target, *attributes)):
@@ -50,10 +50,10 @@ def structure_of_frame(
 
 
 def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array] | None:
-    """Return both columns in numbers by first appearance, and the values; None if they are of other types.
+    """Return both columns as numbers by first appearance, and the values; None for other types.
 
-    Values of one plain type have one representative each.  Among mixed ones 1, 1.0 and True are one node, of
-    which NetworkX keeps the first.
+    The columns have to be of one plain type, in which every node has one representation.  In mixed columns 1,
+    1.0 and True are one node, of which NetworkX keeps the first.
     """
     kinds = {_kind(source), _kind(target)}
     if len(kinds) != 1 or kinds == {None}:
@@ -61,7 +61,7 @@ def numbered(source: pd.Series, target: pd.Series) -> tuple[Array, Array, Array]
     src, dst = source.to_numpy(), target.to_numpy()
     if kinds == {"integer"}:
         common = np.result_type(src, dst)
-        if common.kind == "f":  # int64 beside uint64
+        if common.kind == "f":  # int64 together with uint64
             return None
         src, dst = src.astype(common, copy=False), dst.astype(common, copy=False)
         if (dense := _numbered_densely(src, dst)) is not None:
@@ -83,13 +83,16 @@ def _kind(column: pd.Series) -> str | None:
 
 
 def _numbered_densely(src: Array, dst: Array) -> tuple[Array, Array, Array] | None:
-    """Return the same by a table over the range of the ids, if that is no larger than the edges."""
+    """Return the result of `numbered` by a table over the range of the ids.
+
+    Return None if the range is too large for the number of edges.
+    """
     if len(src) == 0:
         return None
     first, last = (int(f(g(src), g(dst))) for f, g in ((min, np.min), (max, np.max)))
     if last - first >= 4 * len(src) + 1024 or last >= 2**62 or first < -(2**62):
         return None
-    if src.dtype not in (np.int32, np.int64):  # for which the kernel is compiled
+    if src.dtype not in (np.int32, np.int64):  # the dtypes that the kernel is compiled for
         src, dst = src.astype(np.int64), dst.astype(np.int64)
     length = last - first + 1
     dtype = index_dtype(length)
@@ -103,7 +106,10 @@ def _numbered_densely(src: Array, dst: Array) -> tuple[Array, Array, Array] | No
 def insertion_rows(
     src: Array, dst: Array, n: int, symmetric: bool, keep_rows: bool
 ) -> tuple[Array, Array, Array]:
-    """Return offsets, columns and, with `keep_rows`, the last row of the edge list for each column."""
+    """Return the offsets and columns of the rows, and the last row of the edge list for each column.
+
+    The rows of the edge list are left out unless `keep_rows`.
+    """
     with Team() as team:
         parts = team.size if len(src) > FEW else 1
         cuts = [len(src) * i // parts for i in range(parts + 1)]
@@ -131,7 +137,7 @@ def insertion_rows(
 
 
 def _at_once(team: Team, parts: int, work: Callable[[int], Value]) -> list:
-    """Return what `work` gives for each part, on as many threads."""
+    """Return the results of `work` for all parts, computed on as many threads."""
 
     def several(begin: int, end: int) -> list:
         return [work(i) for i in range(begin, end)]

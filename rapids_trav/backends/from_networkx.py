@@ -15,7 +15,7 @@ from rapids_trav.csr.adjacency import Array
 
 @dataclass
 class NetworkxSource:
-    """The dicts of a NetworkX graph.  They are read when something is asked for, never changed."""
+    """Dicts of a NetworkX graph, which are read on demand and never changed."""
 
     held: Dicts
     multigraph: bool
@@ -58,7 +58,10 @@ def structure_of_dicts(held: Dicts, multigraph: bool) -> Structure:
 
 
 def _compact(nodes: list) -> list | None:
-    """Return equal integers that lie one after another in memory, which makes dicts of them faster."""
+    """Return equal integers that are adjacent in memory, which makes dicts of them faster.
+
+    Return None if one of them does not fit 64 bits.
+    """
     try:
         return np.fromiter(nodes, np.int64, len(nodes)).tolist()
     except OverflowError:
@@ -66,7 +69,7 @@ def _compact(nodes: list) -> list | None:
 
 
 def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, int]) -> Rows:
-    """Return the compressed rows of a dict of dicts, whose order they keep."""
+    """Return the compressed rows of a dict of dicts, in the order of the dicts."""
     n = len(nodes)
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(map(len, adj.values()), np.int64, n), out=offsets[1:])
@@ -74,7 +77,7 @@ def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, in
     m = int(offsets[-1])
     kinds = set(map(type, nodes))
     if kinds == {int} and min(nodes) >= 0 and max(nodes) < 4 * (n + 64):
-        # Equal nodes are equal integers: a table beats hashing each of them.
+        # Equal nodes are equal integers, so a table works, and it is faster than hashing each of them.
         taken = np.fromiter(every, np.int64, m)
         ids = np.fromiter(nodes, np.int64, n)
         if np.array_equal(ids, np.arange(n)):
@@ -86,7 +89,7 @@ def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, in
 
 
 def copied(held: Dicts, multigraph: bool) -> Dicts:
-    """Return a copy of the dicts down to the attributes, each edge with one dict for both of its ends."""
+    """Return a copy of the dicts down to the attributes; both ends of an edge share one dict."""
     node = {name: dict(data) for name, data in held.node.items()}
     adj: dict[Node, dict] = {name: {} for name in held.adj}
 

@@ -1,8 +1,8 @@
-"""Graphs of the backend: NetworkX graphs whose dicts are made when something asks for them.
+"""Graphs of the backend: NetworkX graphs whose dicts are made on demand.
 
-What is dispatched works on a graph's `Structure`.  Everything else, and every change, finds an ordinary
-NetworkX graph: `_node`, `_adj` and `_pred` are filled in when first read.  The structure lies in the cache
-that NetworkX clears at each change, `__networkx_cache__`.
+Dispatched functions work on a graph's `Structure`.  All other code, and every change, finds an ordinary
+NetworkX graph: `_node`, `_adj` and `_pred` are filled in when first read.  The structure is kept in
+`__networkx_cache__`, the cache that NetworkX clears at each change.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LAZY = "_trav_unread"  # attribute that holds the structure until the dicts are 
 
 
 def lazy(name: str, base: Value) -> property:
-    """Return a property over what NetworkX keeps under `name`, where None stands for "not yet made"."""
+    """Return a property for NetworkX's attribute `name` that makes the dicts before the first access."""
 
     def read(self: Graph) -> Value:
         if LAZY in self.__dict__:
@@ -37,7 +37,7 @@ def lazy(name: str, base: Value) -> property:
 
 
 class Unread:
-    """What can be told without the dicts."""
+    """Operations that do not need the dicts."""
 
     __networkx_backend__ = BACKEND
 
@@ -111,7 +111,7 @@ CLASSES: dict[tuple[bool, bool], tuple[type, type]] = {
 
 
 def graph_over(structure: Structure, attributes: dict | None = None) -> Value:
-    """Return a graph of the backend over a structure, its dicts yet to be made."""
+    """Return a graph of the backend over a structure; its dicts are not made yet."""
     kind, _ = CLASSES[structure.directed, structure.multigraph]
     graph: Graph = object.__new__(kind)
     empty = {"_node": None, "_adj": None} | ({"_succ": None, "_pred": None} if structure.directed else {})
@@ -122,7 +122,7 @@ def graph_over(structure: Structure, attributes: dict | None = None) -> Value:
 
 
 def reading_through(graph: Graph, dicts: Dicts) -> Graph:
-    """Return a graph of the same class over dicts that are not its own, to be read from alone."""
+    """Return a graph of the same class over dicts of another graph, which may only be read."""
     other: Graph = object.__new__(type(graph))
     other.__dict__.update(graph=graph.graph, __networkx_cache__={}, _node=dicts.node, _adj=dicts.adj)
     if dicts.pred is not None:
@@ -131,7 +131,10 @@ def reading_through(graph: Graph, dicts: Dicts) -> Graph:
 
 
 def materialise(graph: Graph) -> None:
-    """Fill in the dicts of a graph; weights that were not read yet are read from them from now on."""
+    """Fill in the dicts of a graph.
+
+    Weights that were not read before are read from these dicts from now on.
+    """
     structure = graph.__dict__[LAZY]
     dicts = structure.source.dicts(structure)
     structure.source = NetworkxSource(dicts, structure.multigraph)
@@ -145,7 +148,7 @@ def structure_of(graph: Graph) -> Structure:
     """Return the structure of a graph, kept until the graph changes."""
     if (unread := graph.__dict__.get(LAZY)) is not None:
         return unread
-    cache = None if hasattr(graph, "_graph") else graph.__networkx_cache__  # none of a view, which may change
+    cache = None if hasattr(graph, "_graph") else graph.__networkx_cache__  # not for a view, which may change
     if cache is not None and KEPT in cache:
         return cache[KEPT]
     pred = graph._pred if graph.is_directed() else None
@@ -159,7 +162,7 @@ def from_networkx(graph: Graph) -> Value:
     """Return a graph of the backend with the nodes, edges and attributes of a NetworkX graph."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     for other in cache.get("backends", {}).get(BACKEND, {}).values():
-        if isinstance(other, Unread) and LAZY in other.__dict__:  # made for other weights
+        if isinstance(other, Unread) and LAZY in other.__dict__:  # converted before, for other weights
             return graph_over(other.__dict__[LAZY], graph.graph)
     pred = graph._pred if graph.is_directed() else None
     structure = structure_of_dicts(Dicts(graph._node, graph._adj, pred), graph.is_multigraph())

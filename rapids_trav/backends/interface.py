@@ -1,4 +1,4 @@
-"""What NetworkX talks to: the functions of the backend by name, conversions, and when they pay."""
+"""Interface that NetworkX calls: the functions of the backend by name, conversions, and when they pay."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODULES = (centralities, connected, ego, generic, ranking, reading, searching, u
 
 
 def functions() -> dict[str, Function]:
-    """Return the functions that the backend has code for, by their names in NetworkX."""
+    """Return the functions that the backend implements, by their names in NetworkX."""
     found = (value for module in MODULES for value in vars(module).values() if isinstance(value, Function))
     return {function.name: function for function in found}
 
@@ -32,8 +32,8 @@ def functions() -> dict[str, Function]:
 class Backend:
     """The backend `trav`, as NetworkX's dispatcher expects one.
 
-    Functions that the backend has no code for run NetworkX's own on a graph of the backend, which is a
-    NetworkX graph; for other graphs they are refused, so that nothing is converted in vain.
+    Functions that the backend does not implement run NetworkX's own code on a graph of the backend, which is
+    a NetworkX graph.  For other graphs they are refused, so that nothing is converted in vain.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Backend:
 
     @staticmethod
     def convert_to_nx(obj: Value, *, name: str | None = None) -> Value:
-        """Return an ordinary NetworkX graph for one of the backend, anything else as it is."""
+        """Return an ordinary NetworkX graph for a graph of the backend, and anything else unchanged."""
         return graphs.to_networkx(obj) if isinstance(obj, Unread) else obj
 
 

@@ -1,8 +1,8 @@
-"""The compressed rows beneath a backend graph: vertices are numbered in NetworkX's order of nodes.
+"""Compressed rows of a backend graph, with the vertices numbered in NetworkX's order of nodes.
 
-Rows keep the order of NetworkX's dicts, for the order of a search is the order of these rows.  Where the rows
-came from, a `Source`, tells what is asked for later: rows of incoming edges, weights, and the dicts of a
-NetworkX graph.
+Rows keep the order of NetworkX's dicts, because the order of a search is the order of these rows.  A `Source`
+represents where the rows came from and supplies what is asked for later: rows of incoming edges, weights, and
+the dicts of a NetworkX graph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rapids_trav.backends.networkx_types import Value
 from rapids_trav.csr.adjacency import Array
 
 Node = Hashable
-Reduce = Literal["sum", "min"]  # what becomes of the weights of parallel edges
+Reduce = Literal["sum", "min"]  # how the weights of parallel edges are combined
 
 
 class Rows(NamedTuple):
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 
 
 class Dicts(NamedTuple):
-    """What a NetworkX graph keeps: attributes of nodes, successors and, if it is directed, predecessors."""
+    """Dicts of a NetworkX graph: attributes of nodes, successors and, if it is directed, predecessors."""
 
     node: Mapping[Node, Mapping]
     adj: Mapping[Node, Mapping]
@@ -38,7 +38,7 @@ class Dicts(NamedTuple):
 
 
 class Source(Protocol):
-    """Where rows came from."""
+    """Origin of rows, which supplies incoming edges, weights and dicts on demand."""
 
     def incoming(self, structure: Structure) -> Rows:
         """Return the rows of incoming edges of a directed graph, in NetworkX's order of predecessors."""
@@ -50,20 +50,20 @@ class Source(Protocol):
         """
 
     def dicts(self, structure: Structure) -> Dicts:
-        """Return new dicts, which share nothing with the source that could be changed."""
+        """Return new dicts, which share no dict with the source."""
 
 
 @dataclass
 class Structure:
-    """The topology of a graph, and what has been made of it.
+    """Topology of a graph, and what has been derived from it.
 
     Attributes
     ----------
     nodes : sequence of hashable
         NetworkX's nodes in its order.
     rows : Rows
-        Neighbours, or successors, in NetworkX's order; an undirected edge stands in both rows, a self-loop
-        once.
+        Neighbours, or successors, in NetworkX's order; an undirected edge is in the rows of both ends, a
+        self-loop once.
     directed, multigraph : bool
     source : Source
     """
@@ -95,11 +95,11 @@ class Structure:
         """Return the number of a node, or None."""
         try:
             return self.index.get(node)
-        except TypeError:  # what cannot be hashed is no node
+        except TypeError:  # an object that cannot be hashed is not a node
             return None
 
     def named(self, vertices: Array) -> list:
-        """Return the nodes of these numbers."""
+        """Return the nodes with these numbers."""
         return self.names[vertices].tolist()
 
     @cached_property
@@ -109,9 +109,9 @@ class Structure:
 
     @cached_property
     def transpose(self) -> tuple[Rows, Array | None]:
-        """Rows of incoming edges in any order, and the place of each edge among `rows.columns`.
+        """Rows of incoming edges in any order, and the position of each edge in `rows.columns`.
 
-        Of an undirected graph they are the rows themselves, and the places None.
+        For an undirected graph they are the rows themselves and None.
         """
         if not self.directed:
             return self.rows, None
@@ -120,7 +120,7 @@ class Structure:
 
     @property
     def knows_incoming(self) -> bool:
-        """Whether the rows of incoming edges are there already."""
+        """Whether the rows of incoming edges are available already."""
         return not self.directed or "incoming" in self.__dict__
 
     def read(self, reverse: bool) -> tuple[Rows, Rows]:
@@ -128,7 +128,7 @@ class Structure:
         return (self.incoming, self.rows) if reverse else (self.rows, self.incoming)
 
     def weights(self, attribute: Hashable, default: object = 1, reduce: Reduce = "min") -> Array | None:
-        """Return the weights of the columns, kept; None if there are none to read."""
+        """Return the weights of the columns, which are cached; None if `attribute` is None."""
         if attribute is None:
             return None
         key = (attribute, default, reduce if self.multigraph else None)
@@ -138,7 +138,10 @@ class Structure:
 
 
 def numbers(values: Iterable[object], count: int = -1) -> Array:
-    """Return values as int64 or float64; NotImplementedError if they are not numbers that those hold."""
+    """Return values as int64 or float64.
+
+    Raise NotImplementedError if they are not numbers that those types hold.
+    """
     taken = list(values)
     kinds = set(map(type, taken))
     if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
@@ -152,7 +155,11 @@ def numbers(values: Iterable[object], count: int = -1) -> Array:
 
 
 def checked(array: Array) -> Array:
-    """Return weights as int64 or float64, if sums of them along a path stay exact; else refuse them."""
+    """Return weights as int64 or float64.
+
+    Raise NotImplementedError if they are not numbers, include NaN, or if sums of integer weights along a path
+    may not fit 64 bits.
+    """
     if array.dtype.kind in "bui":
         largest = max(abs(int(array.max())), abs(int(array.min()))) if len(array) else 0
         if largest > (1 << 62) // max(len(array), 1):
@@ -167,5 +174,5 @@ def checked(array: Array) -> Array:
 
 
 def index_dtype(n: int) -> Value:
-    """Return the dtype of vertices."""
+    """Return the dtype of the vertices of a graph of n vertices."""
     return np.int32 if n < 2**31 else np.int64

@@ -1,5 +1,5 @@
-"""Graphs spread over the workers of a Dask cluster.
+"""Graphs distributed over the workers of a Dask cluster.
 
-Every question is one program that all ranks run at once, each on its slice of the vertices (`ranks`); a
-session brings a rank to each worker and lets them meet (`session`).
+Every question is one program that all ranks run at the same time, each on its own slice of the vertices
+(`ranks`).  A session starts one rank on each worker and connects the ranks with each other (`session`).
 """

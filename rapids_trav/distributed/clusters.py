@@ -1,4 +1,4 @@
-"""Whether a graph is spread over the workers of a Dask cluster, and how it comes there."""
+"""Choice between this process and the workers of a Dask cluster for a graph, and its build on workers."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from rapids_trav.distributed.session.gang import Gang
 
 PACKAGE = str(Path(__file__).parents[1])
-PARTS = "parts.json"  # of a folder that `ranks.saved_parts` wrote
+PARTS = "parts.json"  # head file of a folder that `ranks.saved_parts` wrote
 ENGINES = ("auto", "cpu", "cuda")
-# Options that say where a graph in one process goes, or that are for questions which workers do not answer.
+# Options that control the storage of a graph in one process, or serve questions that workers do not answer.
 OF_ONE_PROCESS = ("weight", "degree_sort", "order", "memory_limit", "spill", "tuning")
 OF_WORKERS = ("client", "grid", "keep_rows")
 
 
 def cluster_for(edges: object, options: BuildOptions) -> Client | None:
-    """Return the client of the cluster that is to hold the graph of these edges; None for this process.
+    """Return the client of the cluster that will hold the graph of these edges, or None for this process.
 
     Raises
     ------
     TravError
-        If an option has no meaning where the graph goes.
+        If an option does not apply where the graph will be held.
     """
     if library_of(edges) != "dask":
         _refuse(options, OF_WORKERS, "is for Dask frames, and edges is not one")
@@ -55,7 +55,10 @@ def cluster_for(edges: object, options: BuildOptions) -> Client | None:
 
 
 def current_client() -> Client | None:
-    """Return the current client of `distributed`, or None; a program that has one has imported it."""
+    """Return the current client of `distributed`, or None if there is none.
+
+    `distributed` is not imported for this: a program that has a client has imported it already.
+    """
     if "distributed" not in sys.modules:
         return None
     from distributed import get_client
@@ -67,7 +70,7 @@ def current_client() -> Client | None:
 
 
 def checked_client(client: Any) -> Client:
-    """Return a client of `distributed`; refuse anything else, or one that is closed."""
+    """Return `client` if it is a synchronous, running client of `distributed`; else raise a TravError."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(client).__mro__}
     if "distributed.Client" not in kinds:
         raise TravError(
@@ -84,7 +87,7 @@ def checked_client(client: Any) -> Client:
 
 
 def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQuestions:
-    """Spread the graph of a Dask frame over the workers of a cluster."""
+    """Build the graph of a Dask frame, distributed over the workers of a cluster."""
     from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
     from rapids_trav.distributed.ranks.service import build as build_ranks
 
@@ -112,7 +115,10 @@ def build(edges: Frame, options: BuildOptions, client: Client) -> DistributedQue
 
 
 def open_saved(folder: object, engine: object, client: Client) -> DistributedQuestions:
-    """Open a graph that was saved from several workers on those of a cluster, each its part."""
+    """Open a graph that was saved from several workers on the workers of a cluster.
+
+    Each worker reads some of the parts.
+    """
     from rapids_trav.distributed.ranks.service import open_saved as open_ranks
 
     path = location("folder", folder)
@@ -127,7 +133,7 @@ def open_saved(folder: object, engine: object, client: Client) -> DistributedQue
 
 
 def cluster_of_parts(folder: object, client: Any) -> Any:
-    """Return the client of the cluster that is to open a folder; None if it holds a graph of one process.
+    """Return the client of the cluster that will open a folder; None if it holds a graph of one process.
 
     Raises
     ------
@@ -147,7 +153,7 @@ def cluster_of_parts(folder: object, client: Any) -> Any:
 
 
 def refuse_local(**given: object) -> None:
-    """Refuse options of `Graph.open` that are for a graph in this process."""
+    """Refuse options of `Graph.open` that apply only to a graph in this process."""
     for name, value in given.items():
         if value is not None:
             raise TravError(
@@ -157,14 +163,14 @@ def refuse_local(**given: object) -> None:
 
 
 def open_gang(client: Client, device: str | None) -> Gang:
-    """Bring a rank to each worker."""
+    """Start a rank on each worker of the cluster."""
     from rapids_trav.distributed.session.gang import Gang
 
     return Gang.open(client, device=device)
 
 
 def check_grid(grid: tuple[int, int] | None, workers: tuple[str, ...]) -> None:
-    """Refuse a grid that has not a place for each worker."""
+    """Raise a TravError unless the grid has exactly one place for each worker."""
     if grid is not None and grid[0] * grid[1] != len(workers):
         raise TravError(
             f"grid={tuple(grid)} has {grid[0] * grid[1]} places, and the cluster has {len(workers)} workers: "
@@ -173,7 +179,7 @@ def check_grid(grid: tuple[int, int] | None, workers: tuple[str, ...]) -> None:
 
 
 def _engine(edges: Frame, engine: object) -> str:
-    """Return the engine of the workers, which is that of the frames that they hold."""
+    """Return the engine of the workers: "cuda" if the partitions are cuDF frames, else "cpu"."""
     one_of("engine", engine, ENGINES, " for a graph on the workers of a cluster")
     own = "cuda" if dask_frames.is_cudf(edges) else "cpu"
     if engine not in ("auto", own):
@@ -195,14 +201,14 @@ def _refuse(options: BuildOptions, names: tuple[str, ...], why: str) -> None:
 
 
 def _instead(name: str) -> str:
-    """Return what else helps a caller whose option is refused."""
+    """Return advice for a caller whose option is refused, as the end of the error message."""
     if name in OF_WORKERS:
         return ", or give a Dask frame and a client"
     return ", or build the graph of edges.compute() in this process"
 
 
 def _warn(message: str) -> None:
-    """Warn at the caller's line, outside this package."""
+    """Issue a warning that points to the caller's line, outside this package."""
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1  # type: ignore[assignment]

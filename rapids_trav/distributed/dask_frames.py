@@ -1,4 +1,4 @@
-"""Dask's side of a distributed graph: partitions in, frames of kept futures out."""
+"""Conversion between Dask frames and futures: partitions of the edges in, frames of answers out."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rapids_trav.frames.libraries import library_of
 if TYPE_CHECKING:
     from distributed import Client
 
-Futures = list[Any]  # of `distributed`, each of one frame
+Futures = list[Any]  # futures of `distributed`, each of one frame
 
 
 def partitions(frame: Frame, client: Client, workers: Sequence[str]) -> Futures:
-    """Start to compute the partitions of a Dask frame on these workers; return a future of each, in order."""
+    """Start to compute the partitions of a Dask frame on these workers; return their futures, in order."""
     return client.compute(frame.to_delayed(), workers=list(workers), allow_other_workers=False)
 
 
 def portable(value: Any) -> Any:
-    """Return vertices that a caller names as something that can be sent to the workers."""
+    """Return vertices that a caller passed in a form that can be sent to the workers."""
     if hasattr(value, "__dask_graph__"):
         value = value.compute()
     if isinstance(value, Iterator):
@@ -31,14 +31,14 @@ def portable(value: Any) -> Any:
 
 
 def is_cudf(frame: Frame) -> bool:
-    """Return whether the partitions of a Dask frame are frames of cuDF."""
+    """Return whether the partitions of a Dask frame are cuDF frames."""
     return library_of(frame._meta) == "cudf"
 
 
 def assembled(futures: Futures, lengths: Sequence[int], meta: Frame, name: str) -> Frame:
-    """Return the Dask frame of successive futures, whose index counts the rows through all of them.
+    """Return a Dask frame with these futures as partitions, whose index numbers the rows of all of them.
 
-    Partitions without rows are left out, so that divisions ascend; of an empty frame one stays.
+    Empty partitions are left out, so that the divisions ascend; if all are empty, one is kept.
     """
     kept = [i for i, rows in enumerate(lengths) if rows] or [0]
     firsts = [sum(lengths[:i]) for i in kept]
@@ -47,7 +47,7 @@ def assembled(futures: Futures, lengths: Sequence[int], meta: Frame, name: str) 
 
 
 def joined(futures: Futures, meta: Frame, name: str, divisions: tuple | None = None) -> Frame:
-    """Return the Dask frame whose partitions these futures are; it keeps them alive."""
+    """Return a Dask frame with these futures as partitions; the frame keeps them alive."""
     import dask.dataframe
 
     key = f"trav-{name}-{uuid.uuid4().hex}"
@@ -57,5 +57,5 @@ def joined(futures: Futures, meta: Frame, name: str, divisions: tuple | None = N
 
 
 def without_rows(frame: Frame) -> Frame:
-    """Return the columns of a frame; runs where the frame is."""
+    """Return an empty frame with the columns of `frame`; runs on the worker that has it."""
     return frame.iloc[:0]

@@ -1,9 +1,9 @@
-"""Questions of a graph that is spread over the workers of a Dask cluster: the client's side.
+"""Client side of the questions that a graph on the workers of a Dask cluster answers.
 
-Each is one request that all ranks answer together.  What they find stays on their workers, and is handed out
-as a Dask frame of it.  A rank tells `about` an answer, of each of its frames, how many rows the rank's
-partitions have (``about["lengths"][name]``), and of the edges of a neighbourhood which partitions of the edge
-list they come from (``about["partitions"]``).
+Each question is one request that all ranks answer together.  The results stay on the workers, and the caller
+gets a Dask frame of them.  With its part of an answer each rank returns `about`, which gives for each frame
+the number of rows of each of the rank's partitions (``about["lengths"][name]``), and for the edges of a
+neighbourhood the numbers of the partitions of the edge list that they come from (``about["partitions"]``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkersEngine:
-    """The engine that the workers search with, by its name; `engines.interface` has the ones in a process."""
+    """Name and variants of the engine that the workers use; `engines.interface` has engines in a process."""
 
     name: str
     variants: tuple[str, ...] = ("auto",)
@@ -60,7 +60,7 @@ class DistributedQuestions:
     gang : session.gang.Gang
         The ranks, which have built the graph.
     summary : mapping
-        What they tell of it.
+        Properties of the graph, as the ranks report them (`ranks.service.summary`).
     """
 
     weight: Hashable | None = None
@@ -78,7 +78,7 @@ class DistributedQuestions:
         self.frame_library: str = "cudf" if self.engine.name == "cuda" else "pandas"
         self._edge_divisions: tuple | None = summary.get("edge_divisions")
         self._client, self._gang = client, gang
-        self._metas: dict[tuple, Frame] = {}  # by what decides the columns of an answer
+        self._metas: dict[tuple, Frame] = {}  # empty frames with the columns of an answer, by its kind
 
     @property
     def location(self) -> str:
@@ -112,7 +112,7 @@ class DistributedQuestions:
 
     def levels(self, sources: object, options: SearchOptions) -> Frame:
         named = _named(options)
-        named.pop("predecessors", None)  # levels are of distances
+        named.pop("predecessors", None)  # levels need only distances
         return self._frame(
             self._ask("levels", portable(sources), **named), "result", ("levels", options.mode)
         )
@@ -186,13 +186,17 @@ class DistributedQuestions:
         )
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:
-        """Return the frame of an answer: ranks follow each other, or take turns."""
+        """Return an answer as a Dask frame.
+
+        The partitions come rank by rank; with `in_turns` the first partition of each rank comes first, then
+        the second of each, and so on.
+        """
         of_ranks = kept.futures(name), [about["lengths"][name] for about in kept.about]
         futures, lengths = (_flat(zip(*of, strict=True) if in_turns else of) for of in of_ranks)
         return assembled(futures, lengths, self._meta(futures[0], (name, *kind)), name)
 
     def _edges(self, kept: KeptOnWorkers) -> Frame:
-        """Return the edges of a neighbourhood in the order of the partitions that they come from."""
+        """Return the edges of a neighbourhood as a Dask frame, in the order of their source partitions."""
         numbers = _flat(about["partitions"] for about in kept.about)
         by_number = dict(zip(numbers, _flat(kept.futures("edges")), strict=True))
         futures = [by_number[number] for number in sorted(by_number)]
@@ -202,19 +206,19 @@ class DistributedQuestions:
         return joined(futures, self._meta(futures[0], ("edges",)), "edges", divisions)
 
     def _small(self, kept: KeptOnWorkers, name: str) -> Frame:
-        """Return a small frame, which one rank has the whole of, in this process."""
+        """Fetch a small frame, which one rank holds in full, into this process."""
         (future,) = _flat(kept.futures(name))
         return future.result()
 
     def _meta(self, future: Future, kind: tuple) -> Frame:
-        """Return the columns of an answer of one kind, which are always the same: asked for once."""
+        """Return an empty frame with the columns of an answer; a worker is asked once for each kind."""
         if kind not in self._metas:
             self._metas[kind] = self._client.submit(without_rows, future, pure=False).result()
         return self._metas[kind]
 
 
 def _named(options: SearchOptions) -> dict[str, Any]:
-    """Return the options that are not at their defaults, ready to be sent."""
+    """Return the options that differ from their defaults, in a form that can be sent to the workers."""
     refuse_mask(options.where)
     given = {part.name: getattr(options, part.name) for part in fields(options)}
     defaults = {part.name: part.default for part in fields(options)}

@@ -1,1 +1,1 @@
-"""The functions of the backend, by the parts of NetworkX that they come from."""
+"""Functions of the backend, grouped by the parts of NetworkX that they come from."""

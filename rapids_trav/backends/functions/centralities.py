@@ -1,6 +1,6 @@
-"""Sums over the paths from every node: `networkx.algorithms.centrality` and `distance_measures`.
+"""Centralities and distance measures: `networkx.algorithms.centrality` and `distance_measures`.
 
-NetworkX searches from one node after another.  Here 64 searches share each look at an edge, and their
+NetworkX searches from one node after another.  Here 64 searches share each access to an edge, and their
 distances are added up as they are found; see `engines.cpu.bfs.distance_sums`.
 """
 
@@ -23,19 +23,19 @@ from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.searches import DistanceSums
 
-SCALED_FROM = (3, 6)  # the version of NetworkX from which samples are scaled as here
+SCALED_FROM = (3, 6)  # version of NetworkX from which on it scales samples as this module does
 
 
 @dataclass(frozen=True)
 class RowsView:
-    """The rows of a graph as an engine reads them; no search that adds up asks for their order."""
+    """Rows of a graph as an engine reads them; searches that add up distances need no order of rows."""
 
     out: Adjacency
     into: Adjacency
 
     @classmethod
     def of(cls, structure: Structure, *, backwards: bool = False) -> RowsView:
-        """Return the view along the edges, or against them."""
+        """Return the view along the edges, or against them with `backwards`."""
         out = Adjacency(*structure.rows)
         into = out if not structure.directed else Adjacency(*structure.transpose[0])
         return cls(into, out) if backwards else cls(out, into)
@@ -54,7 +54,7 @@ class RowsView:
 
 
 def unweighted(*others: str) -> Value:
-    """Return a refusal of weights, and of other arguments that are not None or false."""
+    """Return a refusal of weights, and of other arguments that are neither None nor False."""
 
     def refuse(arguments: Arguments) -> str | None:
         given = [name for name in others if arguments[name] is not None and arguments[name] is not False]
@@ -64,13 +64,13 @@ def unweighted(*others: str) -> Value:
 
 
 def _sums_to_all(structure: Structure, *, backwards: bool = False) -> DistanceSums:
-    """Add up, at each node, the distances from all nodes, or to all."""
+    """Add up, at each node, the distances from all nodes, or with `backwards` to all nodes."""
     view = RowsView.of(structure, backwards=backwards)
     return CpuEngine().distance_sums(view, np.arange(structure.n), "vertices")
 
 
 def _sums_from(structure: Structure, nodes: Iterable[int], *, backwards: bool = False) -> DistanceSums:
-    """Add up the distances from each of these nodes, or to it."""
+    """Add up the distances from each of these nodes, or with `backwards` to each of them."""
     view = RowsView.of(structure, backwards=backwards)
     return CpuEngine().distance_sums(view, np.fromiter(nodes, np.int64), "sources")
 
@@ -100,7 +100,7 @@ def harmonic_centrality(
 
 
 def _eccentricities(structure: Structure) -> Array:
-    """Return the eccentricity of every node, or raise NetworkX's error if one does not reach all."""
+    """Return the eccentricity of every node; raise NetworkX's error if one does not reach all others."""
     sums = _sums_to_all(structure, backwards=True)
     if bool((sums.reached < structure.n - 1).any()):
         if structure.directed:

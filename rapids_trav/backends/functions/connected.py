@@ -1,4 +1,4 @@
-"""Components: `networkx.algorithms.components`."""
+"""Connected components: `networkx.algorithms.components`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rapids_trav.csr.adjacency import Array
 
 
 def _labels(structure: Structure) -> Array:
-    """Return the first vertex of each one's component."""
+    """Return for each vertex the first vertex of its component."""
     return label_components(*structure.rows, not structure.directed)
 
 

@@ -1,4 +1,4 @@
-"""The neighbourhood of a node as a graph: `networkx.generators.ego`."""
+"""Ego graphs, the neighbourhood of a node as a graph: `networkx.generators.ego`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def subgraph(graph: Graph, near: Mapping[Node, object]) -> Graph:
 
 
 def _edges(structure: Structure, node: Node, kept: set[Node]) -> Iterator[tuple[Node, Node, dict]]:
-    """Yield the edges from a node to those that are kept, in the order of NetworkX's filtered views."""
+    """Yield the edges from a node to kept nodes, in the order of NetworkX's filtered views."""
     u = structure.index[node]
     begin, end = structure.rows.offsets[u : u + 2].tolist()
     places = dict(zip(structure.named(structure.rows.columns[begin:end]), range(begin, end), strict=True))
@@ -69,7 +69,10 @@ def _edges(structure: Structure, node: Node, kept: set[Node]) -> Iterator[tuple[
 
 
 def _filtered(names: Collection[Node], kept: set[Node]) -> list[Node]:
-    """Return the names that are kept, in the order of the smaller of the two, as NetworkX's views do."""
+    """Return the names that are kept, in the order of NetworkX's filtered views.
+
+    That is the order of `kept` if it is less than half as long as `names`, else the order of `names`.
+    """
     if 2 * len(kept) < len(names):
         there = names if isinstance(names, dict) else kept
         return [name for name in kept if name in there]

@@ -1,7 +1,8 @@
 """Shortest paths of every kind: `networkx.algorithms.shortest_paths.generic`.
 
-What NetworkX composes of other functions it composes here too: run on a graph of the backend, its code calls
-theirs.  Only searches towards a target in a directed graph are done here, since NetworkX would reverse it.
+NetworkX composes these functions of others, and so does the backend: on a graph of the backend, NetworkX's
+code calls the backend's functions.  Only searches from all nodes to a target are done here, because NetworkX
+would reverse a directed graph for them.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def _refuse(arguments: Arguments) -> str | None:
 
 
 def _leads_to_target(source: Value, target: Value, weight: Value, method: str) -> bool:
-    """Return whether a call asks for the ways to a target from everywhere, by the number of edges."""
-    known = method in ("dijkstra", "bellman-ford")  # of others NetworkX tells that they are not
+    """Return whether a call asks for unweighted paths from all nodes to a target."""
+    known = method in ("dijkstra", "bellman-ford")  # for other methods NetworkX raises an error
     return known and weight is None and source is None and target is not None
 
 

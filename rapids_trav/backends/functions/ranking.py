@@ -1,6 +1,6 @@
 """PageRank: `networkx.algorithms.link_analysis.pagerank_alg`.
 
-The power iteration of NetworkX, with its start, its bound and its error, on rows of incoming edges.
+This is the power iteration of NetworkX, with the same start, tolerance and error, on rows of incoming edges.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rapids_trav.backends.structure import Node, Structure
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.runtime.compile import Team
 
-GRAIN = 1 << 12  # vertices that are worth a thread
+GRAIN = 1 << 12  # number of vertices that is worth a thread
 
 
 def _refuse(arguments: Arguments) -> str | None:
@@ -26,7 +26,7 @@ def _refuse(arguments: Arguments) -> str | None:
 
 
 def _vector(structure: Structure, given: Mapping[Node, Value]) -> Array:
-    """Return the values of the nodes that a dict has, 0 for the others."""
+    """Return the values that a dict has for nodes as a vector, with 0 for the others."""
     vector = np.zeros(structure.n)
     for node, value in given.items():
         if (v := structure.find(node)) is not None:

@@ -30,7 +30,7 @@ def from_pandas_edgelist(
 
 
 def _columns(df: Value, source: Value, target: Value, edge_attr: Value) -> list | None:
-    """Return the columns of attributes; None where NetworkX has something to say about them."""
+    """Return the columns of attributes; None if the call is left to NetworkX."""
     if edge_attr is None:
         return []
     if edge_attr is True:

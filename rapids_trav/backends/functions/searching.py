@@ -1,4 +1,4 @@
-"""Breadth-first search in NetworkX's order: `breadth_first_search` and `dag` of its algorithms."""
+"""Breadth-first search in NetworkX's order: its modules `breadth_first_search` and `dag`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _search(
 
 
 def _edges(structure: Structure, found: Discovery) -> Iterator[Edge]:
-    """Yield parent and child in the order of the search."""
+    """Return pairs of parent and child in the order of the search."""
     names = structure.named(found.order)
     parents = structure.named(found.order[found.parent[1:]])
     return zip(parents, islice(names, 1, None), strict=True)
@@ -60,7 +60,7 @@ def bfs_tree(
     k = len(found.order)
     offsets = np.zeros(k + 1, np.int64)
     np.cumsum(np.bincount(found.parent[1:], minlength=k), out=offsets[1:])
-    children = np.arange(1, k, dtype=found.order.dtype)  # those of a vertex stand together in the queue
+    children = np.arange(1, k, dtype=found.order.dtype)  # the children of a vertex are adjacent in the queue
     tree = Structure(structure.named(found.order), Rows(offsets, children), True, False, ArraySource())
     return graph_over(tree)
 
@@ -99,7 +99,7 @@ def bfs_layers(G: Graph, sources: Value) -> Iterator[list[Node]]:
 
 
 def _starts(G: Graph, sources: Value) -> tuple[Structure, list[int]]:
-    """Return the vertices of one or several sources, in the order in which NetworkX's set has them."""
+    """Return the vertices of one or several sources, in the order of NetworkX's set of them."""
     structure = structure_of(G)
     listed = [sources] if structure.find(sources) is not None else list(set(sources))
     starts = []
@@ -127,7 +127,7 @@ def bfs_labeled_edges(G: Graph, sources: Value) -> Iterator[tuple[Node, Node, st
 def _labelled(
     structure: Structure, found: Discovery, level: Array, begin: int, end: int
 ) -> Iterator[tuple[Node, Node, str]]:
-    """Return the labelled edges of some vertices, those from `begin` to `end` in the order of the search."""
+    """Return the labelled edges of the vertices from `begin` to `end` in the order of the search."""
     offsets, columns = structure.rows
     u = found.order[begin:end]
     lengths = offsets[u + 1] - offsets[u]
@@ -138,7 +138,7 @@ def _labelled(
     at, place = found.place[u], found.place[v]
     label = np.where(step > 0, 1, np.where(step == 0, 2, 3))
     label[(step > 0) & (found.parent[place] == at)] = 0
-    if not structure.directed:  # an edge is told from the end that is searched first
+    if not structure.directed:  # an edge is reported from the end that is searched first
         kept = (label < 2) | ((label == 2) & (place >= at))
         u, v, label = u[kept], v[kept], label[kept]
     return zip(structure.named(u), structure.named(v), map(LABELS.__getitem__, label.tolist()), strict=True)

@@ -16,7 +16,7 @@ from rapids_trav.backends.structure import Node, Structure
 
 
 def located(structure: Structure, node: object, what: str, verb: str = "is not") -> int:
-    """Return the number of a node, or raise NetworkX's error."""
+    """Return the number of a node, or raise NetworkX's error if the graph does not have it."""
     found = structure.find(node)
     if found is None:
         raise nx.NodeNotFound(f"{what} {node} {verb} in G")
@@ -29,7 +29,7 @@ def lengths_of(structure: Structure, found: Discovery) -> dict[Node, int]:
 
 
 def paths_of(structure: Structure, found: Discovery) -> dict[Node, list[Node]]:
-    """Return the path of the search's tree to each node, in the order of the search."""
+    """Return the path in the search tree to each node, in the order of the search."""
     names = structure.named(found.order)
     paths: list[list[Node]] = []
     for name, parent in zip(names, found.parent.tolist(), strict=True):
@@ -78,7 +78,7 @@ def bidirectional_shortest_path(G: Graph, source: Value, target: Value) -> list[
 
 
 def path_between(structure: Structure, source: int, target: int) -> list[int] | None:
-    """Return the vertices of NetworkX's path, None if there is none."""
+    """Return the vertices of the path that NetworkX finds, or None if there is none."""
     rows, into = structure.read(reverse=False)
     pred, succ = (np.full(structure.n, NONE, rows.columns.dtype) for _ in range(2))
     forward, reverse = (np.empty(structure.n, rows.columns.dtype) for _ in range(2))

@@ -29,14 +29,14 @@ def _refuse(arguments: Arguments) -> str | None:
 
 
 def weights_of(structure: Structure, weight: Value) -> Array:
-    """Return the weight of each column: 1 without an attribute."""
+    """Return the weight of each column; 1 if no attribute is given."""
     weights = structure.weights(weight)
     return np.ones(len(structure.rows.columns), np.int64) if weights is None else weights
 
 
 @dataclass(frozen=True)
 class Settled:
-    """Vertices in the order in which they were settled, their distances and predecessors."""
+    """Vertices in the order in which they were settled, with their distances and predecessors."""
 
     structure: Structure
     n_sources: int
@@ -166,7 +166,10 @@ def dijkstra_path_length(G: Graph, source: Value, target: Value, weight: Value =
 def _from_each(
     G: Graph, cutoff: Value, weight: Value, answer: Callable[[Settled], Value]
 ) -> Iterator[tuple[Node, Value]]:
-    """Yield each node with what is made of the search from it; weights are read before the first."""
+    """Return an iterator over each node and `answer` for the search from it.
+
+    Weights are read before the first search.
+    """
     structure = structure_of(G)
     weights = weights_of(structure, weight)
     return (

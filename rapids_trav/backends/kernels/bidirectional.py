@@ -1,8 +1,8 @@
-"""The shortest path between two vertices, searched from both ends.
+"""Shortest path between two vertices by a search from both ends.
 
 I. Pohl, "Bi-directional search", Machine Intelligence 6, 1971, with the choices of NetworkX's
-`bidirectional_shortest_path`: the smaller fringe goes on, a level at a time, and the first vertex that both
-sides know is where they meet.  So it is NetworkX's path that is found, among all of the shortest.
+`bidirectional_shortest_path`: the smaller fringe advances, one level at a time, and the searches meet at the
+first vertex that both sides know.  So of all shortest paths this finds the one that NetworkX finds.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ ROOT = -2
 
 @kernel
 def meet(offsets, columns, in_offsets, in_columns, source, target, pred, succ, forward, reverse):
-    """Return where the searches meet, -1 if nowhere; `pred` and `succ`, which come as NONE, lead to the ends.
+    """Return the vertex where the searches meet, -1 if there is none.
 
-    `forward` and `reverse` are room for the vertices of each side.
+    `pred` and `succ` are filled with NONE at entry and lead from that vertex to the ends.  `forward` and
+    `reverse` are buffers for the vertices of each side.
     """
     pred[source] = ROOT
     succ[target] = ROOT

@@ -1,4 +1,4 @@
-"""Weakly connected components of arrays, and the members of each."""
+"""Weakly connected components of compressed rows, and the members of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rapids_trav.engines.runs import LinkView, RunOptions
 
 
 def label_components(offsets: Array, columns: Array, symmetric: bool) -> Array:
-    """Return for each vertex the smallest of its component."""
+    """Return for each vertex the smallest vertex of its component."""
     rows = Adjacency(offsets, columns)
     return components(LinkView(rows, rows if symmetric else None), None, RunOptions()).values
 
@@ -20,7 +20,7 @@ def label_components(offsets: Array, columns: Array, symmetric: bool) -> Array:
 def group_members(label):
     """Return the vertices sorted by component, ascending in each, and where each component begins.
 
-    `label` has the smallest vertex of each component; components come in the order of these.
+    `label` has the smallest vertex of each vertex's component; components are ordered by that vertex.
     """
     n = len(label)
     number = np.empty(n, label.dtype)

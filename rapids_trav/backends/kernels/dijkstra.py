@@ -2,9 +2,9 @@
 
 E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische Mathematik 1, 1959.
 
-A binary heap of (distance, number of the push, vertex): of equal distances the one pushed first is settled
-first, as in NetworkX, and a vertex keeps the predecessor that first gave it its distance.  The order of what
-is taken from such a heap does not depend on how the heap is made.
+The queue is a binary heap of (distance, number of the push, vertex): of equal distances the one pushed first
+is settled first, as in NetworkX, and a vertex keeps the predecessor that first gave it its distance.  The
+order in which items leave such a heap does not depend on how the heap is implemented.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rapids_trav.engines.cpu.runtime.compile import kernel
 def dijkstra(offsets, columns, weights, sources, target, cutoff, has_cutoff):
     """Return the vertices in the order of settling, the distance of each and the predecessor of every vertex.
 
-    Ends when `target` (if not -1) is settled.  No vertices at all are returned if an edge leads to a settled
-    vertex by a shorter way: a weight is negative.
+    The search ends when `target` (if not -1) is settled.  No vertices are returned if an edge gives a settled
+    vertex a shorter distance, since a weight is then negative.
     """
     n = len(offsets) - 1
     settled = np.zeros(n, np.uint8)
@@ -35,7 +35,7 @@ def dijkstra(offsets, columns, weights, sources, target, cutoff, has_cutoff):
     size, pushed, found = 0, 0, 0
     for i in range(len(sources)):
         seen[sources[i]] = 1
-        keys[i], counts[i], nodes[i] = 0, pushed, sources[i]  # equal keys in order of counts are a heap
+        keys[i], counts[i], nodes[i] = 0, pushed, sources[i]  # equal keys in order of counts form a heap
         size += 1
         pushed += 1
     while size > 0:
@@ -78,7 +78,7 @@ def _longer(values):
 
 @kernel
 def _sift_up(keys, counts, nodes, at, key, count, node):
-    """Enter an item; its count is larger than any other, so that of equal keys it comes last."""
+    """Insert an item; its count is larger than any other, so it comes last among equal keys."""
     while at > 0:
         above = (at - 1) >> 1
         if keys[above] <= key:
@@ -90,7 +90,7 @@ def _sift_up(keys, counts, nodes, at, key, count, node):
 
 @kernel
 def _sift_down(keys, counts, nodes, size):
-    """Put the item at `size`, the last, in the place of the first, and let it sink."""
+    """Move the last item, at `size`, to the place of the first, and sift it down."""
     key, count, node = keys[size], counts[size], nodes[size]
     at = 0
     while True:

@@ -1,10 +1,10 @@
 """Compressed rows in the order in which edges were added, as NetworkX's dicts of dicts keep them.
 
 1. `number_ends` numbers the values of two columns by their first appearance, row by row.
-2. `count_edges` and `place_edges` put each edge at the end of its rows.  Each thread has a stretch of the
-   edges and cursors of its own: in each row the edges of one thread stand behind those of the thread before.
-3. `drop_repeated` keeps the first place of an edge that comes again, with the number of its last row, which
-   gives the attributes; `pack_rows` closes the gaps.
+2. `count_edges` and `place_edges` append each edge to its rows.  Each thread has a range of the edges and its
+   own cursors: in each row, the edges of a thread follow those of the previous thread.
+3. `drop_repeated` keeps the first position of a repeated edge, with the number of its last row, from which
+   the attributes are taken; `pack_rows` closes the gaps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from rapids_trav.engines.cpu.runtime.compile import kernel
 
 @kernel
 def number_ends(src, dst, first, table, codes_src, codes_dst, values):
-    """Number integers from `first` on by a table of -1 over their range; return how many are distinct."""
+    """Number integers by first appearance, by a table over their range; return how many are distinct.
+
+    `first` is the smallest integer, and `table` is filled with -1 at entry.
+    """
     n = 0
     for i in range(len(src)):
         u = src[i]
@@ -36,7 +39,7 @@ def number_ends(src, dst, first, table, codes_src, codes_dst, values):
 
 @kernel
 def count_edges(src, dst, symmetric, lengths):
-    """Add to `lengths` how many edges each vertex has."""
+    """Add the number of edges of each vertex to `lengths`."""
     for i in range(len(src)):
         u, v = src[i], dst[i]
         lengths[u] += 1
@@ -46,7 +49,10 @@ def count_edges(src, dst, symmetric, lengths):
 
 @kernel
 def place_edges(src, dst, symmetric, cursor, columns, rows, first):
-    """Place edges where the cursors stand; `rows` is empty or gets the number of each, from `first` on."""
+    """Place edges at the cursors.
+
+    `rows` is empty or gets the number of each edge, counted from `first`.
+    """
     for i in range(len(src)):
         u, v = src[i], dst[i]
         at = cursor[u]
@@ -64,7 +70,7 @@ def place_edges(src, dst, symmetric, cursor, columns, rows, first):
 
 @kernel
 def drop_repeated(offsets, columns, rows, lengths, begin, end):
-    """Move the first of equal columns of each row together; how many repeated ones the range had."""
+    """Compact each row to the first of equal columns; return how many repeated columns were dropped."""
     place = np.full(len(offsets) - 1, -1, np.int64)
     dropped = 0
     for u in range(begin, end):
@@ -89,7 +95,7 @@ def drop_repeated(offsets, columns, rows, lengths, begin, end):
 
 @kernel
 def pack_rows(offsets, lengths, values):
-    """Return the beginning of each row, of its length, one after another."""
+    """Return the first `lengths[u]` values of each row u, one row after another."""
     packed = np.empty(lengths.sum(), values.dtype)
     tail = 0
     for u in range(len(lengths)):
@@ -101,9 +107,9 @@ def pack_rows(offsets, lengths, values):
 
 @kernel
 def transposed_rows(offsets, columns):
-    """Return offsets and columns of the transpose, rows in the order of the vertices that lead to them.
+    """Return offsets and columns of the transpose, and the position in `columns` of each of its columns.
 
-    Also, for each of its columns, the place of that edge among the columns that came in.
+    The columns of each row are in ascending order of the vertices that lead to it.
     """
     n = len(offsets) - 1
     into = np.zeros(n + 1, np.int64)

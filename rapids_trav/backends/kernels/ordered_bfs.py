@@ -1,18 +1,18 @@
-"""Breadth-first search in the order in which a textbook search with a queue meets the vertices.
+"""Breadth-first search in the order in which a textbook search with a queue visits the vertices.
 
-E. F. Moore, "The shortest path through a maze", 1959; D. Eppstein's PADS, which NetworkX's `bfs_edges` is
-from.
+E. F. Moore, "The shortest path through a maze", 1959; D. Eppstein's PADS, from which NetworkX's `bfs_edges`
+is taken.
 
-The order of discovery is decided by the order of the queue and of each row, so one thread follows it: a level
-is a slice of the queue, and the children of a vertex stand together in it, in the order of its row.
+The order of discovery follows from the order of the queue and of each row, so one thread searches.  A level
+is a slice of the queue, and the children of a vertex are adjacent in it, in the order of its row.
 
-A level that would look at most of the edges is pulled instead, as in Beamer, Asanovic and Patterson,
+A level that would examine most of the edges is pulled instead, as in Beamer, Asanovic and Patterson,
 "Direction-Optimizing Breadth-First Search", SC 2012, and put in order afterwards:
 
-1. Each unvisited vertex looks through its whole row of incoming edges for the earliest vertex of the frontier
-   in the queue.  That is its parent in the queue's order too.
-2. The frontier's vertices that became a parent go through their rows once more, in the order of the queue,
-   and enter the children that are theirs; one with a single child enters it without looking.
+1. Each unvisited vertex searches its whole row of incoming edges for the vertex of the frontier that is
+   earliest in the queue.  That vertex is its parent in the queue's order, too.
+2. The vertices of the frontier that became a parent go through their rows once more, in the order of the
+   queue, and append their children; one with a single child appends it without reading its row.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
 
-# A level is pulled when its frontier has more than 1 in so many of what pulling looks at: all vertices, and
-# the incoming edges of those not yet visited.
+# A level is pulled when its frontier has more edges than 1 / PULL_ABOVE of what pulling examines: all
+# vertices, and the incoming edges of those not yet visited.
 PULL_ABOVE = 3
 
 
@@ -30,11 +30,11 @@ PULL_ABOVE = 3
 def ordered_bfs(
     offsets, columns, in_offsets, in_columns, sources, limit, place, queue, parent, ends, may_pull
 ):  # fmt: skip
-    """Search up to `limit` levels; how many vertices were found, the levels, and how many were pulled.
+    """Search up to `limit` levels; return the number of vertices found, of levels, and of pulled levels.
 
     The `sources` are distinct.  `queue` gets the vertices in order, `parent` for each of them the place of
-    its parent in the queue, `ends` the end of each level; `place`, which comes as -1, gets the place of each
-    vertex in the queue.
+    its parent in the queue, and `ends` the end of each level.  `place` is filled with -1 at entry and gets
+    the place of each vertex in the queue.
     """
     n = len(offsets) - 1
     tail = 0
@@ -89,9 +89,9 @@ def ordered_bfs(
 
 @kernel
 def _pull(offsets, columns, in_offsets, in_columns, place, queue, parent, head, end):
-    """Find the next level from the bottom up and enter it in order; the new end of the queue.
+    """Find the next level bottom-up and append it in order; return the new end of the queue.
 
-    Until it has its place, a vertex found has -2 minus that of its parent.
+    Until a found vertex has its place, `place` has -2 minus the place of its parent.
     """
     n = len(in_offsets) - 1
     children = np.zeros(end - head, np.int32)

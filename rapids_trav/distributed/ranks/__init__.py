@@ -1,1 +1,1 @@
-"""Work of one rank: no Dask, only a communicator to the others."""
+"""Work of one rank, without Dask: only a communicator connects it with the other ranks."""

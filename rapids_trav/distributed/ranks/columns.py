@@ -1,7 +1,8 @@
-"""Columns of ids of any kind, from rank to rank.
+"""Exchange of id columns of any dtype between ranks.
 
-Numbers and dates travel as arrays of the engine, so that those of a GPU never leave the GPUs; columns that
-Arrow holds (and all others of cuDF) as Arrow's streams; any other, such as Python objects, pickled.
+Numbers and dates are sent as arrays of the engine, so that on GPUs they never leave the GPUs.  Columns that
+Arrow holds, and all other columns of cuDF, are sent as Arrow streams.  Any other column, such as one of
+Python objects, is pickled.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ WORD = 4  # bytes of the narrowest numbers that a communicator carries
 
 
 class Form(NamedTuple):
-    """How a column travels, and its dtype, or None where what travels tells it."""
+    """Form in which a column is sent, and its dtype, or None where the sent data implies it."""
 
     carrier: Literal["array", "dates", "arrow", "pickle"]
     dtype: Dtype = None
@@ -31,8 +32,8 @@ class Form(NamedTuple):
 def exchange_columns(rank: Rank, parts: Sequence[Column]) -> list[Column]:
     """Send the k-th column to rank k; return what each rank sent to this one.
 
-    A column keeps its dtype; its name and its index are lost.  What this rank sent to itself may share memory
-    with what was given.
+    A column keeps its dtype; its name and its index are lost.  The column that this rank sends to itself may
+    share memory with the one given.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def exchange_columns(rank: Rank, parts: Sequence[Column]) -> list[Column]:
 
 
 def sendable(array: Array) -> Array:
-    """Return numbers in 32 or 64 bits, which communicators carry; narrower ones are widened."""
+    """Return numbers in 32 or 64 bits, the widths that communicators carry; narrower ones are widened."""
     if array.dtype.itemsize >= WORD:
         return array
     kind = "u" if array.dtype.kind == "b" else array.dtype.kind
@@ -94,7 +95,7 @@ def _unpack(rank: Rank, form: Form, array: Array) -> Column:
 
 
 def _stream(values: pa.Array | pa.ChunkedArray) -> memoryview:
-    """Return a column as Arrow's stream, which holds the values of a slice alone."""
+    """Return a column as an Arrow stream; of a slice the stream has only the slice's values."""
     table = pa.table({"ids": values})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:

@@ -1,7 +1,7 @@
-"""The caller's ids of a graph that is spread over ranks, and their places, 0 to n - 1 in ascending order.
+"""Map between the caller's ids and their places, 0 to n - 1 in ascending order, distributed over ranks.
 
-Each rank holds a range of the ids (`renumber_spread`) and answers for it (`spread_ids`).  Of several-column
-ids each column has such a map, and so have the pairs of places, as integers.
+Each rank holds a range of the ids (`renumber_spread`) and answers lookups in it (`spread_ids`).  If ids have
+several columns, each column has such a map, and so do the pairs of places, encoded as integers.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ SpreadMap = SpreadRange | SpreadIds | CategoryIds | SpreadTuples
 
 @dataclass(frozen=True)
 class RankIds(AscendingIds):
-    """The map between ids and places; an `IdMap` whose encoder and `decode` all ranks call at once.
+    """Map between ids and places; an `IdMap` whose encoder and `decode` all ranks call at the same time.
 
     Attributes
     ----------
     here : Rank
     ids : map
-        The map that this one is made of.
+        The underlying map.
     firsts : int64 array on the host, (ranks + 1,)
-        The place of the first id that each rank holds, and the number of all.
+        The place of the first id that each rank holds, and the number of all ids.
     """
 
     here: Rank
@@ -45,12 +45,12 @@ class RankIds(AscendingIds):
 
     @property
     def first(self) -> int:
-        """Return the place of the first id that is held here."""
+        """Place of the first id that this rank holds."""
         return int(self.firsts[self.here.rank])
 
     @property
     def n_here(self) -> int:
-        """Return the number of ids that are held here."""
+        """Number of ids that this rank holds."""
         return int(self.firsts[self.here.rank + 1]) - self.first
 
     @property
@@ -66,23 +66,23 @@ class RankIds(AscendingIds):
         return self.ids.nbytes
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        """Return a collective function from columns, different ones on each rank, to int64 places."""
+        """Return a collective function that maps columns, different ones on each rank, to int64 places."""
         encode = self.ids.encoder(known, many)
         return lambda columns: move(encode(columns), self.here.xp).astype(np.int64, copy=False)
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
-        """Return the ids at these places, which is collective; if None those held here, which is not."""
+        """Return the ids at these places (collective), or with None the ids held here (not collective)."""
         return self.ids.decode(internal, nulls)
 
 
 def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[RankIds, list[Array]]:
-    """Renumber the ids of all ranks; all call it at once.
+    """Renumber the ids of all ranks; every rank calls it.
 
     Parameters
     ----------
     rank : Rank
     sides : sequence of sequences of columns
-        The lists of ids of this rank, perhaps none, each as one column for each column of an id.
+        The lists of ids of this rank, possibly none; a list has one column for each column of the ids.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def build_ids(rank: Rank, sides: Sequence[Sequence[Column]]) -> tuple[RankIds, l
     Raises
     ------
     TravError
-        On all ranks alike, if any column of any of them cannot be ids.
+        On all ranks, if a column on any of them cannot be used as ids.
     """
     ids: SpreadMap
     firsts: np.ndarray

@@ -1,8 +1,8 @@
-"""Both ends of the edges of a rank, from places to internal ids, and how many each vertex has.
+"""Ends of a rank's edges: conversion from places to internal ids, and the number of ends at each vertex.
 
-Where the vertices of the whole graph are fewer than the ends of edges on a rank, as in most graphs on few
-ranks, each rank has a number for every vertex for a while: that takes no sort.  Otherwise ranks ask each
-other, for some ends at a time.
+If the whole graph has fewer vertices than a rank has edge ends, as in most graphs on few ranks, each rank
+temporarily holds a number for every vertex, which needs no sort.  Otherwise ranks ask each other, for a
+limited number of ends at a time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ Ends = tuple[Array, Array]
 
 
 def has_few_vertices(rank: Rank, n: int, ends: Sequence[Array]) -> bool:
-    """Return whether a rank has at least as many ends as there are vertices, on average."""
+    """Return whether ranks have, on average, at least as many edge ends as the graph has vertices."""
     return n * rank.size <= rank.communicator.sum([sum(map(len, ends))])[0]
 
 
 def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[int, slice]]:
-    """Cut arrays into pieces; yield as many on all ranks, empty ones of no array (-1) to make them so."""
+    """Cut arrays into pieces and yield the array number and slice of each, equally often on all ranks.
+
+    A rank with fewer pieces than another yields -1 and an empty slice for the missing ones.
+    """
     mine = [
         (number, slice(begin, begin + length))
         for number, array in enumerate(arrays)
@@ -40,16 +43,16 @@ def rounds(rank: Rank, arrays: Sequence[Array], length: int) -> Iterator[tuple[i
 
 
 def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: int, few: bool) -> Array:
-    """Return how often each place that is held here stands among those of all ranks, int64.
+    """Return how often each place held here occurs among the places of all ranks, int64.
 
     Parameters
     ----------
     firsts : int64 array, (ranks + 1,)
         Rank r holds the places from `firsts[r]` to `firsts[r + 1] - 1`.
     places : sequence of int arrays
-        Of this rank.
+        The places of the edge ends of this rank.
     length : int
-        Places to count at once.
+        Number of places to count at once.
     few : bool
         Whether there is room for a count of every place.
     """
@@ -67,23 +70,23 @@ def count_ends(rank: Rank, firsts: np.ndarray, places: Sequence[Array], length: 
         ends = np.cumsum([len(of) for of in offsets]).tolist()
         counts = [count[end - len(of) : end] for of, end in zip(offsets, ends, strict=True)]
         for at, more in zip(exchange(rank.everyone, offsets), exchange(rank.everyone, counts), strict=True):
-            degree[at] += more  # of one rank each place is there once
+            degree[at] += more  # a rank sends each place once
     return degree
 
 
 def _count(xp: ModuleType, arrays: Sequence[Array], n: int) -> Array:
-    """Return how often each number below n is there, int64 (n,)."""
+    """Return how often each number below n occurs, int64 (n,)."""
     counts = xp.zeros(n, np.int64)
     for numbers in arrays:
         if xp is np:
             counts += np.bincount(numbers, minlength=n)
         else:
-            xp.add.at(counts.view(np.uint64), numbers, np.uint64(1))  # CuPy adds to no int64
+            xp.add.at(counts.view(np.uint64), numbers, np.uint64(1))  # cupy.add.at takes no int64
     return counts
 
 
 def in_internal(numbering: Numbering, places: list[Array], length: int, few: bool) -> list[Ends]:
-    """Return both ends of each partition's edges in internal ids; their places are let go."""
+    """Return both ends of each partition's edges as internal ids; empties `places`."""
     rank = numbering.rank
     if few:
         table = rank.xp.concatenate(rank.communicator.all_gather(rank.everyone, numbering.internal_of_held))

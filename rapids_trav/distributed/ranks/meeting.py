@@ -1,8 +1,8 @@
-"""The distinct ids of all ranks come together, each at the rank of its range, and are told their places.
+"""Exchange in which each rank collects the distinct ids of its range and tells the others their places.
 
-A rank gets the ids of its range as often as ranks have them.  Where ids that all ranks have crowd in one
-range, that may be many times what any rank had: then ids come in several rounds, after each of which a rank
-keeps the distinct ones, and the ranks ask again for their places.
+A rank receives an id of its range from every rank that has it.  If ids that all ranks have are concentrated
+in one range, it may receive many times more ids than any rank had.  The ids are then sent in several rounds,
+after each of which the rank keeps the distinct ones, and the ranks ask for the places in a second exchange.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from rapids_trav.distributed.ranks.values import Held, Kind, Values
 from rapids_trav.frames.columns import Array
 
 Result = TypeVar("Result")
-MOST = 3  # ids that a rank gets at once, as a multiple of the most that any rank has
+MOST = 3  # ids that a rank receives in a round, as a multiple of the most that any rank has
 
 
 class Together(Protocol):
-    """Do work of this rank alone that may fail: either the result is returned on all ranks, or all raise."""
+    """Function for local work that may fail: it returns the result on all ranks, or raises on all."""
 
     def __call__(self, work: Callable[[], Result]) -> Result:
         """Return the result of `work()`."""
@@ -41,13 +41,13 @@ def meet(
     pieces : sequence of arrays or columns
         The distinct ids of this rank in ascending order, cut at the splitters.
     together : function
-        How to do work that may fail on some ranks.
+        Does local work that may fail on some ranks.
 
     Returns
     -------
     SpreadIds
     function
-        Collective; gives the places of the ids of all pieces, one after another.
+        Collective; returns the places of the ids of all pieces, one piece after another.
     """
     rounds = _rounds(rank, pieces)
     if rounds == 1:
@@ -65,13 +65,13 @@ def meet(
 
 
 def _rounds(rank: Rank, pieces: Sequence[Values]) -> int:
-    """Return in how many rounds ids come, such that none is larger than `MOST` allows."""
+    """Return the number of rounds in which ids are sent, so that none is larger than `MOST` allows."""
     sent = np.array(all_gather_objects(rank, [len(piece) for piece in pieces]), np.int64)
     return max(1, -(-int(sent.sum(axis=0).max()) // max(1, MOST * int(sent.sum(axis=1).max()))))
 
 
 def _share(piece: Values, k: int, rounds: int) -> Values:
-    """Return the k-th of so many equal parts of a piece."""
+    """Return the k-th of `rounds` equal parts of a piece."""
     rows = piece.iloc if hasattr(piece, "iloc") else piece
     return rows[k * len(piece) // rounds : (k + 1) * len(piece) // rounds]
 
@@ -86,7 +86,7 @@ def _spread(rank: Rank, kind: Kind, held: Held, splitters: Values) -> SpreadIds:
 
 
 def _asked(ids: SpreadIds, shares: Sequence[Sequence[Values]]) -> Array:
-    """Return the places of the ids of all shares, those of one range together."""
+    """Return the places of the ids of all shares, grouped by range."""
     ask = ids.asker(many=True)
     answers = [ask(share) for share in shares]
     return ids.xp.concatenate([answer[k] for k in range(ids.here.size) for answer in answers])

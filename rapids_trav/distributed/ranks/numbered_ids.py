@@ -1,4 +1,4 @@
-"""The caller's ids and the internal ones of the grid, by way of the places between them."""
+"""Map between the caller's ids and the internal ids of the grid, by way of places."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rapids_trav.ids.maps import Column, Encoder, IdMap
 
 
 class SpreadMap(IdMap, Protocol):
-    """A map between ids and places that ranks share: each holds a range of them."""
+    """Distributed map between ids and places: each rank holds a range of the ids."""
 
     @property
     def firsts(self) -> np.ndarray:
-        """Return the first place of each rank, and the number of all."""
+        """Return the first place of each rank, and the number of all places."""
 
 
 @dataclass(frozen=True)
 class NumberedIds:
-    """An `IdMap` to internal ids; what it encodes, places and decodes, all ranks do at once.
+    """An `IdMap` to internal ids; all ranks encode, place and decode at the same time.
 
     Attributes
     ----------
     base : SpreadMap
-        Between ids and places.
+        Map between ids and places.
     numbering : Numbering
     """
 
@@ -71,7 +71,7 @@ class NumberedIds:
         return renumber
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
-        """Return the ids of internal ones, which ranks do together; if None, those held here."""
+        """Return the ids of internal ids (collective), or with None the ids held here."""
         if internal is None:
             return self.base.decode(None)
         return self.base.decode(self.numbering.places(internal), nulls)

@@ -1,15 +1,19 @@
-"""Where the vertices live on the ranks: their places in the caller's order, and their ids in the grid.
+"""Distribution of the vertices over ranks: places in the caller's order, and internal ids in the grid.
 
-A vertex has two numbers.  Its place, 0 to n - 1, ascends with the caller's ids; rank r holds the places
-`firsts[r]` to `firsts[r + 1] - 1`, with their ids and, in answers, their rows.  Its internal id is what
-searches know it by: vertices are dealt by descending degree, so that all ranks own hubs and few edges alike.
-The vertex of degree rank k is owned by rank k % P as its offset k // P (`ids.degree_order` has the order on
-one machine; equal degrees stand in order of place).
+A vertex has two numbers.
 
-The grid counts its blocks in full, so of its ids `grid.n_vertices - n` are of no vertex: the last of each
-block, which no edge leads to.
+- Its place, 0 to n - 1, ascends with the caller's ids.  Rank r holds the places `firsts[r]` to
+  `firsts[r + 1] - 1`, with their ids and, in answers, their rows.
+- Its internal id identifies it in searches.  Vertices are dealt out by descending degree, so that all ranks
+  own similar shares of vertices of high and of low degree.  On P ranks, the vertex of degree rank k is owned
+  by rank k % P, at offset k // P.  Vertices of equal degree are ordered by place (`ids.degree_order` has the
+  order on one machine).
 
-Which rank has what of the other's is worked out once: `in_order` and `placed` then send values alone.
+The grid pads its blocks to full size, so `grid.n_vertices - n` of its ids belong to no vertex: the last ids
+of each block, which no edge leads to.
+
+The mapping between owned and held vertices is computed once; after that `in_order` and `placed` send only
+values.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ class Numbering:
     n : int
         Vertices of all ranks.
     grid : Grid
-        Of the internal ids.
+        Grid of the internal ids.
     firsts : int64 array, (ranks + 1,)
         First place that each rank holds; on the host.
     place_of_owned : vertex array, (owned,)
@@ -59,27 +63,27 @@ class Numbering:
 
     @property
     def n_owned(self) -> int:
-        """Return the number of vertices that this rank owns."""
+        """Number of vertices that this rank owns."""
         return len(self.place_of_owned)
 
     @property
     def first(self) -> int:
-        """Return the first place held here."""
+        """First place held here."""
         return int(self.firsts[self.rank.rank])
 
     @property
     def n_held(self) -> int:
-        """Return the number of vertices held here."""
+        """Number of vertices held here."""
         return len(self.internal_of_held)
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of all arrays of this rank."""
+        """Bytes of all arrays of this rank."""
         plan = [order for order, _ in self._plan]
         return sum(array.nbytes for array in (self.place_of_owned, self.internal_of_held, *plan))
 
     def in_block(self, values: Array, fill: int = -1) -> Array:
-        """Return values of the vertices owned here for all offsets of the block, `fill` for the rest."""
+        """Return values of the vertices owned here, padded with `fill` to the length of the block."""
         block = self.rank.xp.full(self.grid.block, fill, values.dtype)
         block[: len(values)] = values
         return block
@@ -93,21 +97,28 @@ class Numbering:
         return self._asked(internal, self.grid.firsts, self.place_of_owned, np.dtype(np.int64))
 
     def in_order(self, values: Array) -> Array:
-        """Return values of the vertices held here, of values of those owned here; every rank calls it.
+        """Send values from the owners of vertices to their holders; every rank calls it.
 
-        The vertices are the last axis.
+        Takes values of the vertices owned here and returns those of the vertices held here, in order of
+        place.  The vertices are the last axis.
         """
         (owned, to), (held, of) = self._plan
         return self._moved(values, owned, to, held, of)
 
     def placed(self, values: Array) -> Array:
-        """Return values of the vertices owned here, of values of those held here; every rank calls it."""
+        """Send values from the holders of vertices to their owners; every rank calls it.
+
+        This is the inverse of `in_order`.
+        """
         (owned, to), (held, of) = self._plan
         return self._moved(values, held, of, owned, to)
 
     @cached_property
     def _plan(self) -> tuple[tuple[Array, list[int]], tuple[Array, list[int]]]:
-        """Offsets owned by who holds them, and vertices held by who owns them: both by ascending offset."""
+        """Offsets owned here, grouped by holder, and vertices held here, grouped by owner, with group bounds.
+
+        Within a group both are in ascending order of the offset at the owner.
+        """
         xp = self.rank.xp
         holder = _rank_of(xp, self.firsts, self.place_of_owned)
         owner = self.grid.owner(self.internal_of_held)
@@ -133,11 +144,11 @@ class Numbering:
         return found.astype(dtype, copy=False)
 
     def _asked(self, numbers: Array, bounds: np.ndarray, answers: Array, dtype: np.dtype) -> Array:
-        """Return what the ranks that have these numbers answer, each distinct one asked for once."""
+        """Look up the answers to these numbers at the ranks that have them, each distinct number once."""
         xp, communicator = self.rank.xp, self.rank.communicator
         numbers = xp.asarray(numbers).astype(np.int64, copy=False)
         wanted, at = distinct(xp, numbers)
-        none = int(len(wanted) > 0 and int(wanted[0]) < 0)  # -1 comes first, and nobody is asked for it
+        none = int(len(wanted) > 0 and int(wanted[0]) < 0)  # -1 comes first and is not looked up
         asked = communicator.exchange(
             self.rank.everyone, [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]
         )
@@ -166,7 +177,7 @@ def build_numbering(
     Raises
     ------
     TravError
-        If the grid has not as many places as there are ranks, or is too small for the vertices.
+        If the grid does not have one place for each rank, or is too small for the vertices.
     """
     xp, size = rank.xp, rank.size
     grid = grid_of(size, n, shape)
@@ -186,7 +197,7 @@ def build_numbering(
 
 
 def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
-    """Return a grid whose vertices fill all blocks, for `n` vertices that are dealt out."""
+    """Return a grid for `n` vertices that are dealt out to the ranks; its vertices fill all blocks."""
     rows, columns = choose_grid(size) if shape is None else shape
     if rows * columns != size:
         raise TravError(
@@ -198,7 +209,7 @@ def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
 
 
 def counted(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
-    """Return the numbers ascending, each once, and how often each is there, int64."""
+    """Return the distinct numbers in ascending order, and how often each occurs, int64."""
     if not len(numbers):
         return numbers, xp.zeros(0, np.int64)
     found, count = xp.unique(numbers, return_counts=True)
@@ -206,20 +217,20 @@ def counted(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
 
 
 def stable_order(xp: ModuleType, keys: Array) -> Array:
-    """Return the positions of keys in ascending order, equal ones as they come."""
+    """Return the positions that sort the keys in ascending order and keep equal keys in their order."""
     return xp.argsort(keys, kind="stable") if len(keys) else xp.zeros(0, np.int64)
 
 
 def _rank_of(xp: ModuleType, firsts: np.ndarray, places: Array) -> Array:
-    """Return the ranks that hold places; ranks without any hold none."""
+    """Return the rank that holds each place; ranks that hold no places are skipped."""
     return xp.searchsorted(xp.asarray(firsts[1:]), places, side="right")
 
 
 def _degree_ranks(rank: Rank, degree: Array) -> Array:
-    """Return where each vertex held here stands in descending order of degree, equal ones by place; int64.
+    """Return the position of each vertex held here in descending order of degree, ties by place; int64.
 
-    All ranks learn the degrees that there are, and how often on each: of m edges those are at most the square
-    root of 4 m different ones.
+    All ranks learn which degrees occur, and how often on each rank.  A graph of m edges has at most sqrt(4 m)
+    different degrees.
     """
     xp = rank.xp
     key = -degree.astype(np.int64, copy=False)

@@ -1,7 +1,7 @@
 """Counts of a rank's edges: degrees, self-loops and repeated edges.
 
-All edges of one source and one destination lie on one rank, and a self-loop lies on the rank that owns its
-vertex, since that is the rank at the row of its destination and the column of its source.
+All edges from one source to one destination are on the same rank.  A self-loop is on the rank that owns its
+vertex, since that rank is in the row of its destination and the column of its source.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.local_work import SHIFT
 from rapids_trav.engines.multigpu.partition import Part
 
-CHUNK = 1 << 24  # edges that are looked at at once, unless one vertex has more
+CHUNK = 1 << 24  # edges that are processed at once, unless one vertex has more
 
 
 def degrees(communicator: Communicator, part: Part, direction: str) -> Array:
-    """Return the edges at each vertex of this rank's block, int64; every rank calls it.
+    """Return the degree of each vertex of this rank's block, int64; every rank calls it.
 
-    A self-loop is one edge, and counts once where the directions are "both".
+    A self-loop is one edge, and counts once if the direction is "both".
     """
     row, column = part.grid.place(part.rank)
     direction = direction if part.directed else "out"
@@ -40,18 +40,18 @@ def degrees(communicator: Communicator, part: Part, direction: str) -> Array:
 
 
 def _added(communicator: Communicator, group: Sequence[int], part: Part, offsets: Array) -> Array:
-    """Return the degrees of this rank's vertices, of the rows that a group of ranks shares."""
+    """Return the degrees of this rank's vertices, summed over a group of ranks that share their rows."""
     counts = part.work.xp.diff(offsets).astype(np.int64)
     told = communicator.exchange(group, list(counts.reshape(len(group), -1)))
     return reduce(add, told)
 
 
 def self_loops(part: Part) -> Array:
-    """Return the self-loops of each vertex of this rank's block, int64."""
+    """Return the number of self-loops at each vertex of this rank's block, int64."""
     xp, block = part.work.xp, part.grid.block
     row, column = part.grid.place(part.rank)
     found = xp.zeros(block, np.int64)
-    begin, end = row * block, (row + 1) * block  # the rows of the own block
+    begin, end = row * block, (row + 1) * block  # the rows of this rank's block
     for source, target in rows_of(part, begin, end):
         own, count = counted(xp, source[source - begin == target - column * block])
         found[own - begin] += count
@@ -59,12 +59,15 @@ def self_loops(part: Part) -> Array:
 
 
 def count_self_loops(communicator: Communicator, part: Part) -> int:
-    """Return the self-loops of all ranks."""
+    """Return the number of self-loops on all ranks."""
     return communicator.sum([int(self_loops(part).sum())])[0]
 
 
 def count_duplicates(communicator: Communicator, part: Part) -> int:
-    """Return the edges of all ranks that repeat another; undirected ones lie there both ways, loops once."""
+    """Return the number of edges on all ranks that repeat another.
+
+    Undirected edges are stored in both directions, self-loops once; each repeated edge counts once.
+    """
     xp = part.work.xp
     row, column = part.grid.place(part.rank)
     loops = others = 0
@@ -80,7 +83,7 @@ def count_duplicates(communicator: Communicator, part: Part) -> int:
 
 
 def rows_of(part: Part, begin: int, end: int) -> Iterator[tuple[Array, Array]]:
-    """Yield a rank's edges of some rows, whole rows at a time: local sources and destinations."""
+    """Yield the local sources and destinations of the edges of a range of rows, whole rows at a time."""
     xp, edges = part.work.xp, part.by_source
     offsets = edges.offsets[begin : end + 1]
     first, last = int(offsets[0]), int(offsets[-1])

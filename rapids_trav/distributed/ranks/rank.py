@@ -1,7 +1,7 @@
-"""A rank: what it works with, and small Python objects from one to another.
+"""A rank with its communicator, local work and frame library, and the exchange of small Python objects.
 
-Arrays travel as they are; anything else as pickled bytes, which are told apart and carried as words of 32
-bits, since those are what every communicator takes.
+Arrays are sent as they are.  Anything else is pickled and sent as 32-bit words, preceded by its length in
+bytes, since every communicator takes 32-bit words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rapids_trav.frames.columns import Array, move
 from rapids_trav.frames.libraries import CudfFrames, PandasFrames
 
 Item = TypeVar("Item")
-LENGTH_WORDS = 2  # words before the bytes, which hold their number
+LENGTH_WORDS = 2  # words before the data, which hold its length in bytes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Rank:
     communicator : Communicator
         Its connection with the others.
     work : LocalWork
-        What it can do by itself, on the CPU or on its GPU.
+        Its local work, on the CPU or on its GPU.
     library : PandasFrames or CudfFrames
         The library of its frames.
     """
@@ -43,26 +43,26 @@ class Rank:
 
     @property
     def rank(self) -> int:
-        """Return its number, from 0."""
+        """Number of this rank, from 0."""
         return self.communicator.rank
 
     @property
     def size(self) -> int:
-        """Return the number of ranks."""
+        """Number of ranks."""
         return self.communicator.size
 
     @property
     def xp(self) -> ModuleType:
-        """Return the module of its arrays, numpy or cupy."""
+        """Module of its arrays, numpy or cupy."""
         return self.work.xp
 
     @property
     def everyone(self) -> tuple[int, ...]:
-        """Return all ranks, the group of most calls."""
+        """All ranks, the group of most calls."""
         return tuple(range(self.size))
 
     def synchronize(self) -> None:
-        """Wait until its device has done what it was asked for."""
+        """Wait until the device has finished the work on the current stream."""
         if self.xp is not np:
             self.xp.cuda.get_current_stream().synchronize()
 
@@ -82,7 +82,7 @@ def exchange_objects(rank: Rank, values: Sequence[Item]) -> list[Item]:
 
 
 def raise_together(rank: Rank, error: Exception | None) -> None:
-    """Raise the first error that any rank has, on all of them; return if there is none."""
+    """Raise the first error that any rank has, on all ranks; return if no rank has one."""
     for other in all_gather_objects(rank, error):
         if other is not None:
             raise other

@@ -1,4 +1,4 @@
-"""Rows of an answer that stay on their ranks: frames whose indices go on from rank to rank."""
+"""Rows of an answer that stay on their ranks, in frames whose indices continue from rank to rank."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rapids_trav.ids.maps import Column
 
 
 class RankAnswers:
-    """Collects one frame for each batch of an answer; all ranks have as many batches.
+    """Collector of one frame for each batch of an answer; all ranks have the same number of batches.
 
     The rows of the whole answer are those of the first batch, rank by rank, then those of the second, and so
     on.
@@ -26,12 +26,12 @@ class RankAnswers:
         self.n_rows = 0
 
     def add(self, columns: dict[str, Column], n_rows: int) -> None:
-        """Take the rows of the next batch."""
+        """Add the rows of the next batch."""
         self._frames.append(self._rank.library.frame(columns))
         self.n_rows += n_rows
 
     def frame(self) -> list[Frame]:
-        """Return the frames, indexed by their rows' numbers in the whole answer; every rank calls it."""
+        """Return the frames, indexed by row number in the whole answer; every rank calls it."""
         lengths = [len(frame) for frame in self._frames]
         for frame, first in zip(self._frames, first_rows(self._rank, lengths), strict=True):
             frame.index = type(frame.index)(first, first + len(frame))

@@ -1,4 +1,4 @@
-"""The searches of a rank: those of the grid, as the algorithms ask an engine for them."""
+"""Engine of a rank: searches on the grid, behind the interface that the algorithms call."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from rapids_trav.frames.columns import move
 if TYPE_CHECKING:
     from rapids_trav.distributed.ranks.rank_storage import RankView
 
-WAYS = {"push": 1, "pull": 2, "mixed": 3}  # as bits, which all ranks together have
+WAYS = {"push": 1, "pull": 2, "mixed": 3}  # as bits, which are combined over all ranks
 
 
 @dataclass(frozen=True)
 class RankEngine:
-    """Searches over all ranks, each with the values of its own vertices; every rank calls a method at once.
+    """Searches over all ranks, each with the values of the vertices that it owns.
 
-    It has of `engines.interface.Engine` what searches use.
+    Every rank calls a method at the same time.  The class has the part of `engines.interface.Engine` that
+    searches use.
     """
 
     numbering: Numbering
@@ -57,11 +58,11 @@ class RankEngine:
         return "cpu" if self.xp is np else "gpu"
 
     def synchronize(self) -> None:
-        """Wait until what was asked for is done."""
+        """Wait until the device has finished the work on the current stream."""
         self.numbering.rank.synchronize()
 
     def bfs(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
-        """Search from all sources at once: distance and predecessor (owned,)."""
+        """Search from all sources at once; distance and predecessor have the shape (owned,)."""
         numbering = self.numbering
         asked = SearchOptions(
             direction=view.direction,
@@ -77,7 +78,7 @@ class RankEngine:
         return Search(found.distance[own], predecessor, self._added_up(found.trace) if options.trace else [])
 
     def bfs_each(self, view: RankView, sources: Array, options: BfsOptions) -> Search:
-        """Search from each of k sources by itself: distance and predecessor (k, owned)."""
+        """Search from each of k sources by itself; distance and predecessor have the shape (k, owned)."""
         xp = self.xp
         found = [self.bfs(view, source[None], options) for source in sources]
         distance = xp.stack([one.distance for one in found])
@@ -85,7 +86,7 @@ class RankEngine:
         return Search(distance, predecessor, [level for one in found for level in one.trace])
 
     def smallest_predecessors(self, into: RankView, distance: Array, order: None = None) -> Array:
-        """Return each vertex's neighbour one level up that is first in the caller's order; -1 if none is."""
+        """Return each vertex's neighbour one level up that is first in the caller's order, -1 if none."""
         numbering, xp = self.numbering, self.xp
         communicator, owned = numbering.rank.communicator, numbering.place_of_owned
         place = numbering.in_block(owned, np.iinfo(owned.dtype).max)
@@ -98,7 +99,7 @@ class RankEngine:
             return xp.stack(rows).reshape(distance.shape)
 
     def _added_up(self, rows: list[LevelRow]) -> list[LevelTrace]:
-        """Return the levels of all ranks, the same on each: counts added up, the time of the slowest."""
+        """Return the levels with counts added up over all ranks, and the time of the slowest rank."""
         xp, rank = self.xp, self.numbering.rank
         mine = np.array(
             [

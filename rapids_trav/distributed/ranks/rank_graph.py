@@ -1,11 +1,13 @@
-"""A graph that is spread over ranks, as the algorithms see it on one of them, and how it is built.
+"""Build of a graph that is distributed over ranks, and the graph as algorithms see it on one rank.
 
-1. Ids to places (`dictionary`), and the degree of each place where it is held.
-2. Vertices dealt out by degree (`numbering`), and both ends of the edges in internal ids.
-3. Edges to their places in the grid (`engines.multigpu.partition`).
+The build has three steps:
 
-Steps that look numbers up at other ranks do so for some edges at a time, `round_edges` over all ranks, so
-that what is under way stays small beside the edges.
+1. map ids to places (`dictionary`), and count the degree of each place on the rank that holds it;
+2. deal the vertices out by degree (`numbering`), and convert both ends of the edges to internal ids;
+3. send the edges to their ranks in the grid (`engines.multigpu.partition`).
+
+Steps that look up numbers at other ranks do so for a limited number of edges at a time, `round_edges` over
+all ranks, so that the data in transit stays small compared with the edges.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from rapids_trav.utilities.phase_times import PhaseTimes
 
 @dataclass(frozen=True)
 class RankBuildOptions:
-    """How to build; the same on every rank.
+    """Options of a build, the same on every rank.
 
     Attributes
     ----------
@@ -53,7 +55,7 @@ class RankBuildOptions:
     grid : (int, int), optional
         Rows and columns of ranks; by default the squarest.
     keep_rows : bool
-        Keep both ends of the edges beside them, for `where` and `khop`.
+        Keep the partitions, and both ends of their edges as internal ids, for `where` and `khop`.
     round_edges : int
         Edges that a rank sends and receives in a round, at most.
     """
@@ -69,9 +71,10 @@ class RankBuildOptions:
 
 @dataclass
 class RankGraph:
-    """One rank's part of a graph; an `algorithms.interface.TraversableGraph` of what searches use.
+    """One rank's part of a graph.
 
-    All ranks ask the same of it at once.
+    It has the part of `algorithms.interface.TraversableGraph` that searches use.  All ranks make the same
+    calls at the same time.
     """
 
     rank: Rank
@@ -107,11 +110,11 @@ class RankGraph:
         return self.ids.n
 
     def id_columns(self, name: str, internal: Array | None = None, nulls: bool = False) -> dict[str, Column]:
-        """Return the caller's ids of internal ones, which ranks do together; if None, those held here."""
+        """Return the caller's ids of internal ids (collective), or with None the ids held here."""
         return _named(name, self.ids.decode(internal, nulls))
 
     def vertex_columns(self, name: str, places: Array | None = None) -> dict[str, Column]:
-        """Return the caller's ids at these places among those held here, or all of them."""
+        """Return the caller's ids held here, at these positions or all of them."""
         columns = self.ids.decode(None)
         return _named(name, columns if places is None else [self._taken(of, places) for of in columns])
 
@@ -122,7 +125,7 @@ class RankGraph:
         return library.take(library.column(column), places)
 
     def collector(self, n_rows: int | None) -> RankAnswers:
-        """Return what collects the rows of an answer."""
+        """Return a collector of the rows of an answer."""
         return RankAnswers(self.rank)
 
     def frame(self, columns: Mapping[str, Column]) -> Frame:
@@ -132,11 +135,11 @@ class RankGraph:
         return self.frame(columns)
 
     def deliver(self, frame: Frame) -> Frame:
-        """Return a result as it is: its frames stay with their rank."""
+        """Return a result unchanged: its frames stay on their rank."""
         return frame
 
     def memory(self) -> list[tuple[str, int]]:
-        """Return name and bytes of each structure of this rank."""
+        """Return the name and the bytes of each structure of this rank."""
         return [
             ("vertex ids", self.ids.nbytes),
             ("order of the vertices", self.numbering.nbytes),
@@ -155,9 +158,9 @@ def build_graph(rank: Rank, partitions: Sequence[tuple[int, Frame]], options: Ra
     Raises
     ------
     TravError
-        On all ranks alike, if columns are missing or hold what cannot be ids.
+        On all ranks, if columns are missing or hold values that cannot be ids.
     """
-    grid_of(rank.size, 0, options.grid)  # refused before anything is done
+    grid_of(rank.size, 0, options.grid)  # refuses a wrong grid before any work is done
     library = rank.library
     partitions = [(number, library.native(frame.copy(deep=False))) for number, frame in partitions]
     source, dtypes = _agreed(rank, partitions)
@@ -187,7 +190,7 @@ def assemble(
     options: RankBuildOptions,
     times: PhaseTimes,
 ) -> RankGraph:
-    """Make the graph of edges whose ends are places: source and destination of each list in turn."""
+    """Build the graph of edges whose ends are given as places: sources and destinations in turn."""
     chunk = max(1, options.round_edges // rank.size)
     with times.phase("degree sort"):
         few = has_few_vertices(rank, ids.n, places)
@@ -218,7 +221,7 @@ def assemble(
 
 
 def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSource, dict[Hashable, Dtype]]:
-    """Return the columns of the partitions of all ranks, which are the same, and their dtypes."""
+    """Return the columns, the same for the partitions of all ranks, and their dtypes."""
     mine = [list(zip(frame.columns, frame.dtypes, strict=True)) for _, frame in partitions]
     told = [columns for of_rank in all_gather_objects(rank, mine) for columns in of_rank]
     if not told:
@@ -234,9 +237,9 @@ def _agreed(rank: Rank, partitions: Sequence[tuple[int, Frame]]) -> tuple[RankSo
 
 
 def _isolated(rank: Rank, vertices: object, dtypes: Sequence[Dtype]) -> list[list[Column]]:
-    """Return the columns of the vertices that were given, on the last rank; none on the others.
+    """Return the columns of the option `vertices` on the last rank, and none on the others.
 
-    The columns of ranks are joined in their order, so that here as in one process the edges come first.
+    The columns of the ranks are joined in rank order, so that the edges come first, as in one process.
     """
     found: list[list[Column]] = []
     error = None

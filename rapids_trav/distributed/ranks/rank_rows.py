@@ -1,4 +1,4 @@
-"""Partitions of the edges where they lie, with both ends of each edge in internal ids beside them."""
+"""Partitions of the edges on their ranks, with both ends of each edge as internal ids."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class RankSource:
     library: Library
 
     def deliver(self, frame: Frame) -> Frame:
-        """Return a result as it is: its frames stay with their rank."""
+        """Return a result unchanged: its frames stay on their rank."""
         return frame
 
 
 @dataclass
 class RankRows:
-    """The rows of one rank; has of `storage.edge_rows.RowReader` what searches use.
+    """Edge rows of one rank; it has the part of `storage.edge_rows.RowReader` that searches use.
 
     Attributes
     ----------
     source : RankSource
     src, dst : list of column names
     partitions : list of (int, Frame)
-        With the number of each among those of all ranks.
+        Each with its number among the partitions of all ranks.
     ends : list of (array, array) or None
-        Both ends of the edges of each partition, internal ids; None if they were not to be kept.
+        Both ends of the edges of each partition, as internal ids; None if they are not kept.
     numbering : Numbering
     """
 
@@ -59,11 +59,11 @@ class RankRows:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of the ends."""
+        """Bytes of the ends."""
         return sum(end.nbytes for ends in self.ends or () for end in ends)
 
     def check_kept(self, what: str) -> None:
-        """Refuse a question that needs the rows, if they were not to be kept."""
+        """Raise a TravError if the rows, which a question needs, are not kept."""
         if self.ends is None:
             raise TravError(
                 f"{what} reads the edges again, and the graph was built with keep_rows=False: build it with "
@@ -71,7 +71,7 @@ class RankRows:
             )
 
     def resolve(self, where: object) -> Where | None:
-        """Return a filter as the graph knows it; refuse one that cannot be applied."""
+        """Return a filter in the form that the graph uses; raise a TravError if it cannot be applied."""
         if where is None:
             return None
         refuse_mask(where)
@@ -87,12 +87,12 @@ class RankRows:
     def inside(
         self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None
     ) -> list[tuple[int, Frame]]:
-        """Return the rows of each partition, by its number, whose both ends are chosen; every rank calls it.
+        """Return the rows of each partition whose ends are both chosen, with its number; collective.
 
         Parameters
         ----------
         chosen : boolean array, (owned,)
-            Of the vertices owned here.
+            A flag for each vertex owned here.
         """
         assert self.ends is not None
         xp = self.numbering.rank.xp
@@ -106,7 +106,7 @@ class RankRows:
         return found
 
     def _kept(self, where: Hashable) -> list[Array]:
-        """Return a flag for each row of each partition; refuse what is no filter, on all ranks alike."""
+        """Return a flag for each row of each partition; raise on all ranks if any flags cannot be read."""
         masks, errors = [], []
         for _, frame in self.partitions:
             try:
@@ -120,8 +120,8 @@ class RankRows:
     def chosen_everywhere(self, chosen: Array) -> Array:
         """Return the bitmap of the vertices that any rank has chosen.
 
-        A bit for each vertex of the graph is less than the ends of the own edges take, up to some thousand
-        ranks; each rank's part comes as a list or a bitmap, whichever is shorter.
+        Up to some thousand ranks, a bit for each vertex of the graph takes less memory than the ends of this
+        rank's edges.  Each rank's part is sent as a list or a bitmap, whichever is shorter.
         """
         rank, block = self.numbering.rank, self.numbering.grid.block
         xp, work = rank.xp, rank.work

@@ -1,4 +1,4 @@
-"""Edges of a rank in the grid, and those of the filter that was asked for most recently."""
+"""Storage of a rank's edges in the grid, and of the edges of the most recent filter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from rapids_trav.memory.model.search import Searches
 
 @dataclass(frozen=True)
 class RankView:
-    """A rank's edges read in one direction; has of `storage.interface.SearchView` what searches use."""
+    """A rank's edges, read in one direction.
+
+    It has the part of `storage.interface.SearchView` that searches use.
+    """
 
     part: Part
     direction: str
@@ -26,11 +29,11 @@ class RankView:
 
     @property
     def into(self) -> RankView:
-        """Return what predecessors are read from: the same edges."""
+        """The view that predecessors are read from: this one."""
         return self
 
     def degrees(self) -> Array:
-        """Return the edges that lead on from each vertex owned here; every rank calls it."""
+        """Return the number of edges in this direction at each vertex owned here; every rank calls it."""
         communicator = self.numbering.rank.communicator
         return degrees(communicator, self.part, self.direction)[: self.numbering.n_owned]
 
@@ -38,7 +41,7 @@ class RankView:
         return nullcontext()
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
-        """Return 1: ranks search from one source after another, and each search is a frame of its own."""
+        """Return 1: ranks search from one source after another, and each search gives its own frame."""
         return 1
 
 
@@ -51,7 +54,7 @@ class RankStorage:
     part : Part
     rows : RankRows
     round_edges : int
-        Edges that are handed out at once where a filter is built.
+        Edges that a rank sends and receives in a round when the edges of a filter are built, at most.
     """
 
     budget = None
@@ -64,7 +67,7 @@ class RankStorage:
         self._recent: tuple[Hashable, Part] | None = None
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> RankView:
-        """Return the edges in a direction; with `where` every rank calls it."""
+        """Return the edges in a direction; if `where` is given, every rank calls it."""
         return RankView(self._part(where), direction, self._numbering)
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
@@ -89,7 +92,7 @@ class RankStorage:
         return self._recent[1]
 
     def memory(self) -> list[tuple[str, int]]:
-        """Return name and bytes of each structure of this rank."""
+        """Return the name and the bytes of each structure of this rank."""
         held = self._held("", self.part)
         if self._recent is not None:
             held += self._held(f", where {self._recent[0]!r}", self._recent[1])

@@ -1,4 +1,4 @@
-"""A search that is checked by the five rules of Graph500 against the edges that the ranks were handed."""
+"""Validation of a search by the five rules of Graph500, against the edges that the ranks were given."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_search(graph: RankGraph, source: object, options: SearchOptions) -> Ve
 
 
 def check_tree(graph: RankGraph, found: Search, root: int) -> Verdict:
-    """Check what a search from a vertex, an internal id, found; the last ids of a block are of no vertex."""
+    """Check the result of a search from `root`, an internal id; the padding of a block is no vertex."""
     assert found.predecessor is not None and graph.rows.ends is not None
     rank, numbering = graph.rank, graph.numbering
     parent = parents(numbering.grid, rank.rank, numbering.in_block(found.predecessor), root)

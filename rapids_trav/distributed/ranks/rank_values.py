@@ -1,4 +1,4 @@
-"""Work on the values of all vertices, of which each rank has those that it owns."""
+"""Vertex values distributed over ranks: each rank has the values of the vertices that it owns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rapids_trav.frames.columns import Array
 class RankValues:
     """Values of the vertices of one rank; an `algorithms.interface.VertexValues`.
 
-    Internal ids stand for vertices wherever they are.  What is told of all vertices, all ranks are told.
+    Internal ids identify vertices on every rank.  Results about all vertices are returned on all ranks.
     """
 
     numbering: Numbering
@@ -80,7 +80,7 @@ class RankValues:
         return self._told(every, lambda mine, offsets: flat[row[mine], offsets]).reshape(*rows, len(vertices))
 
     def most(self, values: Array) -> int:
-        """Return the largest; -1 if there are none."""
+        """Return the largest value on all ranks; -1 if there are none."""
         xp = self.numbering.rank.xp
         largest = values.max() if values.size else -1
         told = self._gathered(xp.asarray([largest]).astype(np.int64))
@@ -95,7 +95,7 @@ class RankValues:
         return levels_of_many(self.numbering.rank.xp, self._summed(counts))
 
     def walk(self, predecessor: Array, searches: Array, targets: Array) -> tuple[Array, Array]:
-        """Walk all paths one step at a time on all ranks; owners supply the preceding vertices."""
+        """Follow all paths back, one step at a time on all ranks; owners supply the predecessors."""
         xp = self.numbering.rank.xp
         entry, vertex, row = xp.arange(len(targets)), targets.astype(self.dtype), searches
         steps = []
@@ -105,7 +105,7 @@ class RankValues:
             alive = before >= 0
             entry, vertex, row = entry[alive], before[alive], row[alive]
         lengths = xp.zeros(len(targets), np.int64)
-        if not len(targets):  # CuPy scans no empty array
+        if not len(targets):  # CuPy cannot scan an empty array
             return lengths, targets.astype(self.dtype)
         for entries, _ in steps:
             lengths[entries] += 1
@@ -119,9 +119,9 @@ class RankValues:
         return self.numbering.grid.owner(vertices)
 
     def _told(self, vertices: Array, own: Callable[[Array, Array], Array]) -> Array:
-        """Return a value of each of these vertices, the same on all ranks: each tells those that it owns.
+        """Return a value of each of these vertices, the same on all ranks; each rank supplies those it owns.
 
-        `own` is given the positions of those, and their offsets.
+        `own` is called with the positions of the vertices that this rank owns, and their offsets.
         """
         xp, owner = self.numbering.rank.xp, self._owner(vertices)
         mine = xp.flatnonzero(owner == self.numbering.rank.rank)

@@ -1,8 +1,8 @@
-"""Columns of ids, read on every rank: what one of them refuses, all refuse, in the words of a local build.
+"""Reading of id columns on all ranks: if one rank refuses a column, all raise the error of a local build.
 
-Each rank tells the others what it read: name, kind, type and rows of each column, never values.  All then
-have the same list, in which columns of one name stand together, as if the partitions had been joined: those
-of rank 0 first.
+Each rank tells the others about the columns that it read: name, kind, type and number of rows, never values.
+All ranks then have the same list, in which columns of the same name are together, as if the partitions had
+been joined: those of rank 0 first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rapids_trav.ids.renumber import Renumbering, refuse_mixtures
 
 @dataclass(frozen=True)
 class Component:
-    """One column of the ids, as all ranks have agreed on it.
+    """One column of the ids, as agreed on by all ranks.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Component:
     parts : list of IdColumn
         The columns of this rank, by position; all of this kind, unless they have no rows.
     shapes : list of IdColumn
-        The columns of all ranks that have rows, or the first if none has any, without data.
+        The columns of all ranks that have rows, without data; the first column if none has rows.
     dtype : dtype or None
-        That of the categoricals, if they are such.
+        The dtype of categoricals; None for other kinds.
     """
 
     kind: str
@@ -79,7 +79,7 @@ def _plain(rank: Rank, part: IdColumn) -> IdColumn:
 
 
 def _tell(rank: Rank, sides: Sequence[Sequence[IdColumn]]) -> list[list[IdColumn]]:
-    """Return the shapes of the sides of all ranks, with those of one name together, or raise their errors."""
+    """Return the shapes of the sides of all ranks, grouped by name, or raise their errors."""
     told = [
         side
         for sides in all_gather_objects(rank, [list(map(_shape, side)) for side in sides])
@@ -92,14 +92,14 @@ def _tell(rank: Rank, sides: Sequence[Sequence[IdColumn]]) -> list[list[IdColumn
 
 
 def _shape(one: IdColumn) -> IdColumn:
-    """Return what the others are told of a column; the dtype of a categorical would hold all categories."""
+    """Return what other ranks learn of a column: no data, and no dtype that holds all categories."""
     if one.kind == "error":
         return one
     return replace(one, data=None, dtype=None if one.kind == "category" else one.dtype)
 
 
 def _refuse(errors: Sequence[TravError]) -> None:
-    """Raise the first error; nulls are counted over all columns of the name."""
+    """Raise the first error, if there is one; nulls are counted over all columns of the name."""
     if not errors:
         return
     first = errors[0]
@@ -115,7 +115,7 @@ def _agree(rank: Rank, parts: list[IdColumn], shapes: list[IdColumn]) -> Compone
         dtype = _one_dtype(rank, parts, empty=not filled[0].rows)
         if dtype is not None:
             return Component("category", parts, filled, dtype)
-    if any(shape.kind == "category" for shape in filled):  # of different categories the values are the ids
+    if any(shape.kind == "category" for shape in filled):  # if the categories differ, the values are the ids
         parts = [_plain(rank, part) if part.rows else part for part in parts]
         filled = [one for (one,) in _tell(rank, [[part] for part in parts]) if one.rows]
     refuse_mixtures(filled)
@@ -123,9 +123,10 @@ def _agree(rank: Rank, parts: list[IdColumn], shapes: list[IdColumn]) -> Compone
 
 
 def _one_dtype(rank: Rank, parts: Sequence[IdColumn], *, empty: bool) -> Dtype | None:
-    """Return the dtype of all categoricals if they share their codes.
+    """Return the dtype of all categoricals if they share their codes, else None.
 
-    Only if they have as many categories does one rank tell the others its own, which then are theirs as well.
+    One rank sends its categories to the others only if all have the same number of categories; the others
+    then compare them with their own.
     """
     dtypes = [part.dtype for part in parts if part.rows or (empty and part.kind == "category")]
     told = all_gather_objects(rank, [(dtype.ordered, len(dtype.categories)) for dtype in dtypes])

@@ -1,13 +1,13 @@
-"""Renumber one column of ids over all ranks.
+"""Distributed renumbering of one column of ids.
 
-Each rank renumbers its own columns, which leaves the distinct ids in ascending order.  All agree on
-splitters; the ids travel to the ranks of their ranges, each of which renumbers what it gets and replies the
-codes: the place of an id is the first place of its range plus the code.  If the ids turn out to be
-consecutive integers, none is held, and no reply is needed.
+Each rank renumbers its own columns, which gives its distinct ids in ascending order.  All ranks agree on
+splitters, and send their ids to the ranks of the ids' ranges.  Each rank renumbers the ids that it receives
+and replies with their codes: the place of an id is the first place of its range plus its code.  If the ids
+turn out to be consecutive integers, no rank holds any, and no reply is needed.
 
-Peak memory of a rank, beyond its columns: its distinct ids, twice; those of its range and what it gets of
-them at once (`meeting`); and 8 bytes for each row.  Of the ids of others no rank sees more than its range and
-the sample.
+Peak memory of a rank, beyond its columns: its distinct ids, twice; the ids of its range, and those that it
+receives at once (`meeting`); and 8 bytes for each row.  Of the ids of other ranks, a rank sees only those of
+its range and the sample.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def renumber_component(
 
 
 def renumber_spread_integers(rank: Rank, arrays: Sequence[Array], dtype: Dtype | None) -> Spread:
-    """Renumber integers, which are given back in `dtype`; if None, in the one that holds them all."""
+    """Renumber integers, which are decoded to `dtype`; if None, to one that holds them all."""
     filled = [array for array in arrays if len(array)]
     spans = [(array.dtype, int(array.min()), int(array.max())) for array in filled]
     spans = [span for rank_spans in all_gather_objects(rank, spans) for span in rank_spans]
@@ -116,9 +116,9 @@ def _renumber_labels(rank: Rank, component: Component) -> Spread:
 def _together(
     rank: Rank, shapes: Sequence[IdColumn], work: Callable[[], Result], parts: Sequence[IdColumn] = ()
 ) -> Result:
-    """Return the result of work that this rank does alone, unless it fails on any rank: then all raise.
+    """Do local work and return its result; if it fails on any rank, raise on all ranks.
 
-    Columns among `parts` that have no order of their own are those that the message names, else all.
+    The message names the columns among `parts` whose values have no order, or all columns if there are none.
     """
     error: TypeError | ValueError | None = None
     unordered: list[Hashable] = []
@@ -139,7 +139,10 @@ def _together(
 
 
 def _told(error: TypeError | ValueError) -> TypeError | ValueError:
-    """Return an error as others can read it: that of values without an order, or what is said of it."""
+    """Return an error in a form that can be sent to other ranks.
+
+    For values without an order that is the underlying error, or a TypeError with its text.
+    """
     cause = error.__cause__ if isinstance(error, TravError) else error
     if isinstance(cause, UnicodeEncodeError):
         return cause.with_traceback(None)

@@ -1,13 +1,13 @@
-"""A graph on many ranks as a folder, into which each writes its part and from which any number read.
+"""Folder format of a graph on many ranks: each rank writes its part, and any number of ranks can open it.
 
-- `parts.json`: format version, number of the parts, vertices and edges, names of the columns.
-- `part_<i>`: the ids that rank i held, as `saved.ids` has them, and its edges, `src.npy` and `dst.npy`, by
-  the places of their ends, of an undirected one the smaller first; beside them `graph.json` with the size and
+- `parts.json`: format version, number of parts, vertices and edges, names of the columns.
+- `part_<i>`: the ids that rank i held, in the form of `saved.ids`, and its edges, `src.npy` and `dst.npy`, as
+  the places of their ends, for an undirected edge the smaller first; also `graph.json` with the size and
   CRC-32 of each file.
 
-All ranks have to see the folder.  As in `saved.write` it is there whole or not at all.  Places do not depend
-on the ranks, so that a graph may be opened by more or fewer than have saved it.  What is spared is to look up
-the ids of all edges.
+All ranks have to see the folder.  As in `saved.write`, the folder is either complete or not there.  Places do
+not depend on the ranks, so a graph may be opened by more or fewer ranks than saved it.  Opening needs no
+lookup of the ids of the edges.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def save(graph: RankGraph, folder: str) -> None:
     Raises
     ------
     TravError
-        On all ranks, if any of them cannot write; nothing is left then.
+        On all ranks, if any of them cannot write; no folder is left then.
     """
     rank = graph.rank
     source, destination = _edges(graph)
@@ -111,7 +111,7 @@ def _head(graph: RankGraph) -> dict[str, Any]:
 
 
 def _edges(graph: RankGraph) -> Ends:
-    """Return the places of both ends of this rank's edges, of an undirected edge once on all ranks."""
+    """Return the places of both ends of this rank's edges; an undirected edge is on one rank only."""
     rank, numbering, part = graph.rank, graph.numbering, graph.parts.part
     xp, grid = rank.xp, part.grid
     row, column = grid.place(part.rank)
@@ -135,7 +135,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
     Raises
     ------
     TravError
-        On all ranks, if the folder is not there for any of them, or not what was saved.
+        On all ranks, if any of them does not find the folder, or it is not what was saved.
     """
     path = Path(folder)
     error: TravError | None = None
@@ -152,7 +152,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
                 ends.append(edges)
         except TravError as refused:
             error = refused
-        except (KeyError, TypeError, ValueError) as wrong:  # a head that somebody else made
+        except (KeyError, TypeError, ValueError) as wrong:  # a head that `save` did not write
             error = damaged(path, f"does not hold a graph in parts ({first_line(wrong)})")
         raise_together(rank, error)
         ids, _ = build_ids(rank, sides)
@@ -235,7 +235,7 @@ def _read_table(path: Path) -> Any:
 
 
 def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int) -> list[Array]:
-    """Return both ends of the edges whose source is held here, ascending; int64."""
+    """Send edges to the ranks that hold their sources; return both ends in ascending order, int64."""
     xp, exchange = rank.xp, rank.communicator.exchange
     none = xp.empty(0, np.int64)
     found: list[tuple[Array, Array]] = [(none, none)]
@@ -255,7 +255,7 @@ def _by_holder(rank: Rank, firsts: np.ndarray, ends: Sequence[Ends], length: int
 
 @dataclass
 class SavedRankRows(RankRows):
-    """The edges of a graph that was opened: both ends alone, ascending from rank to rank."""
+    """Edges of a graph opened from a folder: both ends and no other columns, ascending from rank to rank."""
 
     ids: SpreadMap = field(kw_only=True)
 
@@ -266,7 +266,7 @@ class SavedRankRows(RankRows):
     def inside(
         self, chosen: Array, where: Hashable | None = None, rows_at_once: int | None = None
     ) -> list[tuple[int, Frame]]:
-        """Return this rank's edges whose both ends are chosen; every rank calls it."""
+        """Return this rank's edges whose ends are both chosen; every rank calls it."""
         assert self.ends is not None
         words = self.chosen_everywhere(chosen)
         ((u, v),) = self.ends

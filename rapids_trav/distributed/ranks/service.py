@@ -1,7 +1,7 @@
-"""Functions that a session calls on every rank at once: build a graph, ask it, save and open it.
+"""Functions that a session calls on every rank at the same time: build, ask, save and open a graph.
 
-What all ranks refuse alike, as an unknown vertex, is raised by each and leaves the graph as it was.  Anything
-else ends the communicator, so that no rank waits for one that has failed, and the graph is lost.
+An error that all ranks raise alike, such as for an unknown vertex, leaves the graph as it was.  Any other
+error ends the communicator, so that no rank waits for one that has failed, and the graph is lost.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
 from rapids_trav.storage.memory_errors import telling_of_memory
 
-GRAPH = "graph"  # among the items of a state
+GRAPH = "graph"  # key among the items of a state
 
 
 def build(state: RankState, options: RankBuildOptions) -> dict[str, Any]:
-    """Build the graph of the partitions that ranks were handed; return what the client is to know of it."""
+    """Build the graph of the partitions that the ranks were given; return its summary for the client."""
     with together(state.communicator, "building the graph"):
         rank = rank_of(state)
         graph = build_graph(rank, state.partitions, options)
         state.items[GRAPH] = graph
-        state.partitions.clear()  # the graph has those that it keeps
+        state.partitions.clear()  # the graph holds those that it keeps
         return summary(graph)
 
 
 def open_saved(state: RankState, folder: str, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Open a graph that `save` wrote, each rank some of its parts; return what the client is to know."""
+    """Open a graph that `save` wrote, each rank some of its parts; return its summary for the client."""
     with together(state.communicator, "opening the graph"):
         graph = saved_parts.open_parts(rank_of(state), folder, RankBuildOptions(**(options or {})))
         state.items[GRAPH] = graph
@@ -57,7 +57,9 @@ def ask(state: RankState, name: str, args: tuple = (), kwargs: dict[str, Any] | 
     ----------
     state : RankState
     name : str
-        A method of `Graph`, with the arguments that it takes.
+        A method of `Graph`.
+    args, kwargs
+        The arguments of that method.
     """
     with together(state.communicator, f"answering {name}"):
         graph = state.items.get(GRAPH)
@@ -71,10 +73,10 @@ def ask(state: RankState, name: str, args: tuple = (), kwargs: dict[str, Any] | 
 
 @contextmanager
 def together(communicator: Communicator, task: str) -> Iterator[None]:
-    """End the communicator if the work inside fails, unless all ranks refuse it alike.
+    """Abort the communicator if the work inside fails, unless all ranks raise the error alike.
 
-    A `TravError` is what they refuse alike, since it is decided by what all of them know; one that tells of
-    memory is the failure of one.
+    All ranks raise a `TravError` alike, because it follows from what all of them know.  Its subclasses
+    `TravMemoryError` and `RankError` are exceptions to this: they report the failure of one rank.
     """
     try:
         yield
@@ -87,7 +89,7 @@ def together(communicator: Communicator, task: str) -> Iterator[None]:
 
 
 def rank_of(state: RankState) -> Rank:
-    """Return a rank with what its device works with."""
+    """Return the rank of a state, with the local work and the frame library of its device."""
     if state.device == "cpu":
         from rapids_trav.engines.multigpu.local_cpu import CpuWork
 
@@ -98,7 +100,7 @@ def rank_of(state: RankState) -> Rank:
 
 
 def summary(graph: RankGraph) -> dict[str, Any]:
-    """Return what the client is to know of a graph."""
+    """Return the properties of a graph that the client needs."""
     grid = graph.numbering.grid
     return {
         "n_vertices": graph.n_vertices,
@@ -117,7 +119,7 @@ def summary(graph: RankGraph) -> dict[str, Any]:
 
 
 def _options(given: dict[str, Any], **fixed: Any) -> PathOptions:
-    """Return the options of any search: those of paths have all."""
+    """Return the options of any search: `PathOptions` has the fields of all of them."""
     known = {field.name for field in fields(PathOptions)}
     return PathOptions(**{name: value for name, value in (given | fixed).items() if name in known})
 
@@ -179,7 +181,7 @@ def _validate(graph: RankGraph, source: object, **options: Any) -> Verdict:
 
 
 def _on_first(graph: RankGraph, frame: Frame) -> list[Frame]:
-    """Return a frame that all ranks have, on one of them."""
+    """Return a frame that all ranks have on rank 0 alone."""
     return [frame] if graph.rank.rank == 0 else []
 
 

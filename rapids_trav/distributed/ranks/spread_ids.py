@@ -1,11 +1,13 @@
-"""Maps of ids that are spread over ranks: the building blocks of `RankIds`, of one column or of several.
+"""Distributed maps of ids of one column or several: the building blocks of `RankIds`.
 
-`SpreadIds` hold the ids of a range of places on each rank, as an ordinary map, and ask each other;
-`SpreadRange` are consecutive integers, of which each rank knows all without holding any.  Categoricals are a
-map of their codes under `composite_ids.CategoryIds`; `SpreadTuples` are several columns.
+- `SpreadIds`: each rank holds the ids of a range of places as an ordinary map, and ranks ask each other.
+- `SpreadRange`: consecutive integers, all of which each rank knows without holding any.
+- `SpreadTuples`: ids of several columns.
 
-Encoders and `decode` are collective, except those of `SpreadRange`; `decode(None)` is not, and gives the ids
-that are held here.
+Categoricals are a map of their codes under `composite_ids.CategoryIds`.
+
+Encoders and `decode` are collective, except those of `SpreadRange`.  `decode(None)` is not collective and
+returns the ids that are held here.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from rapids_trav.ids.maps import AscendingIds, Column, Encoder, Library, RangeId
 
 @dataclass(frozen=True)
 class SpreadRange(RangeIds):
-    """Consecutive integers: every rank translates by itself; `firsts` divides them evenly."""
+    """Consecutive integers, which every rank translates by itself; `firsts` divides them evenly."""
 
     firsts: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
     here: int = 0
@@ -39,17 +41,17 @@ class SpreadRange(RangeIds):
 
 @dataclass(frozen=True)
 class SpreadIds(AscendingIds):
-    """Ids of one column: rank r holds those from `splitters[r - 1]` to `splitters[r]`.
+    """Ids of one column: rank r holds those from `splitters[r - 1]` up to but not including `splitters[r]`.
 
     Attributes
     ----------
     here : Rank
     kind : Kind
-        What to do with ids of this kind.
+        Operations on ids of this kind.
     held : map
-        Of the ids that are held here, from 0.
+        Map of the ids that are held here, numbered from 0.
     firsts : int64 array on the host, (ranks + 1,)
-        The place of the first id that each rank holds, and the number of all.
+        The place of the first id that each rank holds, and the number of all ids.
     splitters : array or column, (ranks - 1,)
     """
 
@@ -92,7 +94,7 @@ class SpreadIds(AscendingIds):
         return translate
 
     def asker(self, many: bool = False) -> Callable[[Sequence[Values]], list[Array]]:
-        """Return a collective function from the values of each range to their places, -1 for unknown ones."""
+        """Return a collective function that maps the values of each range to places, -1 for unknown ones."""
         encode = self.held.encoder(many=many) if self.held.n else None
 
         def found(values: Values) -> Array:
@@ -103,7 +105,7 @@ class SpreadIds(AscendingIds):
         return lambda pieces: self.reply([found(values) for values in self.kind.exchange(pieces)])
 
     def reply(self, codes: Sequence[Array]) -> list[Array]:
-        """Tell each rank the places of what it asked for, given by codes of ids held here, -1 for unknown."""
+        """Send each rank the places of its request, given by codes of ids held here, -1 for unknown ids."""
         first = int(self.firsts[self.here.rank])
         wide = [move(some, self.xp).astype(np.int64) for some in codes]
         places = [self.xp.where(some >= 0, some + first, -1) for some in wide]
@@ -119,14 +121,14 @@ class SpreadIds(AscendingIds):
             self.here.everyone, offsets_in_ranges(xp, wanted, self.firsts)
         )
         told = self.kind.exchange([self.kind.fetch(self.held, rows_here) for rows_here in asked])
-        if len(wanted) and int(wanted[0]) < 0:  # null: asked of none
+        if len(wanted) and int(wanted[0]) < 0:  # null, for which no rank was asked
             rows = rows - 1
         return [self.kind.column(told, rows, nulls)]
 
 
 @dataclass(frozen=True)
 class SpreadTuples(TupleIds):
-    """Ids of several columns, which each rank also keeps spelled out for the places that it holds."""
+    """Ids of several columns; each rank also keeps the decoded ids of the places that it holds."""
 
     held: list[Column] = field(default_factory=list)
 

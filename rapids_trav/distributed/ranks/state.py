@@ -1,4 +1,4 @@
-"""What a rank keeps between requests, and what it leaves for others to fetch."""
+"""State of a rank between requests, and answers whose frames stay on the rank to be fetched later."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class RankState:
     communicator : Communicator
     device : {"cpu", "cuda"}
     partitions : list of (int, Frame)
-        Edges that were handed over, with the number of their partition.
+        Partitions of the edges that the rank was given, each with its number.
     items : dict
-        What functions keep for later ones, for instance the graph.
+        Objects that functions keep for later calls, for instance the graph.
     """
 
     communicator: Communicator
@@ -39,7 +39,7 @@ class Kept:
     frames : mapping of str to list of frames
         The partitions of each frame of the answer that this rank has, in order.
     about : object
-        What the client is told, for instance the lengths of the frames.
+        Information for the client, for instance the lengths of the frames.
     """
 
     frames: Mapping[str, list[Frame]]

@@ -1,7 +1,7 @@
-"""Distinct ids of one kind in ascending order: sampled, cut at splitters, sent to the ranks of their ranges.
+"""Operations on ascending distinct ids of one kind: sampling, cutting at splitters, sending to ranks.
 
-`Integers` are arrays of the engine, `Labels` columns of the frame library: strings, dates, Python objects.
-The rank of a range holds its ids as an ordinary map.
+`Integers` works on arrays of the engine, `Labels` on columns of the frame library: strings, dates and Python
+objects.  The rank of a range holds its ids as an ordinary map.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from rapids_trav.ids.composite_ids import ValueIds
 from rapids_trav.ids.maps import Column, RangeIds, SortedIds, integers, wide
 from rapids_trav.ids.renumber import Codes, Renumbering, merge_values, renumber_integers
 
-Values = Array | Column  # of distinct ids, ascending
+Values = Array | Column  # distinct ids in ascending order
 Held = RangeIds | SortedIds | ValueIds
 
 
 class Kind(Protocol):
-    """What differs between integers and other ids."""
+    """Operations that differ between integers and other ids."""
 
     @property
     def dtype(self) -> Dtype:
-        """The dtype in which ids are given back."""
+        """Dtype of decoded ids."""
 
     def none(self) -> Values:
-        """Return no values at all."""
+        """Return an empty array or column of values."""
 
     def take(self, values: Values, rows: Array) -> Values:
         """Return the values at these rows."""
 
     def hashes(self, values: Values) -> Array:
-        """Return a number for each value, which looks random and is the same on every rank."""
+        """Return a hash of each value, which looks random and is the same on every rank."""
 
     def union(self, pieces: Sequence[Values]) -> Values:
         """Return the distinct values of several arrays or columns, ascending."""
@@ -53,16 +53,16 @@ class Kind(Protocol):
         """Send the k-th values to rank k; return what each sent to this one."""
 
     def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
-        """Return the distinct values of a column by the range that they fall into, and the code of each row.
+        """Return the code of each row of a column, and its distinct values cut into the ranges of the ranks.
 
         Codes count the values of the first range, then those of the second, and so on; nulls have -1.
         """
 
     def hold(self, pieces: Sequence[Values]) -> tuple[Held, Codes]:
-        """Return the map of the values of all pieces, and a function from the number of a piece to codes."""
+        """Return the map of the values of all pieces, and a function from a piece's number to its codes."""
 
     def fetch(self, held: Held, rows: Array) -> Values:
-        """Return the ids at these rows of a map, in the form in which they travel."""
+        """Return the ids at these rows of a map, in the form in which they are sent."""
 
     def column(self, pieces: Sequence[Values], rows: Array, nulls: bool) -> Column:
         """Return the ids at these rows of fetched pieces as a column; with `nulls`, row -1 is null."""
@@ -70,15 +70,15 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Integers:
-    """Integers and whole floats.
+    """Operations on integers and whole floats.
 
     Attributes
     ----------
     rank : Rank
     integer_dtype : dtype
-        In which a map holds them.
+        Dtype in which a map holds the ids.
     dtype : dtype
-        In which they are given back.
+        Dtype of decoded ids.
     """
 
     rank: Rank
@@ -103,7 +103,7 @@ class Integers:
 
     def union(self, pieces: Sequence[Values]) -> Values:
         joined = self.rank.xp.concatenate(pieces)
-        return self.rank.xp.unique(joined) if len(joined) else joined  # CuPy scans no empty array
+        return self.rank.xp.unique(joined) if len(joined) else joined  # CuPy cannot scan an empty array
 
     def cut(self, values: Values, splitters: Values) -> list[Values]:
         bounds = self.rank.xp.searchsorted(values, splitters.astype(values.dtype)).tolist()
@@ -115,7 +115,7 @@ class Integers:
     def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
         given = move(integers(column, self.rank.library, self.integer_dtype), self.rank.xp)
         given = given.astype(wide(self.integer_dtype), copy=False)  # unknown ones may be wider than any id
-        if not len(given):  # CuPy scans no empty array
+        if not len(given):  # CuPy cannot scan an empty array
             return self.rank.xp.zeros(0, np.int64), self.cut(given, splitters)
         distinct, codes = self.rank.xp.unique(given, return_inverse=True)
         return codes, self.cut(distinct, splitters)
@@ -140,7 +140,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Labels:
-    """Values that the frame library sorts.
+    """Operations on values that the frame library sorts.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Labels:
         return move(hashes.to_numpy(), self.rank.xp)
 
     def union(self, pieces: Sequence[Values]) -> Values:
-        filled = [piece for piece in pieces if len(piece)]  # the others have no say in the dtype
+        filled = [piece for piece in pieces if len(piece)]  # empty ones must not decide the dtype
         return merge_values(filled, self.dtype, self.rank.library) if filled else self.none()
 
     def cut(self, values: Values, splitters: Values) -> list[Values]:
@@ -181,7 +181,7 @@ class Labels:
         if hasattr(column.dtype, "categories"):
             column = column.astype(column.dtype.categories.dtype)
         if getattr(self.dtype, "kind", "") in ("m", "M") and column.dtype != self.dtype:
-            column = column.astype(self.dtype)  # written dates, say
+            column = column.astype(self.dtype)  # for example dates given as strings
         codes, distinct = library.factorize(column)
         codes = move(codes, xp)
         try:
@@ -197,7 +197,7 @@ class Labels:
         return xp.where(codes >= 0, places[codes], -1), pieces
 
     def _by_comparison(self, distinct: Values, splitters: Values) -> tuple[Array, list[Values]]:
-        """Cut values that have no common order; those that are not comparable with ids go to any rank."""
+        """Cut values that have no common order; values that cannot be compared with ids go to rank 0."""
         ordered = list(splitters)
 
         def owner(value: object) -> int:

@@ -1,11 +1,11 @@
-"""The conductor of all ranks, on the scheduler: it starts them, lets them play in turn, and ends them.
+"""Scheduler plugin that starts ranks on workers, passes requests to them in turn, and ends them.
 
-A request of a client is one message to the scheduler, which passes it to all ranks at once, waits for all of
-them and answers.  This stands on the scheduler, not on a worker, because the scheduler is what a cluster has
-one of: it orders the requests of all clients, it outlives workers and clients, and it is the first to know
-that one of them is gone.  The turn at the workers is held by the scheduler itself while the request is under
-way, so a client that dies with it leaves nothing behind.  Only the request goes this way; what the ranks have
-to tell each other never does.
+A client sends a request as one message to the scheduler, which forwards it to all ranks at once, waits for
+all of them and returns their answers.  This runs on the scheduler and not on a worker because a cluster has
+exactly one scheduler: it orders the requests of all clients, it outlives workers and clients, and it is the
+first to know that one of them is gone.  The scheduler itself holds the turn at the workers while a request is
+under way, so a client that dies during its request leaves nothing behind.  Only requests and their answers go
+this way; the data that ranks exchange with each other never does.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from rapids_trav.distributed.session.verdict import (
 from rapids_trav.distributed.session.worker_ranks import install
 from rapids_trav.errors import first_line
 
-GRACE = 10.0  # seconds that other ranks have to answer once one has failed
-STARTING = 60.0  # seconds to start a rank, beside the deadline for meeting the others
+GRACE = 10.0  # seconds that the other ranks have to answer once one has failed
+STARTING = 60.0  # seconds to start a rank, in addition to the deadline for connecting with the others
 CLOSED: Failure = ("the graph was closed", None)
 
 
@@ -47,7 +47,10 @@ class _Gang:
 
 
 class Conductor(SchedulerPlugin):
-    """Serve the gangs of all clients; each client registers it, and the first one's stays."""
+    """Scheduler plugin that serves the gangs of all clients.
+
+    Every client registers it, and the one registered first stays.
+    """
 
     name = "rapids-trav-conductor"
     idempotent = True
@@ -56,13 +59,13 @@ class Conductor(SchedulerPlugin):
         self._scheduler = scheduler
         self._gangs: dict[str, _Gang] = {}
         self._tickets = Tickets()
-        self._lost: dict[str, asyncio.Future] = {}  # of workers that are waited for
+        self._lost: dict[str, asyncio.Future] = {}  # a future for each worker that is waited for
         self._tasks: set[asyncio.Task] = set()
         for operation in ("open", "call", "drop", "end", "failure"):
             scheduler.handlers[f"rapids_trav_{operation}"] = getattr(self, operation)
 
     async def open(self, client: str, workers: Sequence[str], deadline: float, device: str | None) -> Reply:
-        """Start a rank on each worker and let them meet."""
+        """Start a rank on each worker and connect the ranks."""
         gang = _Gang(uuid.uuid4().hex, client, tuple(workers))
         if client not in self._scheduler.clients:
             return _failed(CLOSED)
@@ -75,18 +78,18 @@ class Conductor(SchedulerPlugin):
             patience,
         )
         if answer["status"] != FAILED:
-            async with self._tickets.turn(gang.workers):  # GPUs meet inside kernels here, too
+            async with self._tickets.turn(gang.workers):  # GPUs wait for each other inside kernels here, too
                 message = {"gang": gang.name, "action": "meet", "addresses": gang.workers, "device": device}
                 answer = await self._play(
                     gang, [self._ask(worker, **message) for worker in gang.workers], patience
                 )
         if answer["status"] == FAILED:
             await self.end(gang.name)
-            await self._close_ranks(gang)  # also if the client's end came first, before the ranks were there
+            await self._close_ranks(gang)  # `end` misses them if the client left before they started
         return answer | {"gang": gang.name}
 
     async def call(self, gang: str, request: object, token: str) -> Reply:
-        """Let all ranks call a function, when it is their turn."""
+        """Wait for the turn at the workers, then let all ranks call a function."""
         found = self._gangs.get(gang)
         if found is None:
             return _failed(CLOSED)
@@ -97,7 +100,7 @@ class Conductor(SchedulerPlugin):
             return await self._play(found, [self._ask(worker, **message) for worker in found.workers])
 
     async def drop(self, gang: str, token: str, names: Sequence[str]) -> None:
-        """Forget frames that nobody will fetch."""
+        """Tell the ranks to drop kept frames that nobody will fetch."""
         found = self._gangs.get(gang)
         if found is not None:
             await self._tell(found, action="drop", token=token, names=names)
@@ -110,11 +113,11 @@ class Conductor(SchedulerPlugin):
             await self._close_ranks(found)
 
     async def failure(self, gang: str) -> Failure | None:
-        """Return why a gang cannot be asked any longer."""
+        """Return why a gang can no longer be called, or None if it can."""
         return self._gangs[gang].failure if gang in self._gangs else CLOSED
 
     def remove_worker(self, scheduler: Scheduler, worker: str, **_: object) -> None:
-        """End the gangs of a lost worker, and every wait for it."""
+        """Fail the gangs of a lost worker, and end every wait for its answer."""
         if (waited := self._lost.pop(worker, None)) is not None:
             waited.set_result(None)
         for gang in self._gangs.values():
@@ -122,21 +125,24 @@ class Conductor(SchedulerPlugin):
                 self._give_up(gang, lost_worker(worker, gang.workers.index(worker)))
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """Close the gangs of a client that went away."""
+        """Close the gangs of a client that has disconnected."""
         for gang in [gang for gang in self._gangs.values() if gang.client == client]:
             self._later(self.end(gang.name))
 
     def valid_workers_downscaling(
         self, scheduler: Scheduler, workers: list[WorkerState]
     ) -> list[WorkerState]:
-        """Keep the workers of gangs, which look idle to Dask, when a cluster shrinks by itself."""
+        """Return the workers that may be retired when a cluster shrinks by itself.
+
+        The workers of gangs look idle to Dask, but have to stay.
+        """
         held = {worker for gang in self._gangs.values() if gang.failure is None for worker in gang.workers}
         return [worker for worker in workers if worker.address not in held]
 
     async def _play(
         self, gang: _Gang, asked: Sequence[Coroutine[None, None, Reply]], patience: float | None = None
     ) -> Reply:
-        """Wait for the answers of all ranks, though not for long once one has failed."""
+        """Wait for the answers of all ranks, but only briefly (`GRACE`) once one has failed."""
         tasks = [asyncio.ensure_future(each) for each in asked]
         waiting, seconds = set(tasks), patience
         while waiting:
@@ -154,7 +160,7 @@ class Conductor(SchedulerPlugin):
         return _failed(gang.failure) if gang.failure else {"status": "ok", "replies": replies}
 
     def _give_up(self, gang: _Gang, failure: Failure) -> None:
-        """Remember why a gang is lost, unless that is known, and let its workers free it."""
+        """Record why a gang is lost, unless a reason is recorded already, and let its workers free it."""
         if gang.failure is None:
             gang.failure = failure
             self._later(self._tell(gang, action="fail", reason=failure[0], rank=failure[1]))
@@ -172,7 +178,7 @@ class Conductor(SchedulerPlugin):
         return await self._until_lost(worker, self._scheduler.rpc(worker).rapids_trav_rank(**message))
 
     async def _until_lost(self, worker: str, answer: Coroutine[None, None, Reply]) -> Reply:
-        """Return the answer of a worker, or that it is lost."""
+        """Return the answer of a worker, or the status LOST if the worker is lost."""
         if worker not in self._scheduler.workers:
             answer.close()
             return {"status": LOST}
@@ -183,7 +189,7 @@ class Conductor(SchedulerPlugin):
             return task.result() if task.done() else {"status": LOST}
         except OSError:
             return {"status": LOST}
-        except Exception as error:  # what a worker's operation raised comes as an exception of its text
+        except Exception as error:  # an error of the worker's operation arrives as an exception with its text
             return _failed((f"worker {worker} failed: {first_line(error)}", None))
         finally:
             task.cancel()
@@ -192,7 +198,7 @@ class Conductor(SchedulerPlugin):
         await self._tell(gang, action="close")
 
     async def _tell(self, gang: _Gang, **message: object) -> None:
-        """Tell all workers of a gang that are still there, and do not wait long for one that is stuck."""
+        """Send a message to all present workers of a gang; wait at most `GRACE` seconds for answers."""
         asked = [
             asyncio.ensure_future(self._ask(worker, gang=gang.name, **message)) for worker in gang.workers
         ]

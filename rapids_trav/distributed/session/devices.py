@@ -1,4 +1,4 @@
-"""Whether the ranks work on GPUs, which they find out together, and how those talk."""
+"""Joint choice of the ranks' device, CPU or GPU, and the connection between GPUs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def has_gpu() -> bool:
 
 
 def connect_devices(control: TcpCommunicator, wanted: str | None) -> tuple[Device, Communicator]:
-    """Return where the ranks work and how they talk; all call it at once.
+    """Return the device that the ranks work on and their communicator; every rank calls it.
 
     Parameters
     ----------
     control : TcpCommunicator
-        The ranks' connection, which GPUs keep beside their own.
+        The ranks' TCP connection, which they keep beside NCCL if they work on GPUs.
     wanted : {"cpu", "cuda"} or None
-        None takes the GPUs if every rank has one.
+        With None the ranks work on GPUs if every rank has one.
     """
     if wanted == "cpu":
         return "cpu", control

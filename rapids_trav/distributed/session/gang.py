@@ -1,4 +1,4 @@
-"""A gang of ranks, one on each worker, as the client that opened it sees it."""
+"""Client side of a gang: ranks on workers, one on each, that a client opens, calls and closes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rapids_trav.errors import TravError, first_line, listed
 
 
 class Gang:
-    """Ranks on the workers of a cluster, which call functions together.
+    """Ranks on the workers of a cluster that call functions together, as seen by their client.
 
-    Make it with `open`.  It may be used from several threads, beside other gangs and other clients:
+    Create one with `open`.  A gang may be used from several threads, beside other gangs and other clients:
     calls that share a worker are served one after another.
 
     Attributes
@@ -43,7 +43,7 @@ class Gang:
         self._name = name
         self._error: RankError | None = None
         self._finalizer = weakref.finalize(self, _end_unseen, weakref.ref(client), name)
-        self._finalizer.atexit = False  # the scheduler notices that the client is gone
+        self._finalizer.atexit = False  # at exit the scheduler notices by itself that the client is gone
 
     @classmethod
     def open(
@@ -60,7 +60,7 @@ class Gang:
         ----------
         client : distributed.Client
         workers : sequence of str, optional
-            Addresses of workers, in the order of the ranks.  By default all workers that there are now.
+            Addresses of workers, in the order of the ranks.  By default all workers that the cluster has now.
         deadline : float
             Seconds that a rank waits for the others in one exchange.
         device : {"cpu", "cuda"}, optional
@@ -69,10 +69,10 @@ class Gang:
         Raises
         ------
         RankError
-            If a worker is lost on the way.
+            If a worker is lost while the ranks start.
         """
         _check(client)
-        # Not scheduler_info, which a periodic update of the client's may overwrite at any time.
+        # Not scheduler_info: a periodic update of the client may overwrite it at any time.
         there = list(client.nthreads())
         chosen = tuple(there if workers is None else workers)
         if not chosen:
@@ -100,22 +100,23 @@ class Gang:
 
     @property
     def closed(self) -> bool:
-        """Return whether `close` was called."""
+        """Whether `close` was called."""
         return not self._finalizer.alive
 
     @property
     def error(self) -> RankError | None:
-        """Return why the ranks were lost, if a call has found that they were."""
+        """The error that a call found when the ranks were lost; None if no call has."""
         return self._error
 
     def hand_over(self, partitions: Sequence[Future]) -> None:
-        """Give partitions to the ranks, as (number, frame): where they lie if a rank is there, else spread.
+        """Give partitions to the ranks, as (number, frame).
 
-        They go from worker to worker.
+        A partition goes to a rank on a worker that has it, if there is one; the others are spread over the
+        ranks (`placement.place`).  Partitions move directly from worker to worker.
         """
         self._check()
         for partition in partitions:
-            if (error := partition.exception()) is not None:  # which waits for it, at the client that has it
+            if (error := partition.exception()) is not None:  # also waits for it
                 raise error
         holders = self.client.who_has(partitions)
         rank_of = place([holders.get(part.key, ()) for part in partitions], self.workers)
@@ -131,14 +132,14 @@ class Gang:
         Returns
         -------
         list or KeptOnWorkers
-            The results in the order of the ranks; where they are `Kept`, the frames stay on the workers.
+            The results in the order of the ranks; if they are `Kept`, the frames stay on the workers.
 
         Raises
         ------
         RankError
-            If a rank failed alone or was lost, which ends the gang.
+            If a rank failed alone or was lost; this ends the gang.
         Exception
-            What all ranks raised alike, which does not.
+            The error that all ranks raised alike; this does not end the gang.
         """
         self._check()
         token = uuid.uuid4().hex
@@ -154,7 +155,7 @@ class Gang:
         return KeptOnWorkers(token, results, self._take, self._drop)
 
     def close(self) -> None:
-        """Free the ranks' memory on the workers; a second time does nothing."""
+        """Free the ranks' memory on the workers; further calls do nothing."""
         if self._finalizer.detach() is not None and self.client.status == "running":
             _ask(self.client, "end", gang=self._name)
 
@@ -179,7 +180,7 @@ class Gang:
         return self._submit(take_frame, rank, token, name, number)
 
     def _drop(self, token: str, names: set[str]) -> None:
-        """Forget kept frames, some time soon; from any thread."""
+        """Ask the ranks to drop kept frames, without waiting for it; may be called from any thread."""
         if names and not self.closed:
             _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
 
@@ -197,11 +198,11 @@ class Gang:
         )
 
     def _gathered(self, futures: list[Future]) -> None:
-        """Wait for tasks; raise the first one's error."""
+        """Wait for tasks; raise the first error."""
         try:
             self.client.gather(futures)
         except RankError as error:
-            failure = _ask(self.client, "failure", gang=self._name)  # which may know more than a task
+            failure = _ask(self.client, "failure", gang=self._name)  # may know more than the task
             self._error = RankError.because(*failure) if failure else error
             raise self._error from error
 
@@ -229,7 +230,7 @@ def _ask(client: Client, operation: str, /, **message: object) -> Any:
 
 
 def _results(answer: Reply) -> list[Part]:
-    """Return the result of each rank with the numbers of frames that it keeps; raise what they raised."""
+    """Return each rank's result and the number of frames that it keeps; raise the error of the ranks."""
     if answer["status"] == FAILED:
         raise RankError.because(answer["reason"], answer["rank"])
     replies = answer["replies"]
@@ -240,19 +241,19 @@ def _results(answer: Reply) -> list[Part]:
 
 
 def _end_unseen(client_of: weakref.ref[Client], name: str) -> None:
-    """Close a gang that was dropped without `close`."""
+    """Close a gang that was garbage-collected without a call of `close`."""
     client = client_of()
     if client is not None:
         _send_unseen(client, "end", gang=name)
 
 
 def _send_unseen(client: Client, operation: str, /, **message: object) -> None:
-    """Send a message that nobody waits for, from any thread and from finalizers."""
+    """Send a message without waiting for the answer; works from any thread and from finalizers."""
 
     async def send() -> None:
         try:
             await getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
-        except OSError:  # the scheduler is gone, and all with it
+        except OSError:  # the scheduler is gone, and the ranks with it
             return
 
     if client.status == "running" and client.loop is not None:

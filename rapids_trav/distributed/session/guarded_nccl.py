@@ -1,7 +1,8 @@
-"""NCCL with a second connection beside it, over which ranks learn at once that one of them is lost.
+"""NCCL with a TCP connection beside it, over which ranks learn at once that one of them is lost.
 
-A rank that waits in NCCL looks at the other connection all the time: a peer's closed connection, its error or
-its early end make it leave with the reason, and with the rank at fault, which NCCL does not know.
+A rank that waits in NCCL keeps checking the TCP connection.  If a peer's connection closes, or the peer
+reports an error or ends early, the rank stops waiting and raises an error with the reason and the rank at
+fault, which NCCL does not know.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class GuardedNccl:
-    """The end of one rank; see `communicator.Communicator`."""
+    """NCCL communicator of one rank with a TCP connection beside it; see `communicator.Communicator`."""
 
     def __init__(self, unique_id: object, control: TcpCommunicator) -> None:
         self.rank = control.rank
@@ -46,11 +47,11 @@ class GuardedNccl:
         self._nccl.abort(reason)
 
     def release(self) -> None:
-        """Free what NCCL holds, without waiting for the others."""
+        """Free the resources of NCCL, without waiting for the other ranks."""
         self._nccl.abort("the ranks were closed")
 
     def _guarded(self, call: Callable[..., Result], *arguments: object) -> Result:
-        """Call NCCL; if it fails, all ranks hear of it, and the error names the rank at fault."""
+        """Call NCCL; if it fails, tell all ranks and raise an error that names the rank at fault."""
         if self._control.failure is not None:
             raise self._control.error()
         try:

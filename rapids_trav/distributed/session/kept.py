@@ -1,4 +1,4 @@
-"""An answer whose frames are on the workers, until they are fetched as futures of Dask."""
+"""Answers whose frames stay on the workers until they are fetched as Dask futures."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Callable, Sequence
 
 from distributed import Future
 
-Part = tuple[object, dict[str, int] | None]  # what a rank tells, and how many frames of each name it keeps
+Part = tuple[object, dict[str, int] | None]  # a rank's result, and how many frames of each name it keeps
 
 
 class KeptOnWorkers:
-    """What all ranks keep of one answer.
+    """Frames of one answer that the ranks keep.
 
     Parameters
     ----------
     token : str
         Name of the answer on the workers.
     parts : sequence of Part
-        Of each rank.
+        The part of each rank, in their order.
     take : callable
         Fetches a frame: called with the rank, the token, the name and the number of the frame.
     drop : callable
-        Forgets frames that nobody can ask for any longer: called with the token and names.
+        Drops frames that nobody can ask for any longer: called with the token and names.
 
     Attributes
     ----------
     about : list
-        What each rank tells of its frames.
+        What each rank reports about its frames.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class KeptOnWorkers:
         weakref.finalize(self, drop, token, self._unasked).atexit = False
 
     def futures(self, name: str) -> list[list[Future]]:
-        """Return the frames of this name that each rank has, as futures on its worker.
+        """Return each rank's frames of this name, as futures on its worker.
 
-        The ranks have handed them over when this returns: they outlive the gang.
+        When this returns, the ranks have handed the frames over to Dask, so the frames outlive the gang.
         """
         if name not in self._futures:
             self._unasked.discard(name)
@@ -58,5 +58,5 @@ class KeptOnWorkers:
             ]
             for futures in self._futures[name]:
                 for future in futures:
-                    future.exception()  # which waits for it; who uses the frame raises it
+                    future.exception()  # waits for the task; an error is raised where the frame is used
         return self._futures[name]

@@ -1,4 +1,4 @@
-"""Which rank takes which partition."""
+"""Assignment of partitions to ranks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def place(holders: Sequence[Collection[str]], workers: Sequence[str]) -> list[in
 
     Notes
     -----
-    A partition goes to a rank that has it, of several to the one with the fewest partitions; one that lies
-    elsewhere goes to the rank with the fewest, when the others have theirs.
+    A partition goes to a rank whose worker has a copy, and if there are several, to the one with the fewest
+    partitions.  The remaining partitions are assigned last, each to the rank with the fewest.
     """
     rank_at = {worker: rank for rank, worker in enumerate(workers)}
     count = [0] * len(workers)

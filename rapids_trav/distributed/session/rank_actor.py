@@ -1,4 +1,4 @@
-"""The rank on a worker: its state, the thread that it computes in, and what it keeps for others to fetch."""
+"""A rank on a worker: its state, the thread that it computes in, and the frames that it keeps for others."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
 
-Frames = dict[str, dict[int, Frame]]  # of one answer, by name and number
+Frames = dict[str, dict[int, Frame]]  # frames of one answer, by name and number
 
 
 class RankActor:
-    """Serve one rank of one gang.
+    """One rank of one gang, on its worker.
 
-    Methods run on the worker's event loop.  Functions of a request run in a thread of the rank's own, so that
-    neither the worker's tasks nor its heartbeats wait for them.
+    Methods run on the worker's event loop.  The functions of requests run in a thread of the rank's own, so
+    that neither the worker's tasks nor its heartbeats wait for them.
 
-    Every request ends with a meeting of all ranks, in which each says how it ended.  So an error that all
-    raise alike is told from one that a single rank raised, which ends the gang.
+    At the end of every request all ranks tell each other how it ended for them.  This distinguishes an error
+    that all ranks raise alike from one that a single rank raises, which ends the gang.
     """
 
     def __init__(self, worker: Worker, gang: str, rank: int, size: int, deadline: float) -> None:
@@ -39,7 +39,7 @@ class RankActor:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
 
     async def meet(self, addresses: Sequence[str], device: str | None) -> Reply:
-        """Connect with the other ranks, and their GPUs if they have some."""
+        """Connect with the other ranks, and connect the GPUs if the ranks work on them."""
         try:
             await self._control.join(addresses)
         except (OSError, TimeoutError) as error:
@@ -52,7 +52,7 @@ class RankActor:
         return await self._in_thread(connect, "")
 
     async def call(self, request: bytes, token: str) -> Reply:
-        """Call a function with the state; frames that it keeps are known by `token`."""
+        """Call the function of a request with the rank's state; its kept frames are stored under `token`."""
 
         def work() -> object:
             function, args, kwargs = loads(request)
@@ -61,13 +61,13 @@ class RankActor:
         return await self._in_thread(work, token)
 
     def put(self, number: int, frame: Frame) -> None:
-        """Take over a partition of the edges."""
+        """Accept a partition of the edges."""
         if self._control.failure is not None:
             raise self._control.error()
         self._state.partitions.append((number, frame))
 
     def take(self, token: str, name: str, number: int) -> Frame:
-        """Hand out a kept frame, once."""
+        """Return a kept frame and drop it here, so that each frame is handed out once."""
         frames = self._kept.get(token, {}).get(name, {})
         if number not in frames:
             raise TravError("This part of the answer is no longer on its worker: ask the graph again.")
@@ -77,7 +77,7 @@ class RankActor:
         return frame
 
     def drop(self, token: str, names: Sequence[str]) -> None:
-        """Forget kept frames that nobody will fetch."""
+        """Drop kept frames that nobody will fetch."""
         kept = self._kept.get(token, {})
         for name in names:
             kept.pop(name, None)
@@ -85,16 +85,16 @@ class RankActor:
             self._kept.pop(token, None)
 
     def fail(self, reason: str, rank: int | None) -> None:
-        """End what is under way and free the graph."""
+        """End the request under way and free the graph."""
         self._control.fail(reason, rank)
         self._thread.submit(self._forget)
 
     async def close(self) -> None:
-        """End what is under way, leave the others and free everything."""
+        """End the request under way, disconnect from the other ranks and free everything."""
         self._control.fail("the graph was closed", None)
         self._kept.clear()
         freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)
-        await asyncio.wait([freed], timeout=5)  # a function that does not meet others may take its time
+        await asyncio.wait([freed], timeout=5)  # a function that does not communicate may run on for long
         await self._control.close()
         self._thread.shutdown(wait=False)
 
@@ -111,7 +111,7 @@ class RankActor:
         return await loop.run_in_executor(self._thread, self._perform, work, token)
 
     def _perform(self, work: Callable[[], object], token: str) -> Reply:
-        """Do the work and meet the others; return what the client is told."""
+        """Do the work, settle the outcome with the other ranks, and return the reply to the client."""
         control = self._control
         status, answer, error, frames = OK, b"", None, None
         if control.failure is None:
@@ -122,7 +122,7 @@ class RankActor:
         try:
             failure = agreed(control.conclude(error))
             if failure is not None:
-                control.fail(*failure, tell=False)  # which each rank finds by itself
+                control.fail(*failure, tell=False)  # each rank finds it by itself
                 raise control.error()
         except RankError:
             assert control.failure is not None
@@ -135,7 +135,7 @@ class RankActor:
 
 
 def _packed(answer: object) -> tuple[bytes, Frames | None]:
-    """Return what travels of an answer, and what stays."""
+    """Return the pickled part of an answer that is sent to the client, and the frames that stay here."""
     if not isinstance(answer, Kept):
         return dumps((answer, None)), None
     frames = {name: dict(enumerate(each)) for name, each in answer.frames.items() if each}
@@ -143,11 +143,11 @@ def _packed(answer: object) -> tuple[bytes, Frames | None]:
 
 
 def _packed_error(error: BaseException) -> bytes:
-    """Return the error without its traceback, which would keep what the function had in its hands."""
+    """Return the pickled error without its traceback, which would keep the function's variables alive."""
     try:
         packed = dumps(error.with_traceback(None))
         loads(packed)
-    except Exception:  # it cannot travel
+    except Exception:  # it cannot be pickled
         return dumps(TravError(f"{type(error).__name__}: {_said(error)}"))
     return packed
 

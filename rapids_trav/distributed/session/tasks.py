@@ -1,8 +1,8 @@
-"""Tasks that bring frames to ranks and fetch them, wherever Dask happens to run them.
+"""Dask tasks that bring frames to ranks and fetch frames from them.
 
-They ask for the rank's worker and run there, but may run elsewhere: a task that may not is never run once its
-worker is lost, and whoever waits for it waits for ever.  One that runs elsewhere reaches the rank through its
-worker, and raises if that is lost.
+The tasks ask for the rank's worker and normally run there, but may run elsewhere: a task that is bound to a
+worker never runs once that worker is lost, and anyone who waits for it waits forever.  A task that runs
+elsewhere reaches the rank through the rank's worker, and raises an error if that worker is lost.
 """
 
 from __future__ import annotations

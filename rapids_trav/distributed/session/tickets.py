@@ -1,4 +1,4 @@
-"""Turns at workers: who asks first for a worker gets it first, and holds it until the work is done."""
+"""Turns at workers: requests for a worker are served one at a time, in the order in which they are made."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class _Ticket:
 
 
 class Tickets:
-    """Grant sets of workers, in the order of the requests.
+    """Queues of requests for sets of workers.
 
-    A request stands in the queue of each of its workers from the moment it is made, and is granted when it is
-    the first in all of them.  So no request overtakes another at any worker, all workers see overlapping
-    requests in one order, and the oldest request of all can always go on: none waits for ever.
+    A request joins the queues of all its workers when it is made, and is granted when it is the first in all
+    of them.  So no request overtakes another at any worker, all workers see overlapping requests in the same
+    order, and the oldest request can always proceed: none waits forever.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Tickets:
 
     @asynccontextmanager
     async def turn(self, workers: Sequence[str]) -> AsyncIterator[None]:
-        """Wait for the turn at all of these workers; it ends with the block."""
+        """Wait for the turn at all of these workers; the turn ends with the `with` block."""
         ticket = _Ticket(tuple(workers), asyncio.Event())
         for worker in ticket.workers:
             self._queues.setdefault(worker, deque()).append(ticket)
@@ -40,7 +40,7 @@ class Tickets:
             self._leave(ticket)
 
     def waiting(self) -> dict[str, int]:
-        """Return how many requests stand at each worker, the one under way among them."""
+        """Return the number of requests queued at each worker, including the one under way."""
         return {worker: len(queue) for worker, queue in self._queues.items()}
 
     def _grant(self, ticket: _Ticket) -> None:

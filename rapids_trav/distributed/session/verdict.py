@@ -1,36 +1,37 @@
-"""What the answers of all ranks come to: results, an error of all, or the loss of the graph."""
+"""Outcome of a request from the answers of all ranks: results, a common error, or the loss of the graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypedDict
 
-OK, ERROR, FAILED, LOST, LATE = "ok", "error", "failed", "lost", "late"  # how a rank can answer
+OK, ERROR, FAILED, LOST, LATE = "ok", "error", "failed", "lost", "late"  # status of a rank's answer
 Failure = tuple[str, int | None]  # a reason, and the rank at fault
 
 
 class Reply(TypedDict, total=False):
-    """What a rank answers, or all of them: the status, and what belongs to it."""
+    """Answer of one rank, or of all: the status, and the entries that belong to it."""
 
     status: str
-    answer: object  # of OK and ERROR: the pickled result or error
-    reason: str  # of FAILED, with the rank at fault
+    answer: object  # with OK and ERROR: the pickled result or error
+    reason: str  # with FAILED, beside the rank at fault
     rank: int | None
-    seconds: float | None  # of LATE
-    replies: list[Reply]  # of all ranks
+    seconds: float | None  # with LATE: how long the scheduler waited
+    replies: list[Reply]  # in the answer of all ranks
     gang: str
 
 
 def lost_worker(worker: str, rank: int) -> Failure:
-    """Return the failure that the loss of a worker is."""
+    """Return the failure for the loss of a worker."""
     return f"worker {worker}, which held rank {rank}, was lost", rank
 
 
 def failure_of(replies: Sequence[Reply], workers: Sequence[str]) -> Failure | None:
     """Return why the ranks cannot go on, or None if they can.
 
-    A lost worker explains what the others say; among those the first that knows a rank at fault is believed.
-    One that does not answer is at fault itself if nobody else says why.
+    A lost worker comes first, because it explains the answers of the others.  Next comes the first failure
+    that names a rank at fault, then any other failure.  A rank that did not answer is at fault itself if no
+    rank reports a failure.
     """
     for rank, reply in enumerate(replies):
         if reply["status"] == LOST:
@@ -49,9 +50,9 @@ def failure_of(replies: Sequence[Reply], workers: Sequence[str]) -> Failure | No
 
 
 def agreed(outcomes: Sequence[Sequence[str] | None]) -> Failure | None:
-    """Return why ranks that ended in these ways cannot go on, or None if all ended alike.
+    """Return why ranks with these outcomes cannot go on, or None if all ended alike.
 
-    An outcome is None for a result, and the type and message of an error.
+    An outcome is None for a result, and the type and message for an error.
     """
     kinds = [None if outcome is None else outcome[0] for outcome in outcomes]
     if len(set(kinds)) == 1:

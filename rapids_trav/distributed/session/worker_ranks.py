@@ -1,4 +1,4 @@
-"""The ranks on a worker, by gang; reached by one operation of the worker, and by its tasks."""
+"""Ranks on a worker, by gang; an operation of the worker and its tasks reach them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from distributed.worker import Worker
 from rapids_trav.distributed.session.rank_actor import RankActor
 from rapids_trav.errors import TravError
 
-NAME = "rapids_trav_rank"  # of the worker's operation, and of its extension
+NAME = "rapids_trav_rank"  # name of the worker's operation and of its extension
 
 
 class WorkerRanks:
-    """Keep the ranks of one worker, as an extension of it."""
+    """Extension of a Dask worker that holds the ranks on it."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
@@ -30,7 +30,7 @@ class WorkerRanks:
         return self._ranks[gang]
 
     async def serve(self, gang: str, action: str, **arguments: Any) -> object:
-        """Do what the scheduler or another worker asks of a rank."""
+        """Perform an action on a rank for the scheduler or another worker."""
         if action == "start":
             self._ranks[gang] = RankActor(self._worker, gang, **arguments)
         elif action == "close":
@@ -38,7 +38,7 @@ class WorkerRanks:
                 await rank.close()
         elif action in ("meet", "call"):
             return await getattr(self.rank(gang), action)(**arguments)
-        elif action in ("drop", "fail"):  # of which a rank that has gone, with a restart say, needs none
+        elif action in ("drop", "fail"):  # nothing to do for a rank that is gone, for example after a restart
             if gang in self._ranks:
                 getattr(self._ranks[gang], action)(**arguments)
         elif action == "put":
@@ -51,13 +51,13 @@ class WorkerRanks:
         return {"status": "ok", "frame": to_serialize(self.rank(gang).take(**arguments))}
 
     async def close(self) -> None:
-        """Close all ranks, as the worker does when it closes."""
+        """Close all ranks; the worker calls it when it closes."""
         for gang in list(self._ranks):
             await self._ranks.pop(gang).close()
 
 
 def install(dask_worker: Worker) -> None:
-    """Make a worker ready for ranks; more than once does no harm."""
+    """Prepare a worker for ranks; calling it again does no harm."""
     if NAME not in dask_worker.extensions:
         ranks = WorkerRanks(dask_worker)
         dask_worker.extensions[NAME] = ranks

@@ -1,7 +1,7 @@
-"""The search over many ranks, each with its part of the edges: one GPU or one CPU worker a rank.
+"""Breadth-first search over many ranks, each with its part of the edges and one GPU or one CPU worker.
 
 `grid` places vertices and edges, `partition` brings the edges there, `search2d` searches and `validate`
-checks the tree.  Ranks talk through a `communicator`: `loopback` (threads of one process), `tcp`
-(workers of Dask) or `nccl` (GPUs).
-What a rank does by itself is behind `local_work`: `local_cpu` (Numba) or `local_cuda` (CuPy).
+checks the tree.  Ranks communicate through a `communicator`: `loopback` (threads of one process), `tcp`
+(workers of Dask) or `nccl` (GPUs).  `local_work` is the protocol for the work that a rank does by itself:
+`local_cpu` (Numba) or `local_cuda` (CuPy).
 """

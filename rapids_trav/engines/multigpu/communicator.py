@@ -1,7 +1,7 @@
-"""How ranks talk: the protocol that a search over many ranks is written against.
+"""Protocol for communication between ranks, against which a search over many ranks is written.
 
-All ranks make the same calls in the same order, and all ranks of a group name it alike.  A call gives up
-after the communicator's deadline, or when any rank has called `abort`, with a `RankError`: none hangs.
+All ranks make the same calls in the same order, and all ranks of a group pass the same group.  A call raises
+a `RankError` after the communicator's deadline, or when any rank has called `abort`, so that no call hangs.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ DEADLINE = 60.0  # seconds that a rank waits for the others, by default
 
 @dataclass(frozen=True)
 class Traffic:
-    """Count what a rank has sent to others.
+    """Counts of what a rank has sent to others.
 
     Attributes
     ----------
     messages : int
-        Arrays sent to another rank; empty ones count too.  What a rank hands to itself does not.
+        Arrays sent to other ranks, including empty ones; arrays that a rank sends to itself do not count.
     bytes : int
-        Bytes of those arrays.  Beside them goes a header of 8 bytes, with type and length, a message.
+        Bytes of those arrays, without the header of 8 bytes per message that holds type and length.
     sums : int
-        Sums over all ranks that it took part in.
+        Sums over all ranks that the rank took part in.
     """
 
     messages: int = 0
@@ -43,28 +43,28 @@ class Traffic:
 
 
 class Communicator(Protocol):
-    """The end of one rank in the connection with the others.
+    """Connection of one rank with the others.
 
-    A group is a tuple of ranks, in the same order on each of them, with the caller among them.  Arrays have
-    one dimension and lie where the rank works: NumPy or CuPy.  Their types and lengths travel with them.  An
-    array that was sent may be changed after the call; one that was received belongs to the receiver, unless
-    it came from itself.
+    A group is a tuple of ranks, in the same order on each of them, that includes the caller.  Arrays have one
+    dimension and are in the memory that the rank works in: NumPy or CuPy.  Their types and lengths are sent
+    with them.  An array that was sent may be changed after the call; a received array belongs to the
+    receiver, unless the rank sent it to itself.
     """
 
     @property
     def rank(self) -> int:
-        """Return this rank, from 0."""
+        """Number of this rank, from 0."""
 
     @property
     def size(self) -> int:
-        """Return the number of ranks."""
+        """Number of ranks."""
 
     @property
     def traffic(self) -> Traffic:
-        """Return what this rank has sent so far."""
+        """Traffic that this rank has sent so far."""
 
     def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
-        """Send `array` to each rank of the group; return theirs, in the order of the group."""
+        """Send `array` to each rank of the group; return their arrays, in the order of the group."""
 
     def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
         """Send the k-th array to the k-th rank of the group; return what each sent to this one."""
@@ -73,7 +73,7 @@ class Communicator(Protocol):
         """Return the sums, over all ranks, of a few integers."""
 
     def abort(self, reason: str) -> None:
-        """End the pending and all later calls of every rank with a `RankError`; the first reason holds.
+        """Make the pending and all later calls of every rank raise a `RankError`; the first reason is kept.
 
         May be called from any thread, and returns at once.
         """
@@ -91,6 +91,6 @@ def aborting(communicator: Communicator, task: str) -> Iterator[None]:
 
 
 def sent(arrays: Sequence[Array], place: int) -> Traffic:
-    """Return the traffic of arrays to a group in which the sender stands at `place`."""
+    """Return the traffic of sending arrays to a group in which the sender is at position `place`."""
     others = [array for position, array in enumerate(arrays) if position != place]
     return Traffic(len(others), sum(array.nbytes for array in others))

@@ -25,4 +25,4 @@ class RankError(TravError):
         return cls(f"{reason[0].upper()}{reason[1:]}; {remedy}.", rank)
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.args[0], self.rank)  # travels between processes with its rank
+        return type(self), (self.args[0], self.rank)  # keeps its rank when it is pickled

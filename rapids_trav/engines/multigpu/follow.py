@@ -1,12 +1,12 @@
-"""How a rank claims what its frontier leads to: by bitmap or by sorting, from either side.
+"""Claiming of the vertices that a frontier leads to: by bitmap or by sorting, top-down or bottom-up.
 
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012; for grids of ranks
 S. Beamer, A. Buluc, K. Asanovic, D. Patterson, "Distributed Memory Breadth-First Search Revisited", 2013.
 
-Top-down follows the edges of the frontier; bottom-up looks, from each vertex that is not claimed, for one
+Top-down follows the edges of the frontier.  Bottom-up searches, from each vertex that is not claimed, for one
 edge from the frontier.  Both claim the same vertices and lead to the same messages, so each rank chooses by
-itself, level by level, by its own edges.  (In the paper ranks choose together, and hand what is found along
-their row to spare each other edges.)
+itself, at each level, by its own edges.  (In the paper the ranks choose together, and pass what they find
+along their row to save each other edges.)
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from rapids_trav.engines.multigpu.local_work import Array, LocalWork
 from rapids_trav.engines.multigpu.sort_unique import expand_sorted
 from rapids_trav.engines.multigpu.sweeps import Sweep
 
-ALPHA = 14  # pull if so many times the frontier's edges are more than those not followed yet; Beamer's value
+ALPHA = 14  # pull if ALPHA times the frontier's edges exceed those not followed yet; Beamer's value
 
 
 class Follower:
-    """Follow the edges of one sweep on one rank, level after level.
+    """Traversal of the edges of one sweep on one rank, level after level.
 
     Parameters
     ----------
     work : LocalWork
     sweep : Sweep
     block : int
-        Vertices of a rank.
+        Number of vertices of a rank.
     claim : {"atomics", "sort"}
     """
 
@@ -39,14 +39,14 @@ class Follower:
         self._left = len(sweep.edges.targets)
 
     def __call__(self, frontier: Array) -> tuple[list[Array], int, str]:
-        """Claim what the frontier leads to.
+        """Claim the vertices that the frontier leads to.
 
         Returns
         -------
         list of int32 arrays
-            For each block of the vertices "to" the offsets of those claimed.
+            For each block of the vertices "to", the offsets of the claimed ones.
         int
-            Edges looked at.
+            Number of edges examined.
         str
             "push" or "pull".
         """

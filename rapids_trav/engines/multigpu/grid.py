@@ -1,18 +1,18 @@
-"""Where vertices and edges live in a grid of R x C ranks.
+"""Placement of vertices and edges on a grid of R x C ranks.
 
 M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the Kepler
 Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016.
 
-The vertices are cut into R * C blocks of `block` neighbouring ids.  Block b belongs to the rank at row b % R
-and column b // R of the grid, which is rank b: ranks are numbered down the columns, so that the owner of a
-vertex is its block, and the slices of the ranks, one after another, are the vertices in order.
+The vertices are cut into R * C blocks of `block` consecutive ids.  Block b belongs to the rank at row b % R
+and column b // R of the grid, which is rank b: ranks are numbered down the columns.  So the owner of a vertex
+is the number of its block, and the slices of the ranks, one after another, are the vertices in order.
 
-Edge (u, v) lies on the rank in the row of the owner of v and the column of the owner of u.  So all edges of a
-source are in one column of the grid and all edges of a destination in one row, and a search needs to talk
-along the two alone.  On a rank vertices have 32-bit local ids:
+Edge (u, v) is on the rank in the row of the owner of v and the column of the owner of u.  So all edges of a
+source are in one column of the grid and all edges of a destination in one row, and a search communicates only
+along columns and rows.  On a rank, vertices have 32-bit local ids:
 
-    column id   u - j * R * block                 of the sources of its column of the grid
-    row id      (b // R) * block + v % block      of the destinations of its row of the grid, b = v // block
+    column id   u - j * R * block                 of the sources of column j of the grid, the rank's column
+    row id      (b // R) * block + v % block      of the destinations of the rank's row, b = v // block
 
 R = 1 or C = 1 is the partition in one dimension.
 """
@@ -28,16 +28,17 @@ import numpy as np
 
 from rapids_trav.errors import TravError
 
-Number = Any  # an int or an array of them, and so is what comes out
-WORD = 32  # vertices of a bitmap's word: blocks are whole words, so that bitmaps of blocks can be joined
-LOCAL_IDS = 2**31  # bound of local ids, which are int32
+Number = Any  # an int or an array of ints; results are of the same kind
+WORD = 32  # vertices in a word of a bitmap; blocks are whole words, so that their bitmaps can be joined
+LOCAL_IDS = 2**31  # local ids are int32 and below this
 
 
 def choose_grid(n_ranks: int) -> tuple[int, int]:
-    """Return the rows and columns of the squarest grid of so many ranks, with no fewer rows than columns.
+    """Return rows and columns of the squarest grid of `n_ranks` ranks, with no fewer rows than columns.
 
-    The squarest grid has the fewest partners.  Predecessors are looked up along the rows of the grid (the
-    columns where a search runs backwards), so of the two oblong grids the one with short rows sends less.
+    In the squarest grid a rank has the fewest partners.  Predecessors are looked up along the rows of the
+    grid (along the columns if a search runs backwards), so of the two oblong grids the one with short rows
+    sends less.
     """
     if n_ranks < 1:
         raise TravError(f"n_ranks={n_ranks} is not a number of ranks: give 1 or more.")
@@ -72,32 +73,32 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """Return the number of ranks."""
+        """Number of ranks."""
         return self.n_rows * self.n_columns
 
     @cached_property
     def block(self) -> int:
-        """Return the vertices of a rank: as many for each, and whole words of a bitmap."""
+        """Number of vertices of a rank: the same for each, and a multiple of a bitmap's word."""
         return max(1, -(-self.n_vertices // (self.size * WORD))) * WORD
 
     @property
     def firsts(self) -> np.ndarray:
-        """Return the first vertex of each block, and the end of the last: int64 (ranks + 1,)."""
+        """First vertex of each block, and the end of the last: int64 (ranks + 1,)."""
         return np.arange(self.size + 1, dtype=np.int64) * self.block
 
     @property
     def local_columns(self) -> int:
-        """Return how many sources a rank may hold edges of: those of its column of the grid."""
+        """Number of sources that a rank may hold edges of: those of its column of the grid."""
         return self.n_rows * self.block
 
     @property
     def local_rows(self) -> int:
-        """Return how many destinations a rank may hold edges of: those of its row of the grid."""
+        """Number of destinations that a rank may hold edges of: those of its row of the grid."""
         return self.n_columns * self.block
 
     @property
     def vertex_dtype(self) -> np.dtype:
-        """Return the type of global ids, wide enough for the padded ones too."""
+        """Dtype of global ids, wide enough for the ids of the padding too."""
         return np.dtype(np.int32 if self.size * self.block <= LOCAL_IDS else np.int64)
 
     def place(self, rank: Number) -> tuple[Number, Number]:
@@ -118,7 +119,7 @@ class Grid:
         return range(min(rank * self.block, end), end)
 
     def edge_rank(self, source: Number, destination: Number) -> Number:
-        """Return the rank that holds an edge: in the row of its destination, the column of its source."""
+        """Return the rank that holds an edge: in the row of its destination and the column of its source."""
         return self.rank(self.owner(destination) % self.n_rows, self.owner(source) // self.n_rows)
 
     def ranks_of_column(self, column: int) -> tuple[int, ...]:
@@ -138,11 +139,11 @@ class Grid:
         return self.owner(destination) // self.n_rows * self.block + destination % self.block
 
     def source(self, column: int, column_id: Number) -> Number:
-        """Return the vertex that has a local id on the ranks of a column."""
+        """Return the global id of a source from its local id on the ranks of a column."""
         return self._wide(column_id) + column * self.local_columns
 
     def destination(self, row: int, row_id: Number) -> Number:
-        """Return the vertex that has a local id on the ranks of a row."""
+        """Return the global id of a destination from its local id on the ranks of a row."""
         wide = self._wide(row_id)
         return (wide // self.block * self.n_rows + row) * self.block + wide % self.block
 

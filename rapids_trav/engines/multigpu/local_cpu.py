@@ -1,6 +1,6 @@
-"""A rank's own work on the CPU: loops compiled by Numba, without the interpreter lock.
+"""Local work of a rank on the CPU: loops compiled by Numba, which release the interpreter lock.
 
-One thread a rank: ranks are threads or processes already.
+A rank uses one thread, since ranks are threads or processes already.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Re
 
 
 class CpuWork:
-    """The steps of a level over NumPy arrays; see `local_work.LocalWork`."""
+    """Steps of a level on NumPy arrays; see `local_work.LocalWork`."""
 
     xp = np
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
-        """Sort by counting: 4 bytes an edge beside the pieces, of which each is let go when it is done."""
+        """Sort by counting; takes 4 bytes per edge beside the pieces, each of which is freed after use."""
         counts = np.zeros(n_from + 1, np.int64)
         for keys in pieces:
             _count_upper(keys, counts)
@@ -89,7 +89,7 @@ class CpuWork:
 def _claimed(
     follow: Callable[..., int], edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
 ) -> tuple[list[Array], int]:
-    """Claim by `_expand` or `_pull`; return the offsets for each block, and the edges looked at."""
+    """Claim with `_expand` or `_pull`; return the offsets for each block and the edges examined."""
     counts = np.zeros(n_blocks, np.int64)
     keep = reach.predecessor is not None
     n_edges = follow(
@@ -165,7 +165,7 @@ def _pull(offsets, sources, frontier, claimed, keep, predecessor, block, found, 
 
 @kernel
 def _smallest_before(offsets, targets, from_level, to_level, ordered, order, best):
-    for i in range(len(offsets) - 1):  # in order, so the first is the smallest
+    for i in range(len(offsets) - 1):  # in order, so the first found is the smallest
         u = order[i] if ordered else np.int32(i)
         if from_level[u] < 0:
             continue

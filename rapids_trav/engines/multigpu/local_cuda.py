@@ -1,6 +1,6 @@
-"""A rank's own work on a GPU: the kernels of `kernels/bfs_2d.cu`, and CuPy's sort and scan.
+"""Local work of a rank on a GPU: the kernels of `kernels/bfs_2d.cu`, and CuPy's sort and scan.
 
-All of it is on CuPy's current stream, and allocates where CuPy does.
+All work runs on CuPy's current stream, and memory comes from CuPy's allocator.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach, offset_dtype
 
 FILE = "bfs_2d.cu"
-# What this engine loads; local ids are 32-bit, so only the offsets differ.
+# Variants that this engine loads; local ids are 32-bit, so only the width of the offsets differs.
 SPECIALISATIONS = tuple(
     (FILE, loader.defines_of(FILE, vertex_bits, edge_bits))
     for vertex_bits, edge_bits in product((32,), (32, 64))
@@ -23,12 +23,12 @@ SPECIALISATIONS = tuple(
 
 
 def load_kernels(edge_bits: int) -> loader.Kernels:
-    """Return the kernels of `FILE` for offsets of so many bits."""
+    """Return the kernels of `FILE` for offsets of `edge_bits` bits."""
     return loader.load(FILE, edge_bits=edge_bits)
 
 
 class CudaWork:
-    """The steps of a level over CuPy arrays; see `local_work.LocalWork`.
+    """Steps of a level on CuPy arrays; see `local_work.LocalWork`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class CudaWork:
         self._load = kernels
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
-        """Sort the keys: 16 bytes an edge beside the pieces, each of which is let go when it is copied."""
+        """Sort the keys; takes 16 bytes per edge beside the pieces, each of which is freed once copied."""
         keys = cupy.empty(sum(map(len, pieces)), np.int64)
         end = len(keys)
         while pieces:

@@ -1,4 +1,4 @@
-"""Look up values of vertices that other ranks own, many at once, by one request and one reply."""
+"""Lookup of values of vertices that other ranks own, many at once, with one request and one reply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.engines.multigpu.local_work import Array
 def ask(
     communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array, columns: Sequence[Array]
 ) -> list[Array]:
-    """Return values of vertices from their owners; every rank calls it.
+    """Fetch values of vertices from their owners; every rank calls it.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def ask(
     xp : module
         numpy or cupy.
     vertices : int array
-        Global ids, of which each is asked for once however often it is there.
+        Global ids; each is asked for once, however often it occurs.
     columns : sequence of int64 arrays
         The values of the vertices that this rank owns, by offset.
 
@@ -44,22 +44,22 @@ def ask(
 
 
 def tell(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array) -> Array:
-    """Send vertices to their owners; return the offsets of those that this rank was told of."""
+    """Send vertices to their owners; return the offsets of the vertices that this rank receives."""
     wanted, _ = distinct(xp, vertices.astype(np.int64, copy=False))
     return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
 
 
 def distinct(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
-    """Return the numbers ascending, each once, and the place of each given one among them."""
-    if not len(numbers):  # CuPy scans no empty array
+    """Return the distinct numbers in ascending order, and the position of each given number among them."""
+    if not len(numbers):  # CuPy cannot scan an empty array
         return numbers, numbers
     return xp.unique(numbers, return_inverse=True)
 
 
 def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> list[Array]:
-    """Cut ascending numbers into those of each range, counted from its first; others are left out.
+    """Cut ascending numbers into ranges and subtract the first number of each; drop numbers outside.
 
-    Range r is from `bounds[r]` to `bounds[r + 1]`, and the bounds lie on the host.
+    Range r goes from `bounds[r]` up to but not including `bounds[r + 1]`.  `bounds` is on the host.
     """
     cuts = xp.searchsorted(ascending, xp.asarray(bounds)).tolist()
     firsts = bounds[:-1].tolist()

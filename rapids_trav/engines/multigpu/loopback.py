@@ -1,8 +1,8 @@
 """Ranks as threads of one process, for tests and for machines with one device.
 
-Ranks of a group meet: each leaves what it sends, and the last to come opens the door for all.  What they left
-stays until they meet for the second time after, when all have long taken it: two sets of places, in turns.
-Arrays are copied on the way, as they are between processes.
+The ranks of a group meet: each leaves what it sends, and the last to arrive releases all.  There are two sets
+of slots, used in turn: what the ranks left stays until the second meeting after it, by which time all have
+taken it.  Arrays are copied, as they are between processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class _Meeting:
-    """The place where the ranks of one group meet, time and again."""
+    """Barrier at which the ranks of one group exchange items, any number of times."""
 
     def __init__(self, world: LoopbackWorld, group: tuple[int, ...]) -> None:
         self.changed = threading.Condition()
@@ -29,7 +29,7 @@ class _Meeting:
         self._opened = 0
 
     def swap(self, place: int, item: Any) -> list[Any]:
-        """Leave `item`; return what all of the group left, once all have come."""
+        """Leave `item`; return the items of the whole group once all ranks have arrived."""
         with self.changed:
             mine = self._opened
             left = self._left[mine % 2]
@@ -44,7 +44,7 @@ class _Meeting:
                 lambda: self._opened > mine or self._world.failure is not None, self._world.deadline
             )
             missing = sorted(set(self._group) - self._arrived)
-            # A rank that waits elsewhere is held up by the one at fault, and gives up at about the same time.
+            # A rank that waits elsewhere is held up by the one at fault, and times out at about that time.
             missing = [rank for rank in missing if rank not in self._world.waiting] or missing
         if self._opened > mine:
             self._world.waiting.discard(self._group[place])
@@ -74,19 +74,19 @@ class LoopbackWorld:
         self.size = size
         self.deadline = deadline
         self.failure: tuple[str, int | None] | None = None
-        self.waiting: set[int] = set()  # ranks that are at some meeting
+        self.waiting: set[int] = set()  # ranks that wait at some meeting
         self._meetings: dict[tuple[int, ...], _Meeting] = {}
         self._lock = threading.Lock()
 
     def meeting(self, group: tuple[int, ...]) -> _Meeting:
-        """Return the place where a group meets."""
+        """Return the barrier of a group."""
         with self._lock:
             if group not in self._meetings:
                 self._meetings[group] = _Meeting(self, group)
             return self._meetings[group]
 
     def fail(self, reason: str, rank: int | None) -> None:
-        """End the waiting of every rank; the first reason holds."""
+        """End the waiting of every rank; the first reason is kept."""
         with self._lock:
             self.failure = self.failure or (reason, rank)
             meetings = list(self._meetings.values())
@@ -101,7 +101,7 @@ class LoopbackWorld:
 
 
 class LoopbackCommunicator:
-    """The end of one rank; see `communicator.Communicator`."""
+    """Communicator of one rank; see `communicator.Communicator`."""
 
     def __init__(self, world: LoopbackWorld, rank: int) -> None:
         self.rank = rank
@@ -141,24 +141,23 @@ def run_ranks(
     Raises
     ------
     RankError
-        If a rank raises, which is then the cause, or does not come to a meeting within the deadline.  A rank
-        that never comes back is left behind in a daemon thread.
+        If a rank raises an error, which is then the cause, or does not come to a meeting within the deadline.
+        A rank that never returns is left behind in a daemon thread.
     """
     world = LoopbackWorld(size, deadline)
     results: list[Any] = [None] * size
     errors: dict[int, BaseException] = {}
     working = set(range(size))
     finished = threading.Semaphore(0)
-    patience = (
-        2 * deadline
-    )  # longer than any of them waits for another, which then knows better what is wrong
+    # Longer than any rank waits for another: the rank that gives up first knows better what is wrong.
+    patience = 2 * deadline
 
     def work(rank: int) -> None:
         communicator = LoopbackCommunicator(world, rank)
         try:
             with aborting(communicator, "working"):
                 results[rank] = function(communicator)
-        except BaseException as error:  # told to the caller below
+        except BaseException as error:  # reported to the caller below
             errors[rank] = error
         finally:
             working.discard(rank)
@@ -170,7 +169,7 @@ def run_ranks(
         for _ in range(size):
             while not finished.acquire(timeout=patience):
                 late = sorted(working)
-                if 0 < len(late) < size:  # the others are done, and have had their time to notice a failure
+                if 0 < len(late) < size:  # the others are done and had time to notice a failure
                     world.fail(f"rank {late[0]} did not end within {patience:g} s of the others", late[0])
                     raise world.error() from _cause(world, errors)
     except BaseException:
@@ -182,6 +181,6 @@ def run_ranks(
 
 
 def _cause(world: LoopbackWorld, errors: dict[int, BaseException]) -> BaseException | None:
-    """Return what the rank at fault raised."""
+    """Return the error that the rank at fault raised, if there is one."""
     rank = world.failure[1] if world.failure else None
     return None if rank is None else errors.get(rank)

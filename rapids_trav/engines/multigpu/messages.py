@@ -1,7 +1,7 @@
-"""The form in which vertices travel: a list of offsets or a bitmap of the block, whichever is shorter (K10).
+"""Formats of messages with vertices: a list of offsets or a bitmap of the block, whichever is shorter (K10).
 
-k vertices of a block of nb are 4 * k bytes as a list, int32, and nb / 8 bytes as a bitmap, uint32 words; so a
-bitmap is shorter from k > nb / 32 on.  The type of the array tells the receiver which of the two it got.
+k vertices of a block of nb take 4 * k bytes as a list, int32, and nb / 8 bytes as a bitmap, uint32 words; so
+a bitmap is shorter if k > nb / 32.  The dtype of the array tells the receiver which of the two it got.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ LIST, BITMAP = np.dtype(np.int32), np.dtype(np.uint32)
 
 
 def as_bitmap(n_vertices: int, block: int, exchange: str) -> bool:
-    """Return whether so many vertices of a block travel as a bitmap."""
+    """Return whether `n_vertices` vertices of a block are sent as a bitmap."""
     return exchange == "bitmap" or (exchange == "auto" and n_vertices > block // WORD)
 
 
 def pack(work: LocalWork, offsets: Array, block: int, exchange: str) -> Array:
-    """Return the array to send for some offsets into a block."""
+    """Return the array to send for these offsets into a block."""
     return work.to_words(offsets, block // WORD) if as_bitmap(len(offsets), block, exchange) else offsets
 
 
 def unpack(work: LocalWork, message: Array) -> Array:
-    """Return the offsets that a message has, as a list."""
+    """Return the offsets in a message as a list."""
     return work.to_offsets(message) if message.dtype == BITMAP else message
 
 
 def kinds(messages: list[Array]) -> str:
-    """Return "list", "bitmap" or "mixed", and "" for no messages: what a trace calls them."""
+    """Return the format of messages for a trace: "list", "bitmap" or "mixed", and "" for no messages."""
     found = {"bitmap" if message.dtype == BITMAP else "list" for message in messages}
     return "mixed" if len(found) > 1 else found.pop() if found else ""

@@ -1,16 +1,16 @@
-"""Ranks that each have a GPU, through NCCL as CuPy offers it.
+"""Communication between ranks that each have a GPU, through CuPy's interface to NCCL.
 
-All is `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves rows and columns
-of the grid alike: first a header of 8 bytes to each partner, the type and the length, then the arrays
-themselves.  Sums are `ncclAllReduce`.
+Arrays are sent by `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves rows
+and columns of the grid alike: first a header of 8 bytes to each partner, with type and length, then the
+arrays themselves.  Sums are `ncclAllReduce`.
 
-The calls only enqueue work, so a rank waits by polling an event, which leaves it free to notice that it has
-to stop.  A thread of its own keeps the deadline and calls `ncclCommAbort`, also where an enqueuing call does
-not return because a partner is gone, as the first to each partner may.  Aborting ends this rank alone:
-`watch` is how it hears of others, and a rank that hears nothing ends at the deadline.
+The calls only enqueue work.  A rank waits by polling an event, so that it can notice that it has to stop.  A
+separate thread enforces the deadline and calls `ncclCommAbort`, even if an enqueuing call does not return
+because a partner is gone, which may happen in the first call to each partner.  Aborting ends only this rank:
+it learns through `watch` of the failure of others, and a rank that learns nothing ends at the deadline.
 
-CuPy offers blocking communicators alone (its checks do not know ncclInProgress), and NCCL_COMM_BLOCKING=0 in
-the environment would break it.
+CuPy offers only blocking communicators (its checks do not know ncclInProgress), and NCCL_COMM_BLOCKING=0 in
+the environment would break them.
 """
 
 from __future__ import annotations
@@ -30,28 +30,30 @@ from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line
 
 DTYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
-LENGTH_BITS = 56  # of a header; the number of the type stands above
-POLL = 0.02  # seconds between two looks of the thread that keeps the deadline
+LENGTH_BITS = 56  # bits of a header for the length; the number of the type is above
+POLL = 0.02  # seconds between two checks by the thread that enforces the deadline
 SPIN = 1e-3  # seconds that a rank polls an event without a pause
 
 
 class NcclCommunicator:
-    """The end of one rank, on the current device and CuPy's current stream; see `communicator.Communicator`.
+    """Communicator of one rank; see `communicator.Communicator`.
+
+    It uses the current device and CuPy's current stream.
 
     Parameters
     ----------
     unique_id : bytes
-        What `cupy.cuda.nccl.get_unique_id()` gave one of the ranks.
+        Result of `cupy.cuda.nccl.get_unique_id()` on one of the ranks.
     rank, size : int
     deadline : float
         Seconds that a rank waits for others in one call.
     watch : callable, optional
-        Called often, from a thread, while this rank waits: gives the reason to stop, or None.
+        Called often, from a thread, while this rank waits; returns the reason to stop, or None.
 
     Notes
     -----
-    The constructor returns when all ranks have called it, which NCCL waits for by itself: see to it that they
-    all are there.
+    The constructor returns when all ranks have called it.  NCCL itself waits for that, so make sure that all
+    ranks are there.
     """
 
     def __init__(
@@ -105,11 +107,11 @@ class NcclCommunicator:
         with self._lock:
             if self._failure is None and not self._closed.is_set():
                 self._failure = reason
-                # NCCL may take its time to end its threads, and the caller has none to lose.
+                # NCCL may take long to end its threads, and the caller must not wait.
                 threading.Thread(target=self._nccl.abort, daemon=True).start()
 
     def close(self) -> None:
-        """Free the communicator; every rank calls it, after its last call of another kind."""
+        """Free the communicator; every rank calls it, after all its other calls."""
         with self._lock:
             if self._failure is None and not self._closed.is_set():
                 self._nccl.destroy()
@@ -123,7 +125,7 @@ class NcclCommunicator:
         return back.tolist()
 
     def _send_and_receive(self, transfers: list[tuple[int, Array, Array]]) -> None:
-        """Send and receive with each rank at once, as bytes; arrays without any are left out by both."""
+        """Send to and receive from all ranks at once, as bytes; both sides leave out empty arrays."""
         with self._call() as stream:
             nccl.groupStart()
             try:
@@ -137,7 +139,7 @@ class NcclCommunicator:
 
     @contextmanager
     def _call(self) -> Iterator[Any]:
-        """Enqueue inside; returns when the device has done it, or raises."""
+        """Enqueue the calls inside; on exit wait until the device has done them, or raise."""
         self._check()
         stream = cupy.cuda.get_current_stream()
         self._since = time.monotonic()
@@ -178,12 +180,12 @@ class NcclCommunicator:
 
 
 def header(array: Array) -> int:
-    """Return type and length of an array as one number."""
+    """Return the type and the length of an array as one number."""
     if array.dtype not in DTYPES:
         raise TravError(f"An array of {array.dtype} cannot be sent: convert it to int64.")
     return DTYPES.index(array.dtype) << LENGTH_BITS | len(array)
 
 
 def parse_header(number: int) -> tuple[np.dtype, int]:
-    """Return the type and the length."""
+    """Return the type and the length in a header."""
     return DTYPES[number >> LENGTH_BITS], number & ((1 << LENGTH_BITS) - 1)

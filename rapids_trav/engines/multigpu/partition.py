@@ -1,13 +1,13 @@
-"""Bring edges to the ranks that hold them, and compress them there (K2 to K4).
+"""Distribution of edges to the ranks that hold them, and their compression there (K2 to K4).
 
 Each rank starts with any part of the edges.  In rounds, until no rank has any left:
 
-1. take edges until `round_edges` wait, find the rank of each and its local ids there, sort them by rank;
-2. send each rank at most its share of `round_edges`; what is more waits for the next round.
+1. read edges until `round_edges` wait, find the rank of each and its local ids there, and sort them by rank;
+2. send each rank at most its share of `round_edges`; the rest waits for the next round.
 
-So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are spread: if
-one rank gets most of them, it takes more rounds.  At the end it groups its edges by source.  An undirected
-edge is stored as two, a self-loop once; repeated edges are kept.
+So a rank holds no more than a few times `round_edges` beside its own edges, however the edges are
+distributed: if one rank gets most of them, there are more rounds.  At the end each rank groups its edges by
+source.  An undirected edge is stored as two, a self-loop once; repeated edges are kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import SHIFT, Array, Compressed, LocalWork
 from rapids_trav.errors import TravError
 
-ROUND_EDGES = 1 << 22  # 32 MiB on the way in and out of each rank
+ROUND_EDGES = 1 << 22  # 32 MiB in transit into and out of each rank
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Part:
     by_source : Compressed
         Rows are the sources of the rank's column of the grid, targets the destinations of its row.
     rounds : int
-        Rounds that the edges took.
+        Number of rounds in which the edges were sent.
     most_waiting : int
-        Edges that waited to be sent or were received in one round, at most.
+        Most edges that waited to be sent, or were received, in one round.
     """
 
     grid: Grid
@@ -55,17 +55,17 @@ class Part:
 
     @cached_property
     def by_destination(self) -> Compressed:
-        """Return the edges by the other end, for searches backwards; built at the first use."""
+        """The edges grouped by destination, for backward searches; built at the first use."""
         return self.work.transpose(self.by_source, self.grid.local_rows)
 
     @property
     def n_edges(self) -> int:
-        """Return the number of edges of this rank, those of an undirected graph once for each way."""
+        """Number of edges of this rank; undirected edges count once for each direction."""
         return len(self.by_source.targets)
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of all that is built so far."""
+        """Bytes of all that is built so far."""
         transposed = self.__dict__.get("by_destination")
         return self.by_source.nbytes + (transposed.nbytes if transposed else 0)
 
@@ -79,12 +79,12 @@ def build(
     directed: bool = False,
     round_edges: int = ROUND_EDGES,
 ) -> Part:
-    """Hand the edges out over the ranks; every rank calls it with its part of the edges.
+    """Distribute the edges over the ranks; every rank calls it with its part of the edges.
 
     Parameters
     ----------
     communicator : Communicator
-        Of as many ranks as the grid has.
+        Communicator of as many ranks as the grid has.
     grid : Grid
     chunks : iterable of (source, destination)
         Integer arrays of the engine, ids from 0 to n_vertices - 1.
@@ -100,7 +100,7 @@ def build(
     Raises
     ------
     TravError
-        If an id is not that of a vertex, or the ranks are not as many as the grid has.
+        If an id is not that of a vertex, or the number of ranks is not that of the grid.
     """
     if communicator.size != grid.size:
         raise TravError(
@@ -121,7 +121,7 @@ def _exchange(
     directed: bool,
     round_edges: int,
 ) -> tuple[list[Array], int, int]:
-    """Return the edges of this rank as pieces of keys, the rounds, and the most edges under way."""
+    """Return this rank's edges as pieces of keys, the number of rounds, and the most edges in transit."""
     everyone = tuple(range(grid.size))
     share = max(1, round_edges // grid.size)
     blocks = _blocks(chunks, max(1, round_edges // (1 if directed else 2)))
@@ -163,7 +163,7 @@ def _blocks(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tupl
 def _keys_by_rank(
     work: LocalWork, grid: Grid, source: Array, destination: Array, directed: bool
 ) -> list[Array]:
-    """Return, for each rank, the keys of its edges: the local source above the local destination."""
+    """Return each rank's edges as keys: the local source in the upper half, the destination below."""
     xp = work.xp
     for end in (source, destination):
         low, high = int(end.min()), int(end.max())
@@ -182,7 +182,7 @@ def _keys_by_rank(
     keys = grid.column_id(source).astype(np.int64) << SHIFT | grid.row_id(destination)
     ranks = grid.edge_rank(source, destination)
     if grid.size < 2**15:
-        ranks = ranks.astype(np.int16)  # NumPy sorts 16 bits by radix
+        ranks = ranks.astype(np.int16)  # NumPy uses radix sort for 16 bits
     order = xp.argsort(ranks, kind="stable")
     bounds = xp.searchsorted(ranks[order], xp.arange(grid.size + 1, dtype=ranks.dtype)).tolist()
     keys = keys[order]

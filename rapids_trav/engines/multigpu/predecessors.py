@@ -1,13 +1,13 @@
-"""Predecessors after the last level, for a fold that does not carry them (K12).
+"""Predecessors, found after the last level, since the fold does not carry them (K12).
 
-Any one: a rank that claims a vertex keeps the vertex that it came from, and the owner keeps the number of the
-finder that told it first.  That finder claimed it in the level in which the owner was told, as a vertex is
-claimed once, so what it kept is one level nearer.  One request and one reply within each fold group bring it
-to the owner: the request is a list or a bitmap, whichever is shorter, and the reply follows it in ascending
-order.
+Any valid one (`resolve`): a rank that claims a vertex keeps the vertex that it came from, and the owner keeps
+the number of the finder, the rank that told it first.  A vertex is claimed once, so that finder claimed it in
+the level in which the owner was told, and the vertex that it kept is one level nearer.  One request and one
+reply within each fold group bring that vertex to the owner: the request is a list or a bitmap, whichever is
+shorter, and the reply is in ascending order of the vertices requested.
 
-The smallest: each rank gathers the levels of both ends of its edges, takes for each vertex the smallest that
-is one level nearer, and the owner takes the smallest of what the ranks tell it.
+The smallest (`smallest`): each rank gathers the levels of both ends of its edges and takes for each vertex
+the smallest neighbour that is one level nearer; the owner takes the smallest of those that the ranks send it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rapids_trav.engines.multigpu.sweeps import Sweep, origin
 def resolve(
     communicator: Communicator, part: Part, sweeps: list[Sweep], finder: Array, exchange: str
 ) -> Array:
-    """Return the predecessors of the vertices of this rank, by the finder of each; -1 where it is -1."""
+    """Return the predecessors of this rank's vertices from the finder of each; -1 where that is -1."""
     work, xp, block = part.work, part.work.xp, part.grid.block
     predecessor = xp.full(block, -1, part.grid.vertex_dtype)
     order = xp.argsort(finder, kind="stable").astype(np.int32)
@@ -35,7 +35,7 @@ def resolve(
         numbers = xp.arange(sweep.base, sweep.base + len(sweep.fold_group) + 1, dtype=np.int32)
         bounds = xp.searchsorted(finders, numbers).tolist()
         wanted = [order[begin:end] for begin, end in pairwise(bounds)]
-        requests = [pack(work, offsets, block, exchange) for offsets in wanted]  # of a stable sort: ascending
+        requests = [pack(work, offsets, block, exchange) for offsets in wanted]  # ascending by stable sort
         asked = [_ascending(work, m) for m in communicator.exchange(sweep.fold_group, requests)]
         answers = [_kept(sweep, offsets + np.int32(place * block)) for place, offsets in enumerate(asked)]
         told = communicator.exchange(sweep.fold_group, answers)
@@ -51,9 +51,10 @@ def smallest(
     distance: Array,
     place: Array | None = None,
 ) -> Array:
-    """Return the smallest predecessors of the vertices of this rank, by the distances of all its block.
+    """Return the smallest predecessors of this rank's vertices, from the distances of its whole block.
 
-    With `place`, of all its block too, the smallest is the one whose place is; places then travel as well.
+    With `place`, also for the whole block, the smallest predecessor is the one with the smallest place;
+    places are then sent as well.
     """
     xp = part.work.xp
     least = None
@@ -90,6 +91,6 @@ def _ascending(work: LocalWork, message: Array) -> Array:
 
 
 def _kept(sweep: Sweep, vertices: Array) -> Array:
-    """Return the vertices that this rank found some others from."""
+    """Return the vertices from which this rank found the given ones."""
     assert sweep.reach.predecessor is not None
     return sweep.reach.predecessor[vertices]

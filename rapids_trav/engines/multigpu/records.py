@@ -15,27 +15,29 @@ CLAIMS = ("atomics", "sort")
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to search; the same on every rank.
+    """Options of a search, the same on every rank.
 
     Attributes
     ----------
     direction : {"out", "in", "both"}
-        Which way edges are followed; all the same in an undirected graph.
+        Direction in which edges are followed; it has no effect in an undirected graph.
     depth_limit : int or None
-        Levels to search; 0 gives the sources alone.
+        Levels to search; 0 gives only the sources.
     targets : int array or None
         Stop after the level in which the last of these vertices is found.
     predecessors : bool
     deterministic : bool
-        Of all valid predecessors give the smallest; it takes the levels of all vertices to those that have
-        edges with them, 4 bytes a vertex and message.
+        Return the smallest of all valid predecessors.  This sends the levels of all vertices to the ranks
+        that have edges with them, 4 bytes per vertex and message.
     exchange : {"auto", "list", "bitmap"}
-        Form of the messages; auto takes the shorter, message by message.
+        Format of the messages; auto takes the shorter one for each message.
     claim : {"atomics", "sort"}
-        How a rank finds out what is new to it: by a bitmap, or by sorting all candidates, the baseline.
+        How a rank determines the vertices that are new to it: by a bitmap (atomics), or by sorting all
+        candidates (sort), the baseline.
     bottom_up : bool
-        Let each rank, at each level, look from the vertices that it has not claimed for edges from the
-        frontier, where that is likely to be fewer edges.  It needs the edges by both ends, twice the memory.
+        Let each rank, at each level, search from the vertices that it has not claimed for edges from the
+        frontier, if that is likely to examine fewer edges.  This needs the edges grouped by both ends, which
+        takes twice the memory.
     trace : bool
     """
 
@@ -70,24 +72,24 @@ class LevelRow:
     Attributes
     ----------
     level : int
-        Distance that the level gave out.
+        Distance of the vertices that the level found.
     rank : int
     frontier : int
         Vertices of this rank in the frontier that was expanded.
     direction : str
-        "push", "pull" or "mixed", over the ways of following edges.
+        "push" or "pull", or "mixed" if the sweeps differ.
     edges : int
-        Edges followed, or looked at.
+        Edges followed (push) or examined (pull).
     candidates : int
-        Vertices claimed, and so handed to their owners.
+        Vertices claimed, and therefore sent to their owners.
     expand_kind, fold_kind : str
-        "list", "bitmap" or "mixed": form of what was sent to other ranks; "" if nothing was.
+        Format of the messages to other ranks: "list", "bitmap" or "mixed"; "" if there were none.
     expand_bytes, fold_bytes : int
         Bytes sent to other ranks.
     messages : int
         Messages sent to other ranks.
     sum_ms, expand_ms, follow_ms, fold_ms, settle_ms : float
-        Milliseconds of steps 1 to 5, with the waiting for other ranks.
+        Milliseconds of steps 1 to 5 of `search2d`, including the wait for other ranks.
     """
 
     level: int
@@ -123,9 +125,9 @@ class RankSearch:
     levels : int
         Levels expanded.
     traffic : Traffic
-        What this rank sent to others in all.
+        Everything that this rank sent to others.
     resolution : Traffic
-        The part of it that the predecessors took.
+        The part of `traffic` that was for predecessors.
     """
 
     distance: Array

@@ -5,25 +5,25 @@ Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016
 "Parallel Breadth-First Search on Distributed Memory Systems", SC 2011, for the partition.
 
 The idea: a rank at row i and column j of the grid holds the edges from the vertices that column j owns to
-those that row i owns (`grid`).  To follow the edges of a frontier it needs to hear of the frontier from the R
-ranks of its column alone, and the vertices that it finds belong to the C ranks of its row: R + C - 2 messages
-a level instead of the R * C - 1 of a partition in one dimension.
+those that row i owns (`grid`).  To follow the edges of a frontier, it needs the frontier only from the R
+ranks of its column, and the vertices that it finds belong to the C ranks of its row.  That takes R + C - 2
+messages per level, instead of the R * C - 1 of a partition in one dimension.
 
 Each level, on every rank:
 
 1. stop if the frontiers of all ranks are empty: a sum over all (K13);
 2. expand: gather the frontier from the ranks of this column (K8);
-3. follow its edges and claim, in a bitmap of this rank alone, what they lead to (K5, K6; `follow`); claimed
-   once, a vertex is not sent again in this search;
+3. follow the frontier's edges and claim the vertices that they lead to in a bitmap of this rank alone (K5,
+   K6; `follow`); a vertex that is claimed once is not sent again in this search;
 4. fold: send each rank of this row those of its vertices that were claimed (K9), as a list or as a bitmap,
    whichever is shorter (K10);
-5. visit those received that are not visited yet: they are this rank's part of the next frontier.
+5. visit the received vertices that are not visited yet: they are this rank's part of the next frontier.
 
-Predecessors do not travel with the fold.  A rank that claims a vertex remembers from where, the owner
+The fold does not carry predecessors.  A rank that claims a vertex remembers from which vertex, the owner
 remembers which rank told it first, and after the last level the owner asks that rank (`predecessors`, K12).
 
-Backwards, rows and columns of the grid change places, on the same edges: expand along the row, fold along the
-column.  Both ways at once is one after the other in each level.
+A backward search swaps rows and columns of the grid, on the same edges: it expands along the row and folds
+along the column.  A search in both directions does one after the other in each level.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from rapids_trav.errors import TravError
 
 @dataclass
 class _SearchTally:
-    """Counts and times of a level, over its sweeps."""
+    """Counts and times of a level, added up over its sweeps."""
 
     ways: set[str] = field(default_factory=set)
     edges: int = 0
@@ -148,7 +148,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
 
 
 def _own(part: Part, vertices: Array, what: str) -> Array:
-    """Return the offsets of those vertices that this rank owns."""
+    """Return the offsets of the vertices that this rank owns; refuse ids that are not vertices."""
     vertices = part.work.xp.asarray(vertices).astype(np.int64, copy=False)
     wrong = vertices[(vertices < 0) | (vertices >= part.grid.n_vertices)]
     if len(wrong):
@@ -167,7 +167,7 @@ def _level(
     options: SearchOptions,
     tally: _SearchTally,
 ) -> list[tuple[Array, int]]:
-    """Expand, follow and fold along one orientation; return what this rank was told, with the finders."""
+    """Expand, follow and fold in one sweep; return the received messages with their finders."""
     work, block, sweep = part.work, part.grid.block, follow.sweep
 
     before = communicator.traffic

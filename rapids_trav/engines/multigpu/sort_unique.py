@@ -1,8 +1,8 @@
-"""The claim by sorting, without atomics: what the claim by bitmap is compared with (K7).
+"""Claiming by sorting, without atomics: the baseline for claiming by bitmap (K7).
 
 D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, has the filter by primitives;
-Bisson et al. measured their atomics against it.  Every edge of the frontier gives a candidate: 1. sort them;
-2. keep one of each; 3. drop those that are claimed; 4. claim the rest.
+Bisson et al. measured their atomics against it.  Every edge of the frontier gives a candidate: 1. sort the
+candidates; 2. keep one of each; 3. drop those that are claimed already; 4. claim the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compress
 def expand_sorted(
     work: LocalWork, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
 ) -> tuple[list[Array], int]:
-    """Do as `LocalWork.expand`; of several predecessors the one with the smallest local id stays."""
+    """Work as `LocalWork.expand`; of several predecessors the one with the smallest local id is kept."""
     xp = work.xp
     keys = work.candidates(edges, frontier)
     n_followed = len(keys)

@@ -1,7 +1,7 @@
-"""The ways in which a rank follows its edges: forwards, backwards, or one after the other.
+"""Sweeps: directions in which a rank follows its edges, forwards, backwards, or one after the other.
 
-Forwards, a search expands down the columns of the grid and folds along the rows; backwards rows and columns
-change places, on the same edges.
+A forward sweep expands down the columns of the grid and folds along the rows; a backward sweep swaps rows and
+columns, on the same edges.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from rapids_trav.engines.multigpu.partition import Part
 
 @dataclass(frozen=True)
 class Sweep:
-    """One way of following the edges of a rank.
+    """One direction in which a rank follows its edges.
 
     Attributes
     ----------
     edges : Compressed
-        By the end that a search comes from.
+        Edges grouped by the end that the search comes from.
     reverse : Compressed or None
-        By the other end, for pulling; None if that is not asked for.
+        Edges grouped by the other end, for pulling; None if that is not asked for.
     expand_group, fold_group : tuple of int
         Ranks that share the vertices "from", and those that own the vertices "to", block by block.
     reach : Reach
     backwards : bool
     base : int
-        Number of the first rank of the fold group as a finder; the others follow.
+        Finder number of the first rank of the fold group; the other ranks follow.
     """
 
     edges: Compressed
@@ -43,11 +43,11 @@ class Sweep:
 
 
 def sweeps(part: Part, direction: str, predecessors: bool, bottom_up: bool) -> list[Sweep]:
-    """Return the sweeps of each level of a search, for this rank."""
+    """Return the sweeps that this rank makes in each level of a search."""
     row, column = part.grid.place(part.rank)
     along_column, along_row = part.grid.ranks_of_column(column), part.grid.ranks_of_row(row)
     if not part.directed:
-        direction = "out"  # every edge is there both ways
+        direction = "out"  # every edge is stored in both directions
     found = []
     base = 0
     for backwards in {"out": [False], "in": [True], "both": [False, True]}[direction]:
@@ -69,6 +69,6 @@ def _reach(part: Part, n_to: int, predecessors: bool) -> Reach:
 
 
 def origin(part: Part, sweep: Sweep, finder: int, local: Array) -> Array:
-    """Return the global ids of vertices "from", by the local ids that they have on the rank `finder`."""
+    """Return the global ids of vertices "from", given their local ids on the rank `finder`."""
     row, column = part.grid.place(finder)
     return part.grid.destination(row, local) if sweep.backwards else part.grid.source(column, local)

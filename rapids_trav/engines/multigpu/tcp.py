@@ -1,11 +1,11 @@
-"""Ranks in processes of their own, through the worker-to-worker connections of `distributed`.
+"""Communication between ranks in separate processes, over the worker connections of `distributed`.
 
-Arrays travel as raw bytes, large ones as a frame of their own.  Reading and writing is done on the worker's
-event loop; a rank calls from a thread of its own and waits there.
+Arrays are sent as raw bytes, large ones as a frame of their own.  The worker's event loop reads and writes; a
+rank calls from a thread of its own and waits there.
 
 Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
-the oldest message of a rank is the one that the call under way needs.  A label on each message tells a rank
-that makes another call, which ends them all at once instead of at the deadline.
+the oldest message of a rank is the one that the call under way needs.  A label on each message reveals a rank
+that makes another call; all ranks then fail at once instead of at the deadline.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from rapids_trav.engines.multigpu.tcp_links import Links
 
 ASK = 2.0  # seconds to wait for a late rank to say whether it is held up itself
 SMALL = 1 << 14  # bytes up to which an array is part of a message, instead of a frame of its own
-Outcome = Sequence[str] | None  # how a request ended: well, or with an error's type and message
+Outcome = Sequence[str] | None  # how a request ended: None for success, or an error's type and message
 END = "end"  # label of the last message of a request
 
 
 @dataclass(frozen=True)
 class _Message:
-    """What came from another rank: the call it belongs to, and what was sent."""
+    """Message from another rank: the label of the call that it belongs to, and its content."""
 
     label: tuple
     content: Any
 
 
 class TcpCommunicator:
-    """The end of one rank; see `communicator.Communicator`.
+    """Communicator of one rank; see `communicator.Communicator`.
 
     Parameters
     ----------
     name : str
-        Name of the ranks' meeting, the same on all of them, and used once.
+        Name of this set of ranks, the same on all of them, and used once.
     server : distributed.core.Server
         The worker that the rank runs on.
     rank, size : int
@@ -53,8 +53,8 @@ class TcpCommunicator:
 
     Notes
     -----
-    Make it and `join` the others on the server's event loop; every rank must have been made before the first
-    one joins.  Call it from one other thread.
+    Construct it and call `join` on the server's event loop; the communicators of all ranks must exist before
+    the first one joins.  Make all other calls from one other thread.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class TcpCommunicator:
         self._inbox: dict[int, deque[_Message]] = {k: deque() for k in self._links.others}
         self._left: set[int] = set()  # ranks that have closed
         self._outcome: Outcome = None  # how the last request ended here
-        self._waits = False  # in a call that has not got all it needs
-        self._held_up: dict[int, bool] = {}  # what late ranks said of themselves
+        self._waits = False  # whether a call still waits for messages
+        self._held_up: dict[int, bool] = {}  # whether late ranks say that they wait, too
 
     async def join(self, addresses: Sequence[str]) -> None:
-        """Connect with the ranks at these addresses, in the order of the ranks; return when all are."""
+        """Connect with the ranks at these addresses, given in rank order; return when all are connected."""
         await self._links.join(addresses, self.deadline)
 
     def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
@@ -83,7 +83,7 @@ class TcpCommunicator:
     def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
         place = group.index(self.rank)
         outgoing: dict[int, object] = {}
-        packed: dict[int, object] = {}  # by array, of which one may go to many
+        packed: dict[int, object] = {}  # by the array's id: one array may go to many ranks
         for k, array in zip(group, arrays, strict=True):
             if k != self.rank:
                 if id(array) not in packed or self._links.by_reference:
@@ -100,16 +100,19 @@ class TcpCommunicator:
         return [sum(column) for column in zip(mine, *received.values(), strict=True)]
 
     def conclude(self, outcome: Outcome) -> list[Outcome]:
-        """Tell all ranks how a request ended here, None for well; return what each says.
+        """Tell all ranks how a request ended here, None for success; return the outcomes of all ranks.
 
-        A rank that still waits for this one in another call learns that it has ended, and gives up.
+        A rank that still waits for this one in another call learns that this one has ended, and gives up.
         """
         self._outcome = outcome
         received = self._meet((END,), dict.fromkeys(self._inbox, outcome))
         return [outcome if k == self.rank else received[k] for k in range(self.size)]
 
     def early_end(self) -> tuple[str, int | None] | None:
-        """Return why a call of another kind, such as of NCCL, waits in vain, and the rank at fault."""
+        """Return why a wait elsewhere, such as in NCCL, is in vain, and the rank at fault.
+
+        Return None if there is no reason to stop waiting.
+        """
         with self._changed:
             if self.failure is not None:
                 return self.failure
@@ -122,7 +125,10 @@ class TcpCommunicator:
         self.fail(reason, self.rank)
 
     def fail(self, reason: str, rank: int | None, *, tell: bool = True) -> None:
-        """End all calls, naming the rank at fault; from any thread.  The first reason holds."""
+        """Make all calls fail with this reason and rank at fault; the first reason is kept.
+
+        May be called from any thread.
+        """
         with self._changed:
             if self.failure is not None:
                 return
@@ -138,7 +144,7 @@ class TcpCommunicator:
         return RankError.because(*(self.failure or ("a rank failed", None)))
 
     async def close(self) -> None:
-        """Close the connections, on the event loop; the others see that this rank has left."""
+        """Close the connections, on the event loop; the other ranks see that this one has left."""
         await self._links.close()
         self.fail("the ranks were closed", self.rank, tell=False)
 
@@ -168,14 +174,14 @@ class TcpCommunicator:
         return all(self._inbox[k] for k in ranks) or self._odd(label, ranks) is not None
 
     def _odd(self, label: tuple, ranks: Mapping[int, object]) -> int | None:
-        """Return a rank that will not send what this call needs."""
+        """Return a rank that will not send what this call needs, or None."""
         for k in ranks:
             if (self._inbox[k][0].label != label) if self._inbox[k] else (k in self._left):
                 return k
         return None
 
     def _at_odds(self, k: int, label: tuple) -> tuple[str, int]:
-        """Say what is wrong where rank k makes another call than this rank, and which of them is at fault."""
+        """Return what is wrong if rank k makes another call than this rank, and which is at fault."""
         if not self._inbox[k]:
             return f"rank {k} has left, where rank {self.rank} waits for it", k
         other = self._inbox[k][0]
@@ -186,14 +192,14 @@ class TcpCommunicator:
         return f"rank {k} calls {other.label[0]}, where rank {self.rank} calls {label[0]}", k
 
     def _find_late_rank(self, label: tuple, ranks: Mapping[int, object]) -> None:
-        """Name a rank that did not come in time; called, and left, with the lock held."""
+        """Fail with the rank that did not come in time; the lock is held at entry and at exit."""
         late = [k for k in ranks if not self._inbox[k]]
         self._held_up.clear()
         self._post({k: {"where": True} for k in late})
         self._wait(lambda: self._settled(label, ranks) or self._held_up.keys() >= set(late), ASK)
         if self.failure is not None or self._settled(label, ranks):
             return
-        # A rank that waits elsewhere is held up by the one at fault, and gives up at about the same time.
+        # A rank that waits elsewhere is held up by the one at fault, and times out at about that time.
         missing = [k for k in late if not self._held_up.get(k)] or late
         names = ", ".join(map(str, missing))
         self.fail(
@@ -206,7 +212,7 @@ class TcpCommunicator:
             self.fail(f"the worker of rank {self.rank} is closing", self.rank, tell=False)
 
     def _receive(self, k: int, message: dict | None) -> None:
-        """Take in what rank k sent, on the event loop."""
+        """Process a message from rank k, or None if it has left; runs on the event loop."""
         if message is not None and "abort" in message:
             self.fail(message["abort"], message["rank"], tell=False)
             return
@@ -224,7 +230,7 @@ class TcpCommunicator:
 
 
 def _packed(array: Array) -> object:
-    """Return what travels of an array: a copy, because the caller may change its own before it has left."""
+    """Return an array in the form that is sent: a copy, since the caller may change it before it is sent."""
     if array.nbytes <= SMALL and array.dtype.kind in "biufmM":
         return {"dtype": array.dtype.str, "bytes": np.asarray(array).tobytes()}
     return to_serialize(np.array(array))
@@ -237,7 +243,7 @@ def _unpacked(content: Any) -> Array:
 
 
 def _ended(rank: int, outcome: Outcome) -> str:
-    """Say how a rank ended that others still wait for."""
+    """Return a message that tells how a rank ended for which others still wait."""
     if outcome is None:
         return f"rank {rank} ended before the others"
     return f"rank {rank} failed alone: {outcome[-1]}"

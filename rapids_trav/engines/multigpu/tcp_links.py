@@ -1,7 +1,7 @@
 """Connections of one rank with all others, served by the event loop of its worker.
 
-Each pair of ranks shares one, made by the higher rank through the port that the worker has anyway, with its
-security settings.
+Each pair of ranks shares one connection.  The higher rank opens it, through the port that the worker listens
+on anyway, with the worker's security settings.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from distributed.core import Server, Status
 
 from rapids_trav.errors import first_line
 
-FAREWELL = 2.0  # seconds in which the last messages may leave
+FAREWELL = 2.0  # seconds to send the last messages in
 
 
 class Links:
-    """Send messages to other ranks and receive theirs; messages between two ranks keep their order.
+    """Connections of one rank with the others; messages between two ranks keep their order.
 
     Parameters
     ----------
     name : str
-        Name of the ranks' meeting, the same on all of them, and used once.
+        Name of this set of ranks, the same on all of them, and used once.
     server : distributed.core.Server
         The worker that the rank runs on.
     rank, size : int
     receive : callable
-        Called with a rank and what it sent; None when it has left.
+        Called with a rank and its message, or None when the rank has left.
     fail : callable
         Called with a reason, and the rank at fault, when a connection is lost or a message cannot travel.
     """
@@ -78,7 +78,7 @@ class Links:
         return True
 
     async def close(self) -> None:
-        """Take leave of the others and close the connections."""
+        """Tell the others that this rank leaves, and close the connections."""
         self._server.handlers.pop(self._operation, None)
         for queue in self._outbox.values():
             queue.put_nowait({"left": True})
@@ -95,7 +95,7 @@ class Links:
             self._outbox[k].put_nowait(message)
 
     async def _accept(self, comm: Comm, rank: int) -> object:
-        """Take over a connection that another rank opened."""
+        """Serve a connection that another rank opened."""
         self._adopt(rank, comm)
         await self._read(rank, comm)
         return Status.dont_reply

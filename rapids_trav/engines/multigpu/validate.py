@@ -1,4 +1,4 @@
-"""The five rules of Graph500 for a breadth-first tree that is spread over many ranks.
+"""Validation of a breadth-first tree that is distributed over many ranks, by the five rules of Graph500.
 
 1. The parents form a tree: every vertex that has a parent leads to the root, whose parent is itself.
 2. Each tree edge joins vertices whose levels differ by exactly one.
@@ -6,16 +6,19 @@
 4. The tree spans the root's component.
 5. Each vertex and its parent are joined by an input edge.
 
-Nothing of the search is trusted but its parents, and nothing of its structures is used but the placement of
-vertices: each rank brings any part of the input edges, and asks the owners of their ends.
+The validation trusts only the parents that the search found, and of the search's structures it uses only the
+placement of the vertices: each rank brings any part of the input edges, and asks the owners of their ends.
+
+The validation has two steps:
 
 1. Levels are derived by pointer doubling (J. Wyllie, "The Complexity of Parallel Computations", 1979): each
-   vertex knows an ancestor and its distance, and in each round asks that ancestor for its own.  A tree of
-   depth d takes log2(d) + 1 rounds; a vertex n steps or more from an ancestor is on a cycle or leads to one.
+   vertex knows an ancestor and the distance to it, and in each round asks that ancestor for the same.  A tree
+   of depth d takes log2(d) + 1 rounds; a vertex n steps or more from an ancestor is on a cycle or leads to
+   one.
 2. In rounds of bounded size each rank asks for parents and levels of both ends of its edges (rules 3 and 4),
-   and tells the owner of a vertex whose parent stands at the other end (rule 5).
+   and notifies the owner of a vertex whose parent is the other end (rule 5).
 
-What counts as a fault of which rule is what `rapids_trav.graph500.validation` has for one machine.
+Faults are assigned to rules as `rapids_trav.graph500.validation` does on one machine.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ ROUND_EDGES = 1 << 20
 
 
 def parents(grid: Grid, rank: int, predecessor: Array, root: int) -> Array:
-    """Return the parents of this rank's vertices as Graph500 has them: the root is its own."""
+    """Return the parents of this rank's vertices as Graph500 defines them: the root is its own parent."""
     parent = predecessor.copy()
     if root in grid.owned(rank):
         parent[root - grid.owned(rank).start] = root
@@ -64,12 +67,12 @@ def validate(
     grid : Grid
     root : int
     parent : int array
-        Parents of the vertices that this rank owns, global ids: the root's is the root, and -1 stands outside
-        the tree.
+        Parents of the vertices that this rank owns, global ids: the root for the root, and -1 outside the
+        tree.
     chunks : iterable of (source, destination)
         This rank's part of the undirected input edges.
     xp : module
-        numpy or cupy, whichever the arrays are of.
+        Module of the arrays, numpy or cupy.
     level : int array, optional
         The levels that the search gave the vertices of this rank, -1 outside the tree.
     round_edges : int
@@ -145,7 +148,7 @@ class _Tree:
         return distance
 
     def check_vertices(self) -> tuple[int, int, int]:
-        """Return the faults of rules 1 and 2, and the levels that are not depths."""
+        """Return the number of faults of rules 1 and 2, and of given levels that are not depths."""
         is_root = self._vertex == self._root
         wrong = self._xp.where(is_root, self._parent != self._root, self._level == ADRIFT)
         if self._given is None:
@@ -157,7 +160,7 @@ class _Tree:
         return int(wrong.sum()), int(uneven.sum()), int(misplaced.sum())
 
     def check_edges(self, chunks: Iterable[tuple[Array, Array]], round_edges: int) -> tuple[int, int, int]:
-        """Return the faults of rules 3 and 4 among this rank's edges, and edges with an end out of range."""
+        """Return the number of faults of rules 3 and 4, and of this rank's edges with an end out of range."""
         counts = [0, 0, 0]
         rounds = _rounds(chunks, round_edges)
         none = self._xp.empty(0, np.int64)
@@ -182,7 +185,7 @@ class _Tree:
             counts[1] += int(leaving.sum())
 
     def unjoined(self) -> int:
-        """Return how many vertices have met no edge to their parent: rule 5."""
+        """Return the number of vertices that no input edge joins to their parent (rule 5)."""
         return int((self._inside & (self._vertex != self._root) & ~self._joined).sum())
 
 
