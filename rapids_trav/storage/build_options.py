@@ -55,9 +55,9 @@ class BuildOptions:
         if self.spill is not None:
             folder("spill", self.spill)
         if self._tuning.sort is not None and not self.degree_sort and self.order != "degree":
+            remedy = "degree_sort=True as well" if self.order is None else "order='degree'"
             raise TravError(
-                f"sort={self._tuning.sort!r} says how to sort by degree: leave it out, or give "
-                f"degree_sort=True as well."
+                f"sort={self._tuning.sort!r} says how to sort by degree: leave it out, or give {remedy}."
             )
         if self.grid is not None:
             _check_grid(self.grid)

@@ -208,7 +208,7 @@ def _booleans(column: Series, library: Library) -> bool:
 
 def check_name(where: object) -> None:
     """Refuse a filter that can be neither the name of a column nor the text of a condition."""
-    if not isinstance(where, Hashable) or isinstance(where, bool):
+    if not isinstance(where, Hashable) or isinstance(where, bool) or callable(where):
         raise TravError(
             f"where is a {type(where).__name__}: give the name of a column, a condition such as "
             f"'weight > 3', or an array or Series of booleans."

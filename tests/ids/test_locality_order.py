@@ -233,7 +233,7 @@ def test_a_limit_that_is_too_small_names_one_for_the_order_and_a_search(limit, m
         ({"order": "ids", "degree_sort": False}, r"^order='ids' and degree_sort=False both say"),
         (
             {"order": "locality", "tuning": {"sort": "merge"}},
-            r"^sort='merge' says how to sort by degree: leave it out, or give degree_sort=True as well\.$",
+            r"^sort='merge' says how to sort by degree: leave it out, or give order='degree'\.$",
         ),
     ],
 )

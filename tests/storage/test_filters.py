@@ -139,6 +139,7 @@ def test_a_column_with_the_name_of_a_condition_is_that_column():
         (KEPT.astype("boolean").mask(EDGES.index < 2), "^where is a mask with 2 nulls: fill them first"),
         (list(KEPT), "^where is a list: give the name of a column, a condition"),
         (EDGES, "^where is a DataFrame: give the name of a column"),
+        (len, "^where is a builtin_function_or_method: give the name of a column, a condition"),
         (True, "^where is a bool: give the name"),
     ],
 )
