@@ -43,9 +43,18 @@ def vertex_bytes(n_vertices: int) -> int:
 def in_memory_bytes(
     host: bool, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False
 ) -> int:
-    """Return the most bytes that a graph in memory takes, including building it and one question."""
+    """Return the most bytes that a graph in memory takes, including building it and one question.
+
+    On the host that includes the weights, which are built beside the rows when they are first asked for.
+    """
     graph = graph_bytes(host, n_vertices, n_edges, directed=directed, weighted=weighted)
-    return graph + QUESTION_BYTES * n_vertices
+    needed = graph + QUESTION_BYTES * n_vertices
+    if host and weighted:
+        entries, structures = (n_edges, 2) if directed else (2 * n_edges, 1)
+        rows = structures * (OFFSET_BYTES * (n_vertices + 1) + vertex_bytes(n_vertices) * entries)
+        others = (structures - 1) * WEIGHT_BYTES * entries
+        needed = max(needed, rows + others + adjacency_bytes(host, n_vertices, entries, WEIGHT_BYTES))
+    return needed
 
 
 def graph_bytes(host: bool, n_vertices: int, n_edges: int, *, directed: bool, weighted: bool = False) -> int:
