@@ -65,7 +65,7 @@ def run_ranks(size, function, *, deadline=DEADLINE):
                 thread.join(0.05)
         failed = [rank for rank in ranks if rank.failure is not None]
         for thread in threads:
-            thread.join(0.5)
+            thread.join(3)
         if failed:
             raise failed[0].error() from errors.get(failed[0].failure[1])
     return results
