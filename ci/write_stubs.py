@@ -19,8 +19,21 @@ from rapids_trav.accessor import TravAccessor
 from rapids_trav.graph import Graph
 
 PACKAGE = Path(__file__).parents[1] / "rapids_trav"
+ANSWERS_AND_OPTIONS = """\
+from rapids_trav.algorithms.bfs import Traced
+from rapids_trav.algorithms.khop import Neighborhood
+from rapids_trav.algorithms.options import (
+    ComponentsMode,
+    Direction,
+    Mode,
+    Processor,
+    RunMode,
+    Schedule,
+    ScoresOf,
+)
+"""
 # ruff and mypy check that all names in the signatures are imported.
-GRAPH_HEAD = """\
+GRAPH_HEAD = f"""\
 # Written by ci/write_stubs.py from the methods of Graph: do not edit.
 
 import os
@@ -33,18 +46,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
-from rapids_trav.algorithms.bfs import Traced
-from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import (
-    ComponentsMode,
-    Direction,
-    Mode,
-    Processor,
-    RunMode,
-    Schedule,
-    ScoresOf,
-)
-from rapids_trav.algorithms.questions import Questions
+{ANSWERS_AND_OPTIONS}from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.edges.sources import Ends
@@ -68,7 +70,7 @@ class Graph(Generic[FrameT]):
     def __enter__(self) -> Graph[FrameT]: ...
     def __exit__(self, *error: object) -> None: ...
 """
-ACCESSOR_HEAD = """\
+ACCESSOR_HEAD = f"""\
 # Written by ci/write_stubs.py from the methods of Graph: do not edit.
 
 import os
@@ -77,18 +79,7 @@ from typing import Generic, Literal, overload
 
 import numpy.typing as npt
 
-from rapids_trav.algorithms.bfs import Traced
-from rapids_trav.algorithms.khop import Neighborhood
-from rapids_trav.algorithms.options import (
-    ComponentsMode,
-    Direction,
-    Mode,
-    Processor,
-    RunMode,
-    Schedule,
-    ScoresOf,
-)
-from rapids_trav.edges.sources import Ends
+{ANSWERS_AND_OPTIONS}from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT

@@ -178,6 +178,17 @@ def event_loops_held(seconds=60):
         end.set()
 
 
+def peak_of(call):
+    """Return the most bytes allocated while a call runs, with the event loops of this process held."""
+    with event_loops_held():
+        tracemalloc.start()
+        try:
+            call()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+
 def _taken(asked, question):
     """Measure a question once.
 

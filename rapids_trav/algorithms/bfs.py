@@ -7,7 +7,7 @@ and converts the arrays of the engine to a frame with the caller's ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple
@@ -166,22 +166,29 @@ def _rows(
 
 def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
     """Return the source columns, with each source repeated for n rows."""
-    xp = graph.engine.xp
     columns = graph.id_columns("source", sources)
-    if all(isinstance(column, xp.ndarray) for column in columns.values()):
-        return {name: xp.repeat(column, n) for name, column in columns.items()}
-    return graph.id_columns("source", xp.repeat(sources, n))
+    return _spread(graph, "source", columns, lambda ids: graph.engine.xp.repeat(ids, n), lambda: sources)
 
 
 def _vertices(graph: TraversableGraph, k: int) -> dict[str, Column]:
     """Return the vertex columns: all vertices, k times."""
-    xp = graph.engine.xp
     columns = graph.vertex_columns("vertex")
     if k == 1:
         return columns
-    if all(isinstance(column, xp.ndarray) for column in columns.values()):
-        return {name: xp.tile(column, k) for name, column in columns.items()}
-    return graph.id_columns("vertex", xp.tile(graph.values.at(), k))
+    return _spread(graph, "vertex", columns, lambda ids: graph.engine.xp.tile(ids, k), graph.values.at)
+
+
+def _spread(
+    graph: TraversableGraph,
+    name: str,
+    columns: dict[str, Column],
+    spread: Callable[[Array], Array],
+    internal: Callable[[], Array],
+) -> dict[str, Column]:
+    """Return id columns spread over more rows: arrays themselves, other columns by their internal ids."""
+    if all(isinstance(column, graph.engine.xp.ndarray) for column in columns.values()):
+        return {name: spread(column) for name, column in columns.items()}
+    return graph.id_columns(name, spread(internal()))
 
 
 def _named(

@@ -85,5 +85,9 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
     ):
         at_once = None if graph.budget is None else block
         edges = graph.deliver(graph.rows.inside(chosen, question.where, at_once))
-    columns = EdgeColumns(tuple(graph.rows.src), tuple(graph.rows.dst), graph.weight, graph.directed)
-    return Neighborhood.of(found, edges, columns)
+    return Neighborhood.of(found, edges, columns_of(graph))
+
+
+def columns_of(graph: TraversableGraph) -> EdgeColumns:
+    """Return the meaning of the columns of a graph's edges, for other libraries."""
+    return EdgeColumns(tuple(graph.rows.src), tuple(graph.rows.dst), graph.weight, graph.directed)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
-
-import numpy as np
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import whole_number
 from rapids_trav.csr.paths import PathLayout
-from rapids_trav.frames.columns import move
 from rapids_trav.memory.model.build import layout_bytes
 
 
@@ -24,9 +20,4 @@ def path_layout(graph: TraversableGraph, relaxed: object) -> PathLayout:
     with graph.storage.room(needed, "the paths of the edges") if on_host else nullcontext():
         from rapids_trav.engines.cpu.path_decomposition import decompose  # imports Numba
 
-        offsets = move(rows.row_offsets, np).astype(np.int64, copy=False)
-        weights = None if rows.weights is None else move(rows.weights, np)
-        rows = replace(
-            rows, row_offsets=offsets, column_indices=move(rows.column_indices, np), weights=weights
-        )
-        return decompose(rows, most)
+        return decompose(rows.on_host(), most)

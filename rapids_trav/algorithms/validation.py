@@ -14,9 +14,7 @@ Reference: Graph500 benchmark specification, section "Validation".
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,14 +26,11 @@ from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.engines.interface import Engine, View
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, id_names, move
+from rapids_trav.memory.budget import Budget, held
 from rapids_trav.memory.model.build import CHECKED_BYTES
 from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
 from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
 from rapids_trav.storage.filters import Filter
-
-if TYPE_CHECKING:
-    from rapids_trav.memory.budget import Budget
-
 
 SOURCES = "rule 1: not exactly the sources have distance 0"
 ROOTS = "rule 1: a source has a predecessor"
@@ -138,8 +133,8 @@ def broken_rules(
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
-    held = nullcontext() if budget is None else budget.hold(MARK_BYTES * n, "the check of a tree")
-    with held, reading(budget, max(edges.n_edges, n), CHECKED_BYTES, BLOCK) as block:
+    marks = held(budget, MARK_BYTES * n, "the check of a tree")
+    with marks, reading(budget, max(edges.n_edges, n), CHECKED_BYTES, BLOCK) as block:
         is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
         is_source[sources] = True
         broken = _Broken()

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from rapids_trav.csr.array import Array
+from rapids_trav.frames.columns import move
 from rapids_trav.utilities.atomic_files import array_checksum
 
 __all__ = ["Adjacency", "Array", "EdgeList"]
@@ -68,6 +69,12 @@ class Adjacency:
             packed = np.packbits(rows, bitorder="little")
             bits[first // 8 : first // 8 + len(packed)] = packed
         return words[:0] if whole else words
+
+    def on_host(self) -> Adjacency:
+        """Return the rows, and their weights, in host memory with int64 offsets; copied only where needed."""
+        offsets = move(self.row_offsets, np).astype(np.int64, copy=False)
+        weights = None if self.weights is None else move(self.weights, np)
+        return Adjacency(offsets, move(self.column_indices, np), weights=weights)
 
     def forget_linked(self) -> None:
         """Free the memory of `linked`; the next search that needs it computes it again."""

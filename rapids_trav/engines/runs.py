@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.memory.budget import Beside, Budget
+from rapids_trav.memory.budget import Beside, Budget, held
 from rapids_trav.programs.run_state import RunState
 
 
@@ -79,7 +79,7 @@ class GatherView:
 
     def charged(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Charge `n_bytes` to the budget, if there is one, while the block runs; see `Budget.hold`."""
-        return nullcontext() if self.limited is None else self.limited.hold(n_bytes, what, beside)
+        return held(self.limited, n_bytes, what, beside)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class LinkView:
 
     def charged(self, n_bytes: int, what: str) -> AbstractContextManager[None]:
         """Charge `n_bytes` to the budget, if there is one, while the block runs."""
-        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what)
+        return held(self.budget, n_bytes, what)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rapids_trav.algorithms.annotate import annotate
+from rapids_trav.algorithms.khop import columns_of
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Frame, Values, move
@@ -162,5 +163,4 @@ class JoinMethods(GraphProperties):
         """Return a frame of all vertices, one of all edges, and what their columns mean."""
         graph = self.contents
         vertices = graph.frame(graph.vertex_columns("vertex"))
-        columns = EdgeColumns(tuple(graph.rows.src), tuple(graph.rows.dst), graph.weight, graph.directed)
-        return vertices, graph.rows.inside(graph.values.flags()), columns
+        return vertices, graph.rows.inside(graph.values.flags()), columns_of(graph)

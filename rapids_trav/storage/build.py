@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-import numpy as np
-
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.build_pass import BuildPass
@@ -176,8 +174,8 @@ def _locality_order(
     needed = grown_bytes(ids.n) if runner.place == "host" else 0
     search = least_bytes(runner.place, ids.n, 1)
     with storage.room(needed, "the order of the vertices", search - needed):
-        offsets = move(both_ways.row_offsets, np).astype(np.int64, copy=False)
-        return move(grown(offsets, move(both_ways.column_indices, np)), runner.xp)
+        rows = both_ways.on_host()
+        return move(grown(rows.row_offsets, rows.column_indices), runner.xp)
 
 
 def _in_order(pairs: Pairs, ids: ReorderedIds) -> Pairs:

@@ -10,7 +10,7 @@ from functools import partial
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
-from rapids_trav.memory.budget import Beside, Budget
+from rapids_trav.memory.budget import Beside, Budget, held
 from rapids_trav.storage.adjacency_set import AdjacencySet, MemoryView
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.mapped_arrays import place_of
@@ -74,7 +74,7 @@ class InMemory:
 
     def room(self, n_bytes: int, what: str, beside: Beside = 0) -> AbstractContextManager[None]:
         """Hold `n_bytes` of the limit, if there is one, for the duration of a block; see `Budget.hold`."""
-        return nullcontext() if self.budget is None else self.budget.hold(n_bytes, what, beside)
+        return held(self.budget, n_bytes, what, beside)
 
     def outlook(self, n_bytes: Beside) -> AbstractContextManager[None]:
         """Make refusals in a block name a limit that suffices for `n_bytes`; see `Budget.outlook`."""

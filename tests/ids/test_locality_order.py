@@ -1,12 +1,11 @@
 """The order of locality: neighbours have near numbers, and answers are those of every other order."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_cases import peak_of
 from pandas.testing import assert_frame_equal
 from random_graphs import common, graphs, shapes
 from scipy.sparse import csr_matrix
@@ -186,10 +185,7 @@ def test_no_vertices():
 def test_it_takes_what_is_declared():
     offsets, columns = both_ways(100_000, grid(300, 300).to_numpy())
     grown(offsets, columns)
-    tracemalloc.start()
-    grown(offsets, columns)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = peak_of(lambda: grown(offsets, columns))
     assert 0.9 * grown_bytes(100_000) < peak < grown_bytes(100_000) + 10_000
 
 

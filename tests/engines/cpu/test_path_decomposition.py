@@ -1,6 +1,5 @@
 """Edges as paths: each edge in one, and where paths end."""
 
-import tracemalloc
 from collections import Counter
 from itertools import pairwise
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_cases import peak_of
 from random_graphs import common, shapes
 
 from rapids_trav.csr.adjacency import Adjacency
@@ -196,9 +196,6 @@ def test_it_takes_what_is_declared(relaxed):
     edges = grid(300, 300).to_numpy()
     rows = rows_of(90_000, edges, directed=False, weights=np.ones(len(edges)))
     decompose(rows, relaxed)
-    tracemalloc.start()
-    decompose(rows, relaxed)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = peak_of(lambda: decompose(rows, relaxed))
     declared = layout_bytes(90_000, rows.n_edges, 8, relaxed=relaxed > 0)
     assert 0.9 * declared < peak < declared + 20_000

@@ -35,10 +35,10 @@ def takes_blocks(view: GatherView, program: Program, state: RunState, options: R
     free = view.pages.budget.free
     if push.fits(view, program, options, free) or least_block_bytes(view, program, options) > free:
         return False
-    n_active = int(np.count_nonzero(state.active))
-    if push.NARROW * n_active > view.n_vertices:
+    active = np.flatnonzero(state.active)
+    if push.NARROW * len(active) > view.n_vertices:
         return False
-    return push.NARROW * out_edges(view.out, np.flatnonzero(state.active)) <= view.out.n_edges
+    return push.NARROW * out_edges(view.out, active) <= view.out.n_edges
 
 
 def least_block_bytes(view: GatherView, program: Program, options: RunOptions) -> int:
