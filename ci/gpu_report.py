@@ -69,14 +69,18 @@ def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
 
     On a new machine most of the time goes to compiling kernels and programs, and neighbouring tests use the
     same ones: "worksteal" gives each worker a contiguous part of the suite, whereas "load" has all workers in
-    one place, compiling the same code.
+    one place, compiling the same code.  Of several GPUs each worker sees another one first; see
+    tests/common.py.
     """
     if find_spec("xdist") is None or "--dist" in asked:
         return [], {}
     cores = len(os.sched_getaffinity(0))
-    workers = max(1, min([cores, *(memory // WORKER_BYTES for memory in gpu_memory())]))
+    gpus = gpu_memory()
+    workers = max(1, min([cores, *(len(gpus) * memory // WORKER_BYTES for memory in gpus)]))
     number = [] if re.search(r"(^|\s)(-n|--numprocesses)", asked) else ["-n", str(workers)]
-    return [*number, "--dist", "worksteal"], {"NUMBA_NUM_THREADS": str(max(2, cores // workers))}
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(len(gpus))))
+    threads = str(max(2, cores // workers))
+    return [*number, "--dist", "worksteal"], {"NUMBA_NUM_THREADS": threads, "CUDA_VISIBLE_DEVICES": visible}
 
 
 def read_junit(path: Path) -> dict[str, Any]:

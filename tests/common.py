@@ -20,6 +20,14 @@ def gpu_count() -> int:
         return 0
 
 
+def rotate_gpus(environment):
+    """Give each worker of pytest-xdist another one of the visible GPUs first, if there are several."""
+    gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    first = int(environment.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(gpus)
+    if first:
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus[first:] + gpus[:first])
+
+
 def to_pandas(frame) -> pd.DataFrame:
     """A result of either library as pandas, with nullable integers kept."""
     if isinstance(frame, pd.Series | pd.DataFrame):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
-from common import gpu_count
+from common import gpu_count, rotate_gpus
 
 
 def pytest_configure(config):
+    rotate_gpus(os.environ)
     config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and the cu12 or cu13 extra")
     config.addinivalue_line("markers", "multigpu: needs at least two NVIDIA GPUs")
 

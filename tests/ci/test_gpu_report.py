@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from common import rotate_gpus
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "ci" / "gpu-report.json"
@@ -137,6 +138,24 @@ def test_tests_are_shared_out(script, monkeypatch, asked, cores, expected):
     monkeypatch.setattr(script, "gpu_memory", lambda: [80 << 30])
     monkeypatch.setattr(script.os, "sched_getaffinity", lambda process: range(cores))
     assert script.share_out(asked)[0] == expected
+
+
+def test_workers_take_turns_over_several_gpus(script, monkeypatch):
+    monkeypatch.setattr(script, "find_spec", lambda name: name)
+    monkeypatch.setattr(script, "gpu_memory", lambda: [80 << 30, 80 << 30])
+    monkeypatch.setattr(script.os, "sched_getaffinity", lambda process: range(64))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    options, environment = script.share_out("")
+    assert options[:2] == ["-n", "32"]
+    seen = []
+    for worker in ({}, {"PYTEST_XDIST_WORKER": "gw0"}, {"PYTEST_XDIST_WORKER": "gw3"}):
+        one = environment | worker
+        rotate_gpus(one)
+        seen.append(one["CUDA_VISIBLE_DEVICES"])
+    assert seen == ["0,1", "0,1", "1,0"]
+    alone = {"PYTEST_XDIST_WORKER": "gw3"}
+    rotate_gpus(alone)
+    assert "CUDA_VISIBLE_DEVICES" not in alone
 
 
 def test_without_xdist_nothing_is_shared_out(script, monkeypatch):

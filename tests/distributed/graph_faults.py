@@ -45,8 +45,6 @@ def arm(fault: Callable[[str], None], phase: str, told: str, at: int = 0) -> Non
 
 def _failing(function: Callable, fail: Callable[[], None], at: int = 0) -> Callable:
     """Return a function that fails, at once or at the k-th meeting inside it; later calls are as before."""
-    from rapids_trav.engines.multigpu.tcp import TcpCommunicator
-
     done = []
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -55,21 +53,39 @@ def _failing(function: Callable, fail: Callable[[], None], at: int = 0) -> Calla
         done.append(True)
         if not at:
             fail()
-        meet, left = TcpCommunicator._meet, [at]
+        left = [at]
 
-        def counted(*call: Any) -> Any:
-            left[0] -= 1
-            if left[0] == 0:
-                fail()
-            return meet(*call)
+        def counting(meet: Callable) -> Callable:
+            def counted(*call: Any) -> Any:
+                left[0] -= 1
+                if left[0] == 0:
+                    fail()
+                return meet(*call)
 
-        TcpCommunicator._meet = counted
+            return counted
+
+        before = [(owner, name, getattr(owner, name)) for owner, name in _meetings()]
+        for owner, name, meet in before:
+            setattr(owner, name, counting(meet))
         try:
             return function(*args, **kwargs)
         finally:
-            TcpCommunicator._meet = meet
+            for owner, name, meet in before:
+                setattr(owner, name, meet)
 
     return wrapped
+
+
+def _meetings() -> list[tuple[type, str]]:
+    """Return the methods in which the ranks of this process wait for others."""
+    from rapids_trav.distributed.session.devices import has_gpu
+    from rapids_trav.engines.multigpu.tcp import TcpCommunicator
+
+    if not has_gpu():
+        return [(TcpCommunicator, "_meet")]
+    from rapids_trav.distributed.session.guarded_nccl import GuardedNccl
+
+    return [(TcpCommunicator, "_meet"), (GuardedNccl, "_guarded")]
 
 
 def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:

@@ -1,0 +1,119 @@
+"""Workers that are killed while they hold a part of a graph, and what has to follow.
+
+`frame` makes the edges as a Dask frame: of pandas for ranks on CPUs, of cuDF for ranks on GPUs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from common import rows
+from graph_faults import arm, die, die_at, held
+
+from rapids_trav import TravError
+from rapids_trav.engines.multigpu.errors import RankError
+
+SOON = 30.0  # seconds until an error must be there, on a machine that has other things to do
+EDGES = pd.DataFrame(np.random.default_rng(8).integers(0, 3000, (12_000, 2)), columns=["src", "dst"])
+SOURCE = int(EDGES["src"].iloc[0])
+
+
+def workers_of(client):
+    return list(client.nthreads())
+
+
+def wait_until(found, wanted):
+    until = time.monotonic() + SOON
+    while found() != wanted and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found() == wanted
+
+
+def assert_next_works(client, frame):
+    """Another graph on the workers that there are now answers, exactly."""
+    with client.as_current(), frame().trav.graph() as graph:
+        found = graph.bfs(SOURCE, deterministic=True).compute()
+    assert rows(found) == rows(EDGES.trav.bfs(SOURCE, deterministic=True))
+
+
+def assert_freed(client, victim):
+    """No worker holds anything of a graph."""
+    wait_until(lambda: victim in workers_of(client), False)
+    wait_until(lambda: set(client.run(held).values()), {(0, 0, 0)})
+
+
+def assert_told(error, victim):
+    """The error names the worker and the remedy."""
+    assert victim in str(error) and "was lost" in str(error), str(error)
+    assert "build it again" in str(error)
+
+
+def seconds_since(told, record_property):
+    return recorded(time.time() - float(told.read_text()), record_property)
+
+
+def recorded(seconds, record_property):
+    record_property("seconds from kill to error", round(seconds, 3))
+    print(f"{seconds:.3f} s from kill to error")
+    return seconds
+
+
+def lose_one(client, frame, phase, at, told, record_property):
+    victim = workers_of(client)[1]
+    client.run(arm, die, phase, str(told), at, workers=[victim])
+    with client.as_current(), pytest.raises(RankError) as caught:
+        graph = frame().trav.graph()
+        answer = graph.bfs(SOURCE)
+        answer.compute()  # what is lost before it was handed out is told here
+    assert seconds_since(told, record_property) < SOON
+    assert_told(caught.value, victim)
+    if phase in ("searching", "taking"):
+        with pytest.raises(RankError, match="was lost"):
+            graph.bfs(SOURCE)
+        graph.close()
+    answer = None
+    assert_freed(client, victim)
+    assert_next_works(client, frame)
+
+
+def lose_one_in_compute(client, frame, told, record_property):
+    victim = workers_of(client)[1]
+    pid = client.run(os.getpid, workers=[victim])[victim]
+    with client.as_current(), frame().trav.graph() as graph:
+        answer = graph.bfs(SOURCE)
+        with pytest.raises(TravError) as caught:
+            answer.map_partitions(die_at, pid, str(told), meta=answer._meta).compute()
+        assert seconds_since(told, record_property) < SOON
+        assert_told(caught.value, victim)
+        with pytest.raises(RankError) as caught:
+            graph.bfs(SOURCE)
+        assert_told(caught.value, victim)
+    del answer
+    assert_freed(client, victim)
+    assert_next_works(client, frame)
+
+
+def lose_one_between(client, frame, wait, record_property):
+    victim = workers_of(client)[1]
+    pid = client.run(os.getpid, workers=[victim])[victim]
+    with client.as_current(), frame().trav.graph() as graph:
+        graph.bfs(SOURCE).compute()
+        os.kill(pid, signal.SIGKILL)
+        begin = time.time()
+        if wait:
+            wait_until(lambda: victim in workers_of(client), False)
+            wait_until(
+                lambda: {graphs for graphs, *_ in client.run(held).values()}, {0}
+            )  # without a question
+        for ask in (lambda: graph.bfs(SOURCE), lambda: graph.degrees(), lambda: graph.n_self_loops):
+            with pytest.raises(RankError) as caught:
+                ask()
+            assert_told(caught.value, victim)
+        assert recorded(time.time() - begin, record_property) < SOON
+    assert_freed(client, victim)
+    assert_next_works(client, frame)
