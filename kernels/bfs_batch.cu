@@ -13,13 +13,11 @@
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014;
 // H. Liu, H. Huang, Y. Hu, iBFS: Concurrent Breadth-First Search on GPUs, SIGMOD 2016.  The plain kernel that
 // it must agree with, source by source, is bfs_push.cu.
-#include "level.cuh"
+#include "batch_words.cuh"
 
 #ifndef HEAVY_DEGREE
 #define HEAVY_DEGREE 256  // from this degree on, a row belongs to the kernels for heavy rows
 #endif
-
-constexpr i32 WORD = 64;
 
 __device__ __forceinline__ void write_predecessors(vertex_t* predecessor, i64 n_vertices, i64 word, u64 bits,
                                                    vertex_t vertex, vertex_t parent) {
@@ -153,35 +151,20 @@ extern "C" __global__ void batch_settle(const edge_t* __restrict__ out_offsets, 
                                         const u64* __restrict__ wanted, i32 level, u64* frontier,
                                         u64* visited, u64* next, i32* distance, u64* counters) {
     const i64 size = n_vertices * n_words;
-    i64 found = 0;
-    i64 scout = 0;
-    i64 remaining = 0;
+    Settled settled;
     for (i64 base = global_thread() - lane_id(); base < size; base += global_threads()) {
         const i64 i = base + lane_id();
         const vertex_t v = static_cast<vertex_t>(i / n_words);
         const i64 word = i % n_words;
         u64 reached = 0;
         if (i < size) {
-            reached = next[i];
-            const u64 before = visited[i];
-            frontier[i] = reached;
-            if (reached != 0) {
-                next[i] = 0;
-                visited[i] = before | reached;
-                found += __popcll(reached);
-                scout += degree(out_offsets, v);
-            }
-            if ((wanted[word] & ~(before | reached)) != 0) remaining += degree(out_offsets, v);
+            reached = settle_word(out_offsets, v, i, wanted[word], frontier, visited, next, settled);
         }
         // The lanes take the bits in step, so that neighbours write to one row of distance together.
-        u64 bits = reached;
-        for (i32 step = WARP / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, step);
-        for (; bits != 0; bits &= bits - 1) {
+        for (u64 bits = warp_or(reached); bits != 0; bits &= bits - 1) {
             const i32 bit = __ffsll(static_cast<i64>(bits)) - 1;
             if (reached >> bit & 1) distance[(word * WORD + bit) * n_vertices + v] = level;
         }
     }
-    count(counters, FOUND, found);
-    count(counters, SCOUT, scout);
-    count(counters, REMAINING, remaining);
+    count_settled(counters, settled);
 }

@@ -34,7 +34,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.memory.model.program import resident_bytes
-from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.model.search import Searches, sums_bytes
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 
@@ -199,7 +199,10 @@ class CudaEngine:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
         from rapids_trav.engines.cuda.bfs.distance_sums import distance_sums
 
-        return distance_sums(self.bfs_each, view, sources, of)
+        vertex = view.out.column_indices.dtype.itemsize
+        n_bytes = sums_bytes(False, view.n_vertices, vertex, 1, of == "vertices")
+        with _device_memory("the sums of distances", n_bytes):
+            return distance_sums(view, sources, of)
 
     def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
         """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""

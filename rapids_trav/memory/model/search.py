@@ -163,11 +163,11 @@ def neighborhood_bytes(n_vertices: int, id_bytes: int) -> int:
 
 
 def sums_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int, of_vertices: bool) -> int:
-    """Return the bytes of sums over distances; a GPU holds 64 distances of each vertex at a time."""
+    """Return the bytes of sums over distances; a GPU runs four words of searches at a time."""
     sums = SUMS_BYTES if of_vertices else 0  # sums of sources are few
     if host:  # bit words, queues and sums of each thread, and the answer
         return (n_threads * (24 + 2 * vertex + sums) + sums) * n_vertices
-    return (WORD * (DISTANCE_BYTES + 1) + 24 + 2 * vertex + 3 * SUMS_BYTES) * n_vertices
+    return (4 * 24 + 8 + 2 * vertex + 3 * SUMS_BYTES) * n_vertices
 
 
 def shares_bytes(host: bool, n_vertices: int, n_edges: int, vertex: int, n_threads: int) -> int:

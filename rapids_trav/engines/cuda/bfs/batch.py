@@ -10,7 +10,8 @@ distances and count; 3. the host reads the counts once and chooses the next dire
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import cupy
 import numpy as np
@@ -21,7 +22,7 @@ from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.interface import BfsOptions, Search, View
 
 WORD = 64
-WORDS = 4  # words of a batch: each row is read once for 256 sources
+WORDS = loader.TUNABLES["distance_sums.cu"]["MOST_WORDS"]  # of a batch: each row is read once for 256 sources
 HEAVY_DEGREE = loader.TUNABLES["bfs_batch.cu"]["HEAVY_DEGREE"]
 # Pull once the frontier has more than 1/ALPHA of the edges of vertices that some search has yet to reach.
 ALPHA = 4
@@ -35,13 +36,22 @@ def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
     predecessor = cupy.full(shape, -1, vertex_type) if options.predecessors else None
     recorder = CudaRecorder(view.out, options.trace)
     kernels = loader.load_for("bfs_batch.cu", view.out)
-    for begin in range(0, len(sources), WORD * WORDS):
-        part = slice(begin, begin + WORD * WORDS)
-        batch = _Batch(
-            kernels, view, sources[part], distance[part], None if predecessor is None else predecessor[part]
+    for part in parts(len(sources)):
+        batch = Batch(
+            kernels,
+            view,
+            sources[part],
+            _Distances(kernels, distance[part]),
+            None if predecessor is None else predecessor[part],
         )
-        _run(batch, options, recorder)
+        run(batch, levels(options, distance[part]), recorder)
     return Search(distance, predecessor, recorder.rows)
+
+
+def parts(n_sources: int) -> Iterator[slice]:
+    """Yield the sources of each batch."""
+    for begin in range(0, n_sources, WORD * WORDS):
+        yield slice(begin, begin + WORD * WORDS)
 
 
 def one_by_one(
@@ -61,10 +71,11 @@ def one_by_one(
     return Search(distance, predecessor, trace)
 
 
-def _run(batch: _Batch, options: BfsOptions, recorder: CudaRecorder) -> None:
+def run(batch: Batch, expanded: Iterable[int], recorder: CudaRecorder) -> None:
+    """Search on the levels of `expanded`, until one finds no vertex."""
     counts = batch.begin()
     recorder.start()
-    for level in levels(options, batch.distance):
+    for level in expanded:
         frontier = counts.found
         pulled = counts.scout * ALPHA > counts.remaining
         counts = batch.pull(level) if pulled else batch.push(level)
@@ -76,16 +87,49 @@ def _run(batch: _Batch, options: BfsOptions, recorder: CudaRecorder) -> None:
             break
 
 
-class _Batch:
+class Level(NamedTuple):
+    """A level of a batch that is to end: the first arguments of its kernels, and sizes."""
+
+    arguments: tuple[Any, ...]
+    number: np.int32
+    n_vertices: int
+    n_words: int
+    counters: Array
+
+
+class Ends(Protocol):
+    """The end of a level: vertices found become the frontier, and the answer is brought up to date."""
+
+    def settle(self, level: Level) -> None: ...
+
+
+class _Distances:
+    """Distances, (k, n), to which the level is written."""
+
+    def __init__(self, kernels: loader.Kernels, distance: Array) -> None:
+        self._kernels = kernels
+        self._distance = distance
+
+    def settle(self, level: Level) -> None:
+        n_threads = level.n_vertices * level.n_words
+        self._kernels.launch("batch_settle", n_threads, *level.arguments, self._distance, level.counters)
+
+
+class Batch:
     """The bits of one batch: frontier, next and visited, (n, words) each."""
 
     def __init__(
-        self, kernels: loader.Kernels, view: View, sources: Array, distance: Array, predecessor: Array | None
+        self,
+        kernels: loader.Kernels,
+        view: View,
+        sources: Array,
+        ends: Ends,
+        predecessor: Array | None = None,
     ) -> None:
-        self.distance = distance
         self._kernels = kernels
         self._view = view
         self._sources = sources
+        self._ends = ends
         self._predecessor = predecessor
         self._n = view.n_vertices
         self._words = -(-len(sources) // WORD)
@@ -127,21 +171,11 @@ class _Batch:
             self._kernels.launch_grid(f"{kernel}_heavy", grid, *shape, heavy, len(heavy), *state, row)
         return self._settle(level, row)
 
-    def _settle(self, level: int, row: Array) -> Counts:
-        self._kernels.launch(
-            "batch_settle",
-            self._n * self._words,
-            self._view.out.row_offsets,
-            self._n,
-            self._words,
-            self._wanted,
-            np.int32(level),
-            self._frontier,
-            self._visited,
-            self._next,
-            self.distance,
-            row,
-        )
+    def _settle(self, number: int, counters: Array) -> Counts:
+        level, shape = np.int32(number), (self._n, self._words)
+        state = (self._frontier, self._visited, self._next)
+        arguments = (self._view.out.row_offsets, *shape, self._wanted, level, *state)
+        self._ends.settle(Level(arguments, level, *shape, counters))
         return self._counters.read()
 
 

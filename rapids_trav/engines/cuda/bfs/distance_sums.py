@@ -1,33 +1,62 @@
-"""Sums over the distances of many searches, of which 64 at a time are in memory."""
+"""Sums over the distances of many searches, 256 of which run together; see `kernels/distance_sums.cu`.
+
+The searches are those of `batch`; in place of their distances each level adds up what it has found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import count
 
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.searches import BfsOptions, DistanceSums, Search, SumsOf, View
+from rapids_trav.engines.cuda.bfs.batch import WORD, WORDS, Batch, Level, parts, run
+from rapids_trav.engines.cuda.bfs.levels import CudaRecorder
+from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 
-AT_ONCE = 64
 
-
-def distance_sums(
-    search_each: Callable[[View, Array, BfsOptions], Search], view: View, sources: Array, of: SumsOf
-) -> DistanceSums:
+def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
     """Search from each of the distinct `sources`, and sum the distances at each vertex or for each source."""
-    axis = 0 if of == "vertices" else 1
-    parts: list[DistanceSums] = []
-    for first in range(0, len(sources), AT_ONCE):
-        found = search_each(view, sources[first : first + AT_ONCE], BfsOptions(predecessors=False)).distance
-        sums = DistanceSums(
-            (found > 0).sum(axis=axis, dtype=np.int64),
-            cupy.maximum(found, 0).sum(axis=axis, dtype=np.int64),
-            cupy.where(found > 0, 1.0 / cupy.maximum(found, 1), 0.0).sum(axis=axis),
-            cupy.maximum(cupy.max(found, axis=axis), 0).astype(np.int32, copy=False),
+    steps, ends = (loader.load_for(file, view.out) for file in ("bfs_batch.cu", "distance_sums.cu"))
+    sources = cupy.ascontiguousarray(sources, view.out.column_indices.dtype)
+    sums = DistanceSums.none(view.n_vertices if of == "vertices" else len(sources), cupy)
+    for part in parts(len(sources)):
+        if of == "vertices":
+            added: _OfVertices | _OfSources = _OfVertices(ends, sums)
+        else:
+            added = _OfSources(ends, DistanceSums(*(array[part] for array in sums.arrays)))
+        run(Batch(steps, view, sources[part], added), count(1), CudaRecorder(view.out, active=False))
+    return sums
+
+
+class _OfVertices:
+    """Sums at each vertex, over the searches."""
+
+    def __init__(self, kernels: loader.Kernels, sums: DistanceSums) -> None:
+        self._kernels = kernels
+        self._sums = sums
+
+    def settle(self, level: Level) -> None:
+        self._kernels.launch(
+            "settle_vertices", level.n_vertices, *level.arguments, *self._sums.arrays, level.counters
         )
-        parts = [parts[0].added([sums], cupy)] if parts and of == "vertices" else [*parts, sums]
-    if parts:
-        return parts[0].joined(parts[1:], cupy)
-    return DistanceSums.none(view.n_vertices if of == "vertices" else 0, cupy)
+
+
+class _OfSources:
+    """Sums of each search, over the vertices."""
+
+    def __init__(self, kernels: loader.Kernels, sums: DistanceSums) -> None:
+        self._kernels = kernels
+        self._sums = sums
+        self._found = cupy.zeros(WORD * WORDS, np.uint64)  # by each search, on the level that ends
+
+    def settle(self, level: Level) -> None:
+        n_sources = len(self._sums.reached)
+        self._kernels.launch(
+            "settle_sources", level.n_vertices, *level.arguments, self._found, level.counters
+        )
+        self._kernels.launch(
+            "add_level_of_sources", n_sources, n_sources, level.number, self._found, *self._sums.arrays
+        )
