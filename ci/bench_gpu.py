@@ -9,6 +9,7 @@
     python ci/bench_gpu.py build                time and peak memory, against cuGraph
     python ci/bench_gpu.py limit                bytes and bandwidth by level, against a copy
     python ci/bench_gpu.py each                 hundreds of searches together, against one after another
+    python ci/bench_gpu.py centrality           closeness and betweenness of a sample of vertices
     python ci/bench_gpu.py threads              queries a second with 1 to 8 threads on one graph
     python ci/bench_gpu.py replication          B6: gathering with copies of each vertex, and without
     python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
@@ -39,6 +40,7 @@ from bench import (
     ablation,
     beyond,
     build,
+    centrality,
     diameter,
     each,
     graphs,
@@ -71,6 +73,7 @@ BENCHMARKS = {
     "build": build,
     "limit": limit,
     "each": each,
+    "centrality": centrality,
     "threads": threads,
     "replication": replication,
     "programs": programs,

@@ -27,6 +27,7 @@ spec.loader.exec_module(bench_gpu)
 
 from bench import (  # noqa: E402
     ablation,
+    centrality,
     checks,
     diameter,
     each,
@@ -408,6 +409,32 @@ def test_each():
     assert each.disagreements(np, together, [alone, alone]) == [
         "source number 1: other distances together than alone"
     ]
+
+
+def test_centrality(monkeypatch):
+    def own(lab, edges, sources, factor=2.0):
+        found = lab.graph(edges, directed=False).betweenness(sources=sources, normalized=False)
+        return [1.0], dict(zip(found["vertex"], factor * found["betweenness"], strict=True))
+
+    def without(*_):
+        raise ImportError("No module named 'networkit'")
+
+    monkeypatch.setattr(centrality, "betweenness_of_cugraph", own)
+    monkeypatch.setattr(centrality, "graph_of_networkit", without)
+    found = measured("centrality", ["rmat7"])
+    assert [(row["question"], row["name"]) for row in found] == [
+        ("closeness", "trav"), ("closeness", "NetworKit"),
+        ("betweenness", "trav"), ("betweenness", "cuGraph"), ("betweenness", "NetworKit"),
+    ]  # fmt: skip
+    assert all(row["wrong"] == 0 and row["checked"] > 0 for row in found if row["name"] == "trav")
+    assert found[1]["note"] == "not measured, ImportError: No module named 'networkit'"
+
+    def other(lab, edges, sources):
+        ms, scores = own(lab, edges, sources)
+        return ms, {vertex: score + vertex for vertex, score in scores.items()}
+
+    monkeypatch.setattr(centrality, "betweenness_of_cugraph", other)
+    assert measured("centrality", ["rmat7"])[2]["wrong"] > 0
 
 
 def test_limit():
