@@ -219,7 +219,8 @@ class DaskLab:
             result = work()
             seconds = time.perf_counter() - start
         finally:
-            told = self.client.run(end)
+            with within(PATIENCE, "reading the peaks"):
+                told = self.client.run(end)
         return result, seconds, [told[worker] for worker in self.workers]
 
 

@@ -99,5 +99,8 @@ def _stream(values: pa.Array | pa.ChunkedArray) -> memoryview:
     table = pa.table({"ids": values})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
+        if len(table):
+            writer.write_table(table)
+        else:  # which would write no batch, and then cuDF has nothing to make a column of
+            writer.write_batch(pa.RecordBatch.from_pylist([], table.schema))
     return memoryview(sink.getvalue())

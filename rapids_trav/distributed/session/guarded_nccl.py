@@ -15,6 +15,8 @@ from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 
+RELEASE_SECONDS = 4.0  # that closing a graph waits for NCCL; see `RankActor.close`
+
 Result = TypeVar("Result")
 
 
@@ -49,6 +51,7 @@ class GuardedNccl:
     def release(self) -> None:
         """Free the resources of NCCL, without waiting for the other ranks."""
         self._nccl.abort("the ranks were closed")
+        self._nccl.wait_for_abort(RELEASE_SECONDS)
 
     def _guarded(self, call: Callable[..., Result], *arguments: object) -> Result:
         """Call NCCL; if it fails, tell all ranks and raise an error that names the rank at fault."""

@@ -71,6 +71,7 @@ class NcclCommunicator:
         self._deadline = deadline
         self._watch = watch
         self._failure: str | None = None
+        self._aborting: threading.Thread | None = None
         self._since: float | None = None  # when the call under way began
         self._closed = threading.Event()
         self._lock = threading.Lock()
@@ -108,7 +109,13 @@ class NcclCommunicator:
             if self._failure is None and not self._closed.is_set():
                 self._failure = reason
                 # NCCL may take long to end its threads, and the caller must not wait.
-                threading.Thread(target=self._nccl.abort, daemon=True).start()
+                self._aborting = threading.Thread(target=self._nccl.abort, daemon=True)
+                self._aborting.start()
+
+    def wait_for_abort(self, seconds: float) -> None:
+        """Wait until NCCL has freed its buffers after an `abort`, but no longer than so many seconds."""
+        if self._aborting is not None:
+            self._aborting.join(seconds)
 
     def close(self) -> None:
         """Free the communicator; every rank calls it, after all its other calls."""

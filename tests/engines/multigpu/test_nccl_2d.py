@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import contextmanager
 
 import grid_graphs as graphs
 import numpy as np
@@ -170,6 +171,15 @@ def test_a_type_that_cannot_be_sent(over_fakes):
     assert "array of bool cannot be sent" in str(error)
 
 
+@contextmanager
+def own_pool(device):
+    """A device with memory of CuPy's own: frees of cuDF's allocator wait for all devices of the process."""
+    import cupy
+
+    with cupy.cuda.Device(device), cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
+        yield
+
+
 def check_devices(n_ranks):
     """Search over NCCL, a thread and a device a rank, and compare with SciPy."""
     import cupy
@@ -183,7 +193,7 @@ def check_devices(n_ranks):
     grid = Grid(*choose_grid(n_ranks), graph.n)
 
     def rank(number):
-        with cupy.cuda.Device(number):
+        with own_pool(number):
             communicator = NcclCommunicator(unique_id, number, n_ranks)
             mine = slice(number, None, n_ranks)
             chunks = [(cupy.asarray(graph.src[mine]), cupy.asarray(graph.dst[mine]))]
@@ -230,7 +240,7 @@ def test_a_partner_that_never_comes_on_gpus():
     unique_id = cupy.cuda.nccl.get_unique_id()
 
     def rank(number):
-        with cupy.cuda.Device(number):
+        with own_pool(number):
             communicator = NcclCommunicator(unique_id, number, 2, deadline=5)
             assert communicator.sum([1]) == [2]
             if number == 1:
