@@ -97,6 +97,8 @@ QUESTIONS = {
     "duplicates": lambda asked: asked.anew("n_duplicate_edges"),
 }
 
+BY_PATHS = ("sssp paths", "components paths", "run paths")  # a schedule of the CPU engine
+
 # On a path these take an iteration, of all vertices or edges, for each vertex.
 LONG = ("bfs push", "bfs pull", "bfs edge", "each push", "components pull", "components notify")
 LONG += (

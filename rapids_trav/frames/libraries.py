@@ -92,6 +92,10 @@ class PandasFrames:
             return 0
         return int(column.isna().sum())
 
+    def codes(self, column: Series) -> Series:
+        """Return the codes of a categorical column, -1 for null."""
+        return column.cat.codes
+
     def factorize(self, column: Series) -> tuple[np.ndarray, Series]:
         """Return the code of each row and the distinct values; their order depends on the column alone."""
         if (strings := self.factorize_strings(column)) is not None:
@@ -297,6 +301,9 @@ class CudfFrames:
 
     def null_count(self, column: Series) -> int:
         return int(column.isna().sum()) if column.dtype.kind == "f" else int(column.null_count)
+
+    def codes(self, column: Series) -> Series:
+        return column.cat.codes.fillna(-1)  # cuDF's codes of nulls are null
 
     def factorize(self, column: Series) -> tuple[Array, Series]:
         codes, uniques = column.factorize()

@@ -98,7 +98,7 @@ class CategoryIds(AscendingIds):
                 column = column.astype(dtype)
             elif not same_categories(column.dtype, dtype):
                 column = column.cat.set_categories(dtype.categories)  # astype would trust their order
-            return column.cat.codes
+            return self.codes.library.codes(column)
 
         return lambda columns: encode([codes(columns[0])])
 

@@ -76,7 +76,7 @@ class Renumbering:
         if kinds == {"value"}:
             return self._values(parts)
         if kinds == {"category"}:
-            codes = [move(self.library.array(part.data.cat.codes), self.xp) for part in parts]
+            codes = [move(self.library.array(self.library.codes(part.data)), self.xp) for part in parts]
             ids, take = renumber_integers(codes, np.dtype(np.int64), self.library, self.xp)
             dtype = parts[0].dtype
             return CategoryIds(ids, self.library.column(dtype.categories).astype(dtype)), take
@@ -88,7 +88,7 @@ class Renumbering:
         """Replace the codes of categoricals by their values; return other parts unchanged."""
         if part.kind != "category":
             return part
-        codes = move(self.library.array(part.data.cat.codes), self.xp)
+        codes = move(self.library.array(self.library.codes(part.data)), self.xp)
         used = self.xp.zeros(len(part.dtype.categories), dtype=bool)
         used[codes] = True
         chosen = self.xp.flatnonzero(used)

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,8 +57,7 @@ class Mask:
                 f"where is a mask of {len(flags):,} flags, and there are {n_edges:,} edges: give one for "
                 f"each."
             )
-        own = getattr(given, "index", None)
-        if index is not None and library_of(given, ("Series",)) and not index.equals(own):
+        if index is not None and library_of(given, ("Series",)) and not _alike(index, given):
             raise TravError(
                 "where is a Series whose index is not that of the edges, and a mask goes by position: bring "
                 "it into their order, or give its to_numpy()."
@@ -82,6 +82,14 @@ class Mask:
         """Return a text with a digest of the flags, so that texts of different masks differ."""
         digest = hashlib.blake2b(move(self._bits, np).tobytes(), digest_size=6).hexdigest()
         return f"<mask {digest}: {self.n_true:,} of {self.n_edges:,} edges>"
+
+
+def _alike(index: Series, given: Any) -> bool:
+    """Return whether a Series of either library has this index."""
+    own: Any = getattr(given, "index", None)
+    if hasattr(index, "to_pandas") != hasattr(own, "to_pandas"):
+        index, own = (one.to_pandas() if hasattr(one, "to_pandas") else one for one in (index, own))
+    return bool(index.equals(own))
 
 
 def is_mask(where: object) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rapids_trav import TravError, generators
+from rapids_trav import TravError, UnknownVertexError, generators
 
 pytestmark = pytest.mark.gpu
 
@@ -74,3 +74,15 @@ def test_a_repeated_unknown_vertex_counts_once(cudf):
         words.bfs(b"a")
     with pytest.raises(TravError, match=r"sources holds .*2000.*, but the graph's ids are"):
         words.bfs(cudf.Series(pd.date_range("2000", periods=2)))
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_unknown_categories_are_refused(cudf, gaps):
+    """Their codes are null in cuDF."""
+    names = pd.CategoricalDtype(["a", "b", "c", "d", "e"])
+    ends = {"src": ["b", "c"], "dst": ["c", "e" if gaps else "d"]}
+    graph = cudf.from_pandas(pd.DataFrame(ends).astype(names)).trav.graph()
+    for unknown in ("a", "nowhere"):
+        with pytest.raises(UnknownVertexError, match=f"^sources names 1 unknown vertex: '{unknown}';"):
+            graph.bfs(["b", unknown])
+    assert graph.bfs("b")["distance"].to_arrow().to_pylist() == [0, 1, 2]

@@ -40,10 +40,19 @@ KINDS = {
 }
 
 
-@pytest.fixture(autouse=True, params=[(256, 3), (1, 3), (1, 0)], ids=["all", "few", "rounds"])
-def samples_and_rounds(request, monkeypatch):
-    monkeypatch.setattr(splitters, "SAMPLED", request.param[0])
-    monkeypatch.setattr(meeting, "MOST", request.param[1])
+SAMPLES_AND_ROUNDS = {"all": (256, 3), "few": (1, 3), "rounds": (1, 0)}
+
+
+@pytest.fixture
+def sample(monkeypatch):
+    """Set how many values of each range are sampled, and how many ids a rank receives in a round."""
+
+    def choose(name):
+        sampled, most = SAMPLES_AND_ROUNDS[name]
+        monkeypatch.setattr(splitters, "SAMPLED", sampled)
+        monkeypatch.setattr(meeting, "MOST", most)
+
+    return choose
 
 
 class Checked:
@@ -124,16 +133,24 @@ def compare(cupy, columns, size):
     return [answer[0] for answer in answers]
 
 
-@pytest.mark.parametrize("size", [1, 2, 4])
+@pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind(cupy, kind, size):
     compare(cupy, [KINDS[kind]], size)
 
 
-@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("how", ["few", "rounds"])
+@pytest.mark.parametrize("kind", ["huge", "words", "dates", "categories"])
+def test_few_samples_and_more_rounds(cupy, sample, kind, how):
+    sample(how)
+    compare(cupy, [KINDS[kind]], 3)
+
+
+@pytest.mark.parametrize("how", SAMPLES_AND_ROUNDS)
 @pytest.mark.parametrize("kinds", [("words", "int8"), ("huge", "float64"), ("categories", "words", "dates")])
-def test_several_columns(cupy, kinds, size):
-    compare(cupy, [KINDS[kind].iloc[:60] for kind in kinds], size)
+def test_several_columns(cupy, sample, kinds, how):
+    sample(how)
+    compare(cupy, [KINDS[kind].iloc[:60] for kind in kinds], 3)
 
 
 def test_many_words(cupy, monkeypatch):

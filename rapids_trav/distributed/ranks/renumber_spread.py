@@ -53,7 +53,8 @@ def renumber_component(
         arrays = [part.data if part.rows else none for part in component.parts]
         return renumber_spread_integers(rank, arrays, common_dtype(component.shapes, library))
     arrays = [
-        move(library.array(part.data.cat.codes), rank.xp) if part.rows else none for part in component.parts
+        move(library.array(library.codes(part.data)), rank.xp) if part.rows else none
+        for part in component.parts
     ]
     codes, firsts, places = renumber_spread_integers(rank, arrays, np.dtype(np.int64))
     categories = library.column(component.dtype.categories).astype(component.dtype)

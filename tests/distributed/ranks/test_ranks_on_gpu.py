@@ -19,7 +19,7 @@ def edges_of(kind):
     edges["open"] = (edges["src"] + edges["dst"]) % 3 > 0
     if kind == "strings":
         edges = edges.astype({"src": str, "dst": str})
-    return cudf.DataFrame.from_pandas(edges)
+    return cudf.from_pandas(edges)
 
 
 @pytest.fixture(
