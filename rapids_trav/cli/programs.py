@@ -54,13 +54,14 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 def run_options(command: Callable) -> Callable:
     """Decorate a command with the options common to these commands."""
-    for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _schedule, _trace, _where):
+    for option in (_quiet, _plot, _output, _resume, _every, _checkpoint, _trace, _where):
         command = option(command)
     return edge_options(command)
 
 
 @click.command()
 @run_options
+@_schedule
 def components(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
     """Weakly connected components: for every vertex the smallest id of its component.
 
@@ -72,6 +73,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 
 @click.command()
 @run_options
+@_schedule
 @_weight
 @click.option(
     "--source", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"

@@ -14,7 +14,7 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.tuning import BuildTuning, SortBackEnd, tuned
 from rapids_trav.utilities.checks import flag, one_of
 from rapids_trav.utilities.locations import folder
-from rapids_trav.utilities.sizes import parse_bytes
+from rapids_trav.utilities.sizes import parse_limit
 
 Order = Literal["degree", "locality", "ids"]
 
@@ -51,7 +51,7 @@ class BuildOptions:
                     f"numbered: leave degree_sort out."
                 )
         if self.memory_limit is not None:
-            parse_bytes(self.memory_limit)
+            parse_limit(self.memory_limit)
         if self.spill is not None:
             folder("spill", self.spill)
         if self._tuning.sort is not None and not self.degree_sort and self.order != "degree":

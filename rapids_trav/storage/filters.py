@@ -14,7 +14,6 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -84,9 +83,9 @@ class Mask:
         return f"<mask {digest}: {self.n_true:,} of {self.n_edges:,} edges>"
 
 
-def _alike(index: Series, given: Any) -> bool:
+def _alike(index: Series, given: object) -> bool:
     """Return whether a Series of either library has this index."""
-    own: Any = getattr(given, "index", None)
+    own: Series = getattr(given, "index", None)
     if hasattr(index, "to_pandas") != hasattr(own, "to_pandas"):
         index, own = (one.to_pandas() if hasattr(one, "to_pandas") else one for one in (index, own))
     return bool(index.equals(own))

@@ -9,7 +9,6 @@ import os
 from dataclasses import dataclass
 
 from rapids_trav.engines.interface import Engine
-from rapids_trav.errors import TravMemoryError
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.build import (
@@ -25,7 +24,7 @@ from rapids_trav.storage.limited import Limited
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.spilled_build import least_bytes
 from rapids_trav.utilities.locations import folder
-from rapids_trav.utilities.sizes import parse_bytes
+from rapids_trav.utilities.sizes import parse_limit
 
 SHARE = 0.9  # share of the free memory that a graph which must be paged may use, if no limit is given
 FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
@@ -63,11 +62,7 @@ class MemoryLimits:
         if spill is not None:
             spill = folder("spill", spill)
         if memory_limit is not None:
-            limit = parse_bytes(memory_limit)
-            if limit == 0:
-                raise TravMemoryError(
-                    f"memory_limit={memory_limit!r} leaves no memory to search in: give more or leave it out."
-                )
+            limit = parse_limit(memory_limit)
             return cls(limit, limit, spill)
         if n_edges is not None and _exceed(engine, 0, n_edges, directed=directed):
             return cls(None, _share(engine), spill)

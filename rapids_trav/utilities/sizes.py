@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.errors import TravError, written
+from rapids_trav.errors import TravError, TravMemoryError, written
 
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgtp])(i?)b?|b)?\s*", re.IGNORECASE | re.ASCII)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -38,6 +38,16 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
         raise TravError(
             f"{what}={written(amount)} is not an amount of memory: "
             f"give bytes as an integer, or a number with a unit such as '8GB' or '512MiB'."
+        )
+    return n_bytes
+
+
+def parse_limit(memory_limit: int | str) -> int:
+    """Parse a memory limit and return its bytes, of which there must be some."""
+    n_bytes = parse_bytes(memory_limit)
+    if n_bytes == 0:
+        raise TravMemoryError(
+            f"memory_limit={memory_limit!r} leaves no memory to search in: give more or leave it out."
         )
     return n_bytes
 

@@ -363,8 +363,9 @@ def test_reader_that_leaves():
     assert process.returncode == 128 + signal.SIGPIPE
 
 
-def test_process_exit_code_and_streams():
-    done = subprocess.run([*COMMAND, "bfs", "nothing"], capture_output=True, env=os.environ, check=False)
+@pytest.mark.parametrize("command", [COMMAND, [sys.executable, "-m", "rapids_trav"]])
+def test_process_exit_code_and_streams(command):
+    done = subprocess.run([*command, "bfs", "nothing"], capture_output=True, env=os.environ, check=False)
     assert done.returncode == 2
     assert done.stdout == b""
 

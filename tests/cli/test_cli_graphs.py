@@ -79,6 +79,8 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
     assert "is a file: name a folder" in capsys.readouterr().err
     assert run(["bfs", edges, "-s", "a", "--memory-limit", "lots"]) == 2
     assert "--memory-limit lots is not an amount of memory" in capsys.readouterr().err
+    assert run(["bfs", edges, "-s", "a", "--memory-limit", "0"]) == 2
+    assert "--memory-limit 0 leaves no memory to search in" in capsys.readouterr().err
     column = tmp_path / "graph" / "column_indices.npy"
     column.write_bytes(column.read_bytes()[:-1])
     assert run(["bfs", folder, "-s", "a"]) == 1

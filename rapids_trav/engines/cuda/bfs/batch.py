@@ -11,7 +11,7 @@ distances and count; 3. the host reads the counts once and chooses the next dire
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import cupy
 import numpy as np
@@ -90,7 +90,7 @@ def run(batch: Batch, expanded: Iterable[int], recorder: CudaRecorder) -> None:
 class Level(NamedTuple):
     """A level of a batch that is to end: the first arguments of its kernels, and sizes."""
 
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     number: np.int32
     n_vertices: int
     n_words: int
