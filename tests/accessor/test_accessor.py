@@ -1,4 +1,4 @@
-"""`frame.trav`: where it is registered, when, and what it takes."""
+"""Registration of the `frame.trav` accessor, and the frames and columns that it accepts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_column_labels_that_are_no_strings():
 @pytest.mark.parametrize("columns", [[], ["src"]])
 def test_a_frame_that_holds_no_edges(frame_library, columns):
     frame = frame_library.DataFrame({name: [1] for name in columns})
-    # cuDF, whose frames look columns up by attribute, reports the missing attribute in words of its own.
+    # cuDF frames look columns up by attribute, and report a missing attribute with their own message.
     with pytest.raises(AttributeError, match="holds no edges" if frame_library is pd else "trav"):
         frame.trav  # noqa: B018
     assert not hasattr(frame, "trav")
@@ -113,7 +113,7 @@ def test_dask_frames_of_cudf(without_client):
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the standard output of `code` in a new Python process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""What `import rapids_trav` loads, and that names and signatures are there all the same."""
+"""Lazy imports: `import rapids_trav` loads few modules, yet all names and signatures are available."""
 
 import inspect
 import subprocess
@@ -12,7 +12,7 @@ from rapids_trav import Graph
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the standard output of `code` in a new Python process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""`.trav` on frames of polars: in any order of imports, at no cost for others, holding the frame alone."""
+"""`.trav` on polars frames: any import order, no cost for other users, and a reference to the frame only."""
 
 import copy
 import gc
@@ -16,7 +16,7 @@ EDGES = pl.DataFrame({"src": [0, 1, 3], "dst": [1, 2, 4]})
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the standard output of `code` in a new Python process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -55,7 +55,7 @@ def test_it_holds_nothing_but_the_frame_which_keeps_it():
     assert list(vars(accessor)) == ["_frame"]
     assert accessor._frame is frame
     frame.insert_column(0, pl.Series("src2", [5, 6, 7]))
-    assert frame.trav.graph("src2", "dst").n_vertices == 6  # of the frame as it is now
+    assert frame.trav.graph("src2", "dst").n_vertices == 6  # reads the changed frame
     for other in (copy.copy(frame), frame.clone(), frame[:2], pickle.loads(pickle.dumps(frame))):
         assert other.trav._frame is other
     gone = weakref.ref(accessor)

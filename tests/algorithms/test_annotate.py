@@ -1,4 +1,4 @@
-"""Answers joined back to rows by vertex."""
+"""`Graph.annotate`: results joined to the rows of a frame by vertex."""
 
 import numpy as np
 import pandas as pd
@@ -41,11 +41,11 @@ def test_against_merge(kind, degree_sort):
         right.index = edges.index
         assert found.columns.tolist() == right.columns.tolist()
         assert_frame_equal(found, right, check_dtype=False)
-        for name in answer.columns[1:]:  # nulls have turned no integer into a float
+        for name in answer.columns[1:]:  # nulls must not turn integers into floats
             assert (found[f"{name}_src"].dtype.kind == "f") == (answer[name].dtype.kind == "f"), name
         one = graph.annotate(edges, answer, on="dst")
         assert one.columns.tolist() == [*edges.columns, *answer.columns[1:]]
-    assert edges.columns.tolist() == ["src", "dst", "weight"]  # left as they were
+    assert edges.columns.tolist() == ["src", "dst", "weight"]  # unchanged
 
 
 def test_rows_of_other_frames_and_vertices_without_an_answer():

@@ -1,4 +1,4 @@
-"""Sums over distances, eccentricities, betweenness and distances of pairs are those of NetworkX."""
+"""Closeness, harmonic, eccentricity, betweenness and distances of pairs, compared with NetworkX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ nx = pytest.importorskip("networkx")
 
 
 def spread(frame, ends, ids, directed, **options):
-    """Return our graph, NetworkX's, and the name of each vertex in it."""
+    """Return our graph and the NetworkX graph with the same vertices and edges."""
     src, dst = ends
     graph = Graph.from_edges(frame, src, dst, vertices=list(ids), directed=directed, **options)
     other = nx.DiGraph() if directed else nx.Graph()
@@ -195,7 +195,7 @@ def test_sums_of_sources_and_of_vertices_agree_with_whole_searches(n_sources):
 
 @pytest.mark.parametrize("n", [3, 100, 1001])
 def test_bounds_end_where_they_do_not_help(n):
-    """On a cycle every eccentricity is the same, and no bound tells it before its own search."""
+    """On a cycle all eccentricities are equal, and no bound gives one before the search from that vertex."""
     ring = np.arange(n)
     graph = pd.DataFrame({"src": ring, "dst": (ring + 1) % n}).trav.graph()
     assert graph.eccentricity()["eccentricity"].tolist() == [n // 2] * n
@@ -237,7 +237,7 @@ def test_questions_that_are_put_wrongly(ask, message):
 
 
 def test_more_paths_than_float64_holds_are_refused():
-    """1,100 diamonds in a row have 2 ** 1,100 shortest paths."""
+    """A chain of 1,100 diamonds has 2 ** 1,100 shortest paths between its ends."""
     first = np.arange(1100) * 3
     src = np.concatenate([first, first, first + 1, first + 2])
     dst = np.concatenate([first + 1, first + 2, first + 3, first + 3])

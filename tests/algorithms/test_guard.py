@@ -1,4 +1,4 @@
-"""A question that waits for memory is asked again with what it was given."""
+"""A question that is repeated after a wait for memory gets the same arguments again."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]})
 
 @pytest.fixture
 def asked():
-    """A graph whose questions are asked twice, and what they were given each time."""
+    """Return a graph that asks each question twice, and a list of the arguments of each call."""
     given = []
 
     class AskedTwice:

@@ -1,4 +1,4 @@
-"""Values that options do not expect, one for each way in which a comparison or a message may fail."""
+"""Unexpected option values, one for each way in which a comparison or an error message can fail."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from rapids_trav.graph500 import run as graph500
 from rapids_trav.io import read_edges
 
 EDGES = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "km": [1, 2]})
-# Neither has a truth value when it is compared, and the last is written in no message.
+# Comparisons with the first four have no truth value; the last has too many digits for a message.
 ODD = {
     "null": pd.NA,
     "array": np.array([1, 2]),

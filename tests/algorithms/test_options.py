@@ -1,4 +1,4 @@
-"""Each option is defined once: what `Graph`'s methods, the accessor and the command line take is compared."""
+"""Each option is defined once: compare the options of `Graph`, the accessor and the command line."""
 
 import inspect
 import subprocess
@@ -31,7 +31,7 @@ from rapids_trav.ids.degree_order import BACK_ENDS
 from rapids_trav.storage.build_options import BuildOptions
 from rapids_trav.tuning import BuildTuning, RunTuning, SearchTuning
 
-# The class that defines a method's options, the arguments that are no options, and options that it lacks.
+# For each method: the class of its options, its other arguments, and options of the class that it lacks.
 METHODS = {
     "from_edges": (BuildOptions, {"edges"}, set()),
     "open": (BuildOptions, {"folder", "verify"}, {
@@ -61,7 +61,7 @@ def parameters(method):
 
 
 def annotation_of(kind, name):
-    """The annotation as it is written, in the class or one that it extends."""
+    """Return the annotation as written in the source of the class or of a base class."""
     return next(
         vars(base)["__annotations__"][name] for base in kind.__mro__ if name in inspect.get_annotations(base)
     )
@@ -99,7 +99,7 @@ def test_the_accessor_has_the_signature_of_the_method_and_of_the_building(name):
     for option in set(building) - set(own):
         assert derived[option].default == building[option].default
         assert derived[option].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(own) & set(building) <= {"tuning"}  # whose settings go to the one that has them
+    assert set(own) & set(building) <= {"tuning"}  # each setting goes to the part that has it
 
 
 def test_the_stub_of_the_accessor_is_what_is_derived():
@@ -135,7 +135,7 @@ def test_the_building_is_documented_without_the_edges():
 )
 def test_the_accessor_refuses_other_arguments_before_it_builds(monkeypatch, ask, message):
     for name in (*QUESTIONS, "graph"):
-        getattr(TravAccessor, name)  # which derives it
+        getattr(TravAccessor, name)  # derives the method on first access
     monkeypatch.setattr(Graph, "from_edges", None)
     with pytest.raises(TypeError, match=message):
         ask()
@@ -174,7 +174,7 @@ def test_back_ends_that_settings_name_are_those_that_there_are():
     assert choices_of(BuildTuning, "sort") == BACK_ENDS
 
 
-# The class that a command's options are derived from, and those that it does not have on the command line.
+# For each command: the class of its options, and options of the class that the command line lacks.
 COMMANDS = {
     "bfs": (SearchOptions, {"targets", "tuning"}),
     "paths": (PathOptions, {

@@ -1,4 +1,4 @@
-"""Options are checked when they are made, and not again when a graph is asked."""
+"""Options are checked when they are created, and not again when a graph uses them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0], "w": [1.0, 2.0, 
 
 
 class Watched:
-    """A number of iterations that counts how often a check asks for it."""
+    """Number of iterations that counts how often it is converted to an int."""
 
     def __init__(self) -> None:
         self.asked = 0
 
     def __index__(self) -> int:
         self.asked += 1
-        return 10  # the default
+        return 10  # the default number of iterations
 
     def __eq__(self, other: object) -> bool:
         return other == 10

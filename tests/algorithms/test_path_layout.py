@@ -1,4 +1,4 @@
-"""`Graph.path_layout`: the layout that a user asks for."""
+"""`Graph.path_layout`: path layouts as users request them."""
 
 from collections import Counter
 

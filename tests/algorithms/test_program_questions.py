@@ -1,4 +1,4 @@
-"""`components`, `sssp` and `pagerank` against SciPy and NetworkX, on graphs of many shapes."""
+"""`components`, `sssp` and `pagerank` compared with SciPy and NetworkX on graphs of many shapes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ RNG = np.random.default_rng(0)
 
 
 def shuffled(frame, seed=0):
-    """The same graph with its ids permuted, so that labels have far to go."""
+    """Return the graph with its ids permuted, so that labels travel far."""
     n = int(max(frame["src"].max(), frame["dst"].max())) + 1
     order = np.random.default_rng(seed).permutation(n)
     return pd.DataFrame({"src": order[frame["src"]], "dst": order[frame["dst"]]})
 
 
 def gapped(n=400, m=500):
-    """Sparse, so of many components; ids with gaps, self-loops and repeated edges."""
+    """Return a sparse graph of many components, with gaps in its ids, self-loops and repeated edges."""
     src, dst = RNG.integers(0, n, (2, m)) * 7 - 400
     return pd.DataFrame({"src": np.r_[src, 5, 5, 5], "dst": np.r_[dst, 5, 12, 12]})
 
@@ -47,14 +47,14 @@ GRAPHS = {
 def edges(request):
     frame = GRAPHS[request.param]()[["src", "dst"]].copy()
     rng = np.random.default_rng(1)
-    frame["cost"] = rng.integers(0, 5, len(frame)) / 4  # exact sums; some weights are 0
+    frame["cost"] = rng.integers(0, 5, len(frame)) / 4  # multiples of 1/4 add up exactly; some weights are 0
     frame["cents"] = rng.integers(0, 1000, len(frame)).astype("int16")
     frame["open"] = rng.random(len(frame)) < 0.7
     return frame
 
 
 def matrix(graph, frame, weight=None, directed=False, kept=None):
-    """The smallest weight between each two vertices, by their place in the ids' order; 0 means none."""
+    """Return a matrix of the smallest weights between vertices, in the order of ids; 0 means no edge."""
     vertex = graph.degrees()["vertex"].to_numpy()
     u, v = (np.searchsorted(vertex, frame[side]) for side in ("src", "dst"))
     w = np.ones(len(frame)) if weight is None else frame[weight].to_numpy(float)
@@ -67,7 +67,7 @@ def matrix(graph, frame, weight=None, directed=False, kept=None):
 
 
 def check_shortest_tree(graph, frame, result, sources, weight, directed):
-    """Every predecessor is joined by an edge that explains the distance, and leads back to a source."""
+    """Check that an edge from each predecessor gives the distance, and that predecessors lead to a source."""
     table = result.set_index("vertex")
     distance, predecessor = table["distance"].to_dict(), table["predecessor"].dropna().to_dict()
     reached = {v for v, d in distance.items() if not pd.isna(d)}
@@ -110,7 +110,7 @@ def test_sssp(edges, directed, weight):
     graph = edges.trav.graph(directed=directed, weight=weight)
     vertex = graph.degrees()["vertex"].tolist()
     sources = vertex[:: len(vertex) // 2 + 1]
-    # SciPy takes weights of 0 for missing edges; a shift that no sum can notice makes up for it.
+    # SciPy reads a weight of 0 as no edge, so add a shift that is too small to change a result.
     shift = 2.0**-20
     known = matrix(graph, edges.assign(shifted=edges[weight] + shift), "shifted", directed)
     wanted = np.floor(
@@ -166,7 +166,7 @@ def test_directions_and_filters_of_sssp():
 
 
 def test_chains_of_weights_that_do_not_show():
-    """A chain of zeros, and weights that are lost in rounding, with cycles back: still a tree."""
+    """Zero weights and weights lost in rounding still give a tree, even where edges close cycles."""
     n = 300
     chain = pd.DataFrame({"src": range(n - 1), "dst": range(1, n), "w": 0.0})
     back = pd.DataFrame({"src": range(10, n), "dst": range(n - 10), "w": 0.0})
@@ -185,7 +185,7 @@ def test_chains_of_weights_that_do_not_show():
 
 
 def test_predecessors_in_blocks_of_edges(monkeypatch):
-    """Trees of streamed edges obey the same rules."""
+    """Shortest path trees follow the same rules when edges are streamed."""
     from rapids_trav.algorithms import sssp
 
     monkeypatch.setattr(sssp, "BLOCK", 10)
@@ -273,7 +273,7 @@ def test_one_line_forms_and_traces():
 
 
 def test_labels_take_shortcuts():
-    """A path of 2000 vertices would take hundreds of iterations by neighbours alone."""
+    """Without shortcuts, labels would need hundreds of iterations on a path of 2000 vertices."""
     trace = shuffled(path(2000)).trav.components(trace=True, asynchronous=False).trace
     assert len(trace) < 30
 
@@ -417,14 +417,14 @@ def test_sums_past_every_float_are_refused_where_they_count():
     sentence = "weight='w' holds 1e+308, and the sum along a path passes float64: scale the weights down."
     assert str(caught.value) == sentence
     assert frame.trav.sssp(2, weight="w", directed=True)["distance"].tolist()[1:] == [0, 1e308, 1e308]
-    frame.loc[3] = [1, 3, 5.0]  # a way around
+    frame.loc[3] = [1, 3, 5.0]  # another path to 3, short enough
     found = frame.trav.sssp(1, weight="w", directed=True)
     assert found["distance"].tolist() == [0, 1e308, 5, 6]
     assert found["predecessor"].tolist()[1:] == [1, 1, 3]
 
 
 def test_vertices_that_initial_does_not_name_are_not_active():
-    """Else the reducer's identity would be added to, and overflow."""
+    """If they were active, arithmetic on the reducer's identity would overflow."""
     graph = pd.DataFrame({"src": [0, 1, 5], "dst": [1, 2, 6]}).trav.graph(directed=True)
     hops = Program("hops", "int64", "min", gather=lambda message: message + 1)
     most = np.iinfo(np.int64).max
@@ -457,7 +457,7 @@ RING = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 0, 1]})
     [(1e308, "float64"), (1e-310, "float64"), (1e38, "float32"), (1e-40, "float32")],
 )
 def test_weights_that_no_rank_can_be_divided_by(largest, dtype):
-    """Their sums overflow, or what is divided by them does, without a word."""
+    """Sums of these weights, or ranks divided by such sums, would overflow without an error."""
     graph = RING.assign(w=np.array([1.0, 1.0, 0.5, 1.0]) * largest).trav.graph(directed=True, weight="w")
     with pytest.raises(TravError, match=rf"^weight='w' adds up to between .*{dtype} cannot be divided"):
         graph.pagerank(dtype=dtype)
@@ -477,7 +477,7 @@ def test_ranks_depend_on_proportions_of_weights(scale):
 
 
 def test_extremes_of_weights_are_those_of_the_filtered_edges():
-    """And kept: later runs do not read them all again."""
+    """They are also cached: later runs do not read all weights again."""
     frame = RING.assign(w=[1, 2, -3, 4], open=[True, True, False, True])
     graph = frame.trav.graph(directed=True, weight="w")
     for _ in range(2):
@@ -498,7 +498,7 @@ def test_the_smallest_of_the_nearer_predecessors_is_taken():
 
 
 def test_components_are_one_run(monkeypatch):
-    """However wide they are, and whatever is cut short between iterations."""
+    """Components take one run in every mode, even on a long path with label shortcuts between iterations."""
     from rapids_trav.engines.cpu import CpuEngine
 
     runs, run = [], CpuEngine.run

@@ -1,4 +1,4 @@
-"""`Graph.run`: user-made programs in each mode, synchronous and asynchronous, against plain Python."""
+"""`Graph.run`: user-defined programs in each mode, synchronous and asynchronous, against plain Python."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def random_edges(seed=0, n=40, m=120, weights=True):
 
 
 def triples(frame, directed, weighted):
-    """Edges as the reference takes them: both ways if undirected, a self-loop once."""
+    """Return the edges for the reference: both directions if undirected, but each self-loop once."""
     found = []
     for u, v, w in zip(frame["src"], frame["dst"], frame["cost"], strict=True):
         weight = int(w) if weighted else 1
@@ -71,7 +71,7 @@ def test_synchronous_runs_are_jacobis_step_by_step(program, weighted, parameters
     graph = frame.trav.graph(directed=directed, weight="cost", vertices=range(n))
     steps = history(program, triples(frame, directed, weighted), first(n), parameters, most=8)
     options = {"initial": first(n), "weighted": weighted, "parameters": parameters}
-    # With a threshold for activity, a vertex may rest in another mode than pull.
+    # With an activity threshold, modes other than pull may skip inactive vertices.
     modes = ["pull"]
     if program is not DAMPED:
         modes += ["auto"] + ["notify"] * program.may_notify + ["push"] * program.may_push
@@ -101,7 +101,7 @@ def test_modes_and_orders_come_to_the_same_end(source):
 
 @pytest.mark.parametrize("wide", [1, 1 << 15])
 def test_asynchronous_pushes_on_one_thread_and_on_several(monkeypatch, wide):
-    """With `wide` 1 every pass is shared among threads, which compare and swap."""
+    """If `wide` is 1, threads share every pass and update values by compare-and-swap."""
     monkeypatch.setattr(push, "WIDE", wide)
     frame = random_edges(2, 3000, 30000)
     graph = frame.trav.graph(weight="cost", vertices=range(3000))
@@ -264,7 +264,7 @@ MODES = ("auto", "pull", "notify", "push")
 @pytest.mark.parametrize("reducer", ["min", "max"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 def test_an_identity_says_nothing(dtype, reducer, function):
-    """Arithmetic on it would overflow to the other end of the integers, or be passed on from nowhere."""
+    """Arithmetic on the identity could wrap around in integers, or send messages of unreached vertices."""
     step = 1 if reducer == "min" else -1
     program = Program("hops", dtype, reducer, **{function: lambda value: value + step})
     frame = pd.DataFrame({"src": [0, 0, 1, 3, 3, 5], "dst": [1, 2, 3, 4, 3, 4]})
@@ -340,7 +340,7 @@ def test_too_few_parameters_are_counted():
     ],
 )
 def test_parameters_are_counted_for_every_engine(monkeypatch, apply, sentence):
-    """An engine that does not look at them itself, as on a GPU, is not even asked."""
+    """The check comes before the engine runs, since some engines, as on a GPU, do not check themselves."""
     graph = EDGES.trav.graph()
     monkeypatch.setattr(type(graph.engine), "run", None)
     program = Program("p", "float64", "sum", apply=apply)

@@ -1,4 +1,4 @@
-"""Random graphs of every shape and kind of id, every CPU variant, against NetworkX."""
+"""Property tests of every CPU variant against NetworkX, on random graphs with all kinds of ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def oracle(ids, edges, directed, keep=None):
 
 
 def reach(graph, sources):
-    """Distance of each vertex from the nearest source."""
+    """Return the distance of each vertex from the nearest source."""
     found = {}
     for source in sources:
         for vertex, distance in nx.single_source_shortest_path_length(graph, source).items():
@@ -96,7 +96,7 @@ def test_each_paths_and_levels(drawn, data):
 
     steps = iter(rows(graph.paths(sources, targets, mode="each")))
     for source, distances in zip(sources, wanted, strict=True):
-        for target in dict.fromkeys(targets):  # repeated ones count once
+        for target in dict.fromkeys(targets):  # repeated targets count once
             path = [next(steps) for _ in range(distances.get(target, 0) + 1)]
             assert all(key(row[:width]) == source for row in path)
             assert all(key(row[width : 2 * width]) == target for row in path)

@@ -1,4 +1,4 @@
-"""A target that is given twice has one path, where its first mention stands."""
+"""Repeated targets of `paths`: each has one path, at the position of its first occurrence."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Runs that are killed at any moment go on from their last checkpoint, to the same answer."""
+"""Runs killed at any moment resume from their last checkpoint and give the same result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HALVE = Program(
 
 
 def ring(n=3000):
-    """A circle with chords: labels travel far, so there are many iterations."""
+    """Return the edges of a cycle with chords, on which labels travel far and need many iterations."""
     vertex = np.arange(n)
     chord = np.arange(0, n, 7)
     src, dst = np.concatenate([vertex, chord]), np.concatenate([(vertex + 1) % n, (chord + 3) % n])
@@ -38,19 +38,19 @@ def ring(n=3000):
 
 
 def labels(graph, **options):
-    """Label propagation: hundreds of iterations, the most part of which change little."""
+    """Run label propagation: hundreds of iterations, most of which change little."""
     initial = np.arange(graph.n_vertices)
     program = connected_components("int32")
     return graph.run(program, initial=initial, direction="both", max_iterations=150, **options)
 
 
 def components(graph, **options):
-    """A question of several runs, one after the other."""
+    """Compute components in mode pull."""
     return graph.components(mode="pull", **options)
 
 
 def sums(graph, **options):
-    """A program whose every step matters: float sums, a total, and a parameter."""
+    """Run a program in which every iteration matters: it has float sums, a total and a parameter."""
     initial = np.random.default_rng(0).random(graph.n_vertices)
     return graph.run(HALVE, initial=initial, parameters=(0.999,), max_iterations=150, **options)
 
@@ -62,7 +62,7 @@ def _until_killed(started, question, graph, folder):
 
 
 def killed_after(seconds, *arguments):
-    """Run in a process of its own, which is killed; whether it lived until then."""
+    """Run in a separate process, kill it, and return whether it was still running."""
     fork = multiprocessing.get_context("fork")
     started = fork.Event()
     process = fork.Process(target=_until_killed, args=(started, *arguments))
@@ -83,7 +83,7 @@ def resumed(question, graph, folder):
 def test_killed_and_resumed(tmp_path, question, limit):
     graph = ring().trav.graph(memory_limit=limit)
     assert (graph.budget is not None) == (limit is not None)
-    wanted = to_pandas(question(graph))  # compiles as well
+    wanted = to_pandas(question(graph))  # also compiles the program
     start = time.perf_counter()
     question(graph, checkpoint=tmp_path / "whole", checkpoint_every=1)
     whole = time.perf_counter() - start
@@ -93,7 +93,7 @@ def test_killed_and_resumed(tmp_path, question, limit):
         folder = tmp_path / f"run {runs}"
         if killed_after(moments.uniform(0, whole / 6), question, graph, folder):
             killed += 1
-        else:  # it came to its end first: another from the start
+        else:  # the run ended before the kill: start a new one
             pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)
             runs += 1
     pd.testing.assert_frame_equal(resumed(question, graph, folder), wanted, check_exact=True)
@@ -116,7 +116,7 @@ def test_a_checkpoint_of_another_graph_or_program_is_refused(tmp_path):
 
 
 def test_a_checkpoint_goes_on_in_other_storage(tmp_path):
-    """In memory, paged, or opened from a folder, a graph is the same."""
+    """A run resumes whether its graph is in memory, paged, or opened from a folder."""
     graph = ring().trav.graph()
     wanted = to_pandas(sums(graph))
     initial = np.random.default_rng(0).random(graph.n_vertices)

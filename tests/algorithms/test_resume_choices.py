@@ -1,4 +1,4 @@
-"""A checkpoint belongs to a choice of sources and weights, and is written as often as was asked."""
+"""A checkpoint is valid for its sources and weights only, and is written as often as requested."""
 
 import numpy as np
 import pandas as pd

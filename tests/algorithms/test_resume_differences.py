@@ -1,4 +1,4 @@
-"""A checkpoint that is not gone on from says what differs; what may differ is taken."""
+"""Resuming with other settings: the error names what differs; harmless differences are accepted."""
 
 import numpy as np
 import pandas as pd

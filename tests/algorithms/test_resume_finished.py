@@ -1,4 +1,4 @@
-"""A run that has ended, resumed as often as one likes, gives the answer that it gave."""
+"""A finished run gives the same result however often it is resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterations in every mode: who works in them, what they count, and pages of what lies outside memory."""
+"""Iterations in each mode: active vertices, counters of the trace, and pages read from outside memory."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def path_frame(n):
 
 
 def paged_path(n):
-    """Each edge ten times, in what a program needs for the vertices and a few pages."""
+    """Return a path with each edge ten times, and memory for the vertices' values and a few pages only."""
     return pd.concat([path_frame(n)] * 10).trav.graph(memory_limit=165_000)
 
 
@@ -47,11 +47,11 @@ def test_notified_rows_at_the_bounds_of_pages(program):
     options = {"initial": {0: 0}, "trace": True}
     found = graph.run(program, mode="notify", **options)
     assert found.result["value"].tolist() == list(range(n))
-    assert found.trace["pages"].max() <= 2  # those of the neighbours of one vertex
+    assert found.trace["pages"].max() <= 2  # the neighbours of one vertex are on two pages at most
 
 
 def test_every_iteration_streams_every_edge_once():
-    """Of each page an offset for each row and one more, 8 bytes each, and 4 bytes for each edge."""
+    """A page holds an 8-byte offset for each row, one more offset, and 4 bytes for each edge."""
     n = 2000
     graph = paged_path(n)
     trace = graph.run(CAPPED, initial={0: 0}, mode="pull", max_iterations=3, trace=True).trace
@@ -62,7 +62,7 @@ def test_every_iteration_streams_every_edge_once():
 
 
 def test_a_vertex_that_two_push_to_is_active_once():
-    """The first offers 5 and the second 3, so the value of vertex 2 falls twice in one round."""
+    """Vertices 0 and 1 have the values 5 and 3, so the value of vertex 2 falls twice in one iteration."""
     edges = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [2, 2, 3, 4]})
     graph = edges.trav.graph(directed=True)
     program = shipped.breadth_first()
@@ -72,7 +72,7 @@ def test_a_vertex_that_two_push_to_is_active_once():
 
 
 def test_far_vertices_wait_for_their_turn():
-    """Of 3000 pairs only the first few pass the first threshold."""
+    """Only the first few of the 3000 pairs are below the first threshold; the others come later."""
     n = 6000
     edges = pd.DataFrame({"src": np.arange(0, n, 2), "dst": np.arange(1, n, 2)})
     graph = edges.trav.graph()

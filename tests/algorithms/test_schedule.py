@@ -1,4 +1,4 @@
-"""The schedule of programs over graphs larger than memory: what it refuses, and answers that do not vary."""
+"""Schedules of programs on graphs larger than memory: refusals, and results that do not depend on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def weighted_grid(side=100, seed=3):
 
 
 def just_enough(edges, ask, **options):
-    """Return a graph with the least memory that lets it be built and asked."""
+    """Return a graph, with the smallest memory limit that allows its build and `ask`, and the answer."""
     limit = 1000
     while True:
         try:
@@ -89,8 +89,8 @@ def test_a_gpu_sweeps():
 
 
 def test_the_command_line_has_it(tmp_path, capsys, monkeypatch):
-    """On a machine with a GPU too: the engine is named."""
-    monkeypatch.setenv("COLUMNS", "200")  # for all of the trace
+    """`--engine cpu` is given, so that this also holds on a machine with a GPU."""
+    monkeypatch.setenv("COLUMNS", "200")  # wide enough for all columns of the trace
     weighted_grid(100).to_csv(tmp_path / "grid.csv", index=False)
     asked = ["sssp", str(tmp_path / "grid.csv"), "--weight", "w", "--source", "0", "--engine", "cpu"]
     assert run([*asked, "--memory-limit", "800kB", "--schedule", "paths", "--trace"]) == 0
@@ -109,7 +109,7 @@ def test_in_memory_it_makes_no_difference():
     "options", [{}, {"directed": True}, {"directed": True, "degree_sort": True}], ids=str
 )
 def test_answers_do_not_depend_on_it(options, dtype):
-    """Text ids, parts that are not reached, weights of 0, and a filter."""
+    """Both schedules agree, with text ids, unreachable vertices, weights of 0 and a filter."""
     rng = np.random.default_rng(7)
     edges = pd.DataFrame(rng.integers(0, 4000, (9000, 2)), columns=["src", "dst"]).map("v{}".format)
     edges["w"] = rng.integers(0, 6, 9000).astype(dtype)
@@ -141,7 +141,7 @@ def test_the_trace_tells_what_was_moved():
 @pytest.mark.parametrize("part", [0.05, 0.25])
 @pytest.mark.parametrize("question", ["sssp", "components"])
 def test_vertices_and_a_part_of_the_edges_are_enough(part, question):
-    """Asked for 58 bytes a vertex, and down to one place: right, and within the limit."""
+    """58 bytes a vertex and as little as one place for blocks give the right answer within the limit."""
     edges = weighted_grid(200).sample(frac=1, random_state=0)
 
     def ask(graph, **how):
@@ -159,7 +159,7 @@ def test_vertices_and_a_part_of_the_edges_are_enough(part, question):
 
 
 def test_auto_takes_blocks_where_a_push_has_no_room():
-    """Few active vertices and too little memory for the lists of a push; else it pushes or sweeps."""
+    """It needs few active vertices and no room for the lists of a push; else it pushes or sweeps."""
     edges = weighted_grid(150)
     n = 150 * 150
     tight, wide = (edges.trav.graph(weight="w", memory_limit=size * n) for size in (85, 200))

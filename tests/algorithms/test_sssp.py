@@ -1,4 +1,4 @@
-"""Trees of shortest paths from the distances, with all edges at once and a block after another."""
+"""Shortest path trees from distances, computed from all edges at once and block by block."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ ENGINE = CpuEngine()
 
 
 def tree(src, dst, weight, n, source, paged):
-    """Distances from the source, by relaxing all edges n times, and the tree that follows from them."""
+    """Return the distances from the source, from n relaxations of all edges, and their shortest path tree."""
     into = ENGINE.build_adjacency(lambda: iter([(src, dst, weight)]), n, transpose=True)
     out = ENGINE.build_adjacency(lambda: iter([(src, dst)]), n)
     pages = Pages(np.array([0, n // 2, n]), None) if paged else None
@@ -24,7 +24,7 @@ def tree(src, dst, weight, n, source, paged):
 
 @pytest.mark.parametrize("paged", [False, True])
 def test_the_smallest_of_many_predecessors_is_taken(monkeypatch, paged):
-    """Thirty ways of the same length lead to one vertex, in three blocks of edges."""
+    """Thirty paths of equal length lead to one vertex; their last edges are in three blocks."""
     monkeypatch.setattr(sssp, "BLOCK", 10)
     between = np.arange(1, 31)
     src, dst = np.append(np.zeros(30, int), between), np.append(between, np.full(30, 31))
@@ -36,7 +36,7 @@ def test_the_smallest_of_many_predecessors_is_taken(monkeypatch, paged):
 @pytest.mark.parametrize("paged", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tree_of_tight_edges(monkeypatch, paged, block, seed):
-    """Each predecessor ends a shortest path, also along edges of no weight, and leads to the source."""
+    """Edges from predecessors are tight, also those of weight 0, and predecessors lead to the source."""
     monkeypatch.setattr(sssp, "BLOCK", block)
     random = np.random.default_rng(seed)
     n, m = 60, 150

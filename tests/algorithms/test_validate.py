@@ -1,4 +1,4 @@
-"""The check of a tree reads vertices and edges in blocks: what it finds is what a plain look at all finds."""
+"""Validation of search trees: the blockwise check finds what a plain check of all edges finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class View:
 
 
 def plainly(view, sources, distance, predecessor, depth_limit):
-    """The first vertex that breaks each rule, or edge by its end, over all edges at once."""
+    """Return the first vertex that breaks each rule, or the end of the first edge, from all edges at once."""
     vertex, edges = np.arange(view.n_vertices), ENGINE.expand_rows(view.stored)
     source, led = np.isin(vertex, sources), predecessor >= 0
     joined = set(zip(edges.src.tolist(), edges.dst.tolist(), strict=True))
@@ -44,7 +44,7 @@ def plainly(view, sources, distance, predecessor, depth_limit):
 
 @st.composite
 def trees(draw):
-    """A graph, with the tree of a search in which a few entries may have been changed."""
+    """Draw a graph and the tree of a search, in which a few entries may have been changed."""
     n = draw(st.integers(1, 12))
     ends = st.lists(st.integers(0, n - 1), min_size=1, max_size=30)
     src = np.array(draw(ends), np.int32)

@@ -1,10 +1,10 @@
-"""Work on the values of all vertices, where internal ids ascend with the caller's and where they do not."""
+"""Arrays of vertex values, where internal ids are in the order of the caller's ids and where they are not."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-# Vertex 9 has three edges, 4 has two, and the others one: by degree they are 9, 4, 2, 5, 7.
+# Vertex 9 has three edges, 4 has two and the others have one: sorted by degree, 9, 4, 2, 5, 7.
 EDGES = pd.DataFrame({"src": [9, 9, 9, 4], "dst": [2, 4, 5, 7]})
 IDS = [2, 4, 5, 7, 9]
 
@@ -15,12 +15,12 @@ def graph(request):
 
 
 def of_ids(graph, function):
-    """Values by internal id, of a function of the caller's."""
+    """Return `function` of the caller's id of each vertex, in the order of internal ids."""
     return np.array([function(int(label)) for label in graph.ids.decode()[0][internal_places(graph)]])
 
 
 def internal_places(graph):
-    """The place in the caller's order of each internal id."""
+    """Return the position of each internal id in the order of the caller's ids."""
     places = np.empty(len(IDS), int)
     for place, label in enumerate(IDS):
         places[int(graph.ids.encoder()([pd.Series([label])])[0])] = place

@@ -1,4 +1,4 @@
-"""Paths by weight are as long as NetworkX says, walk along edges, and come as paths by steps do."""
+"""Weighted paths: lengths equal those of NetworkX, steps are edges, and the form is that of other paths."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def oracle(n, edges, directed):
 
 
 def check_path(rows, reference, sources, target, distance):
-    """One path of the answer against the length that the reference has."""
+    """Check one path of the answer against the length in the reference."""
     if distance is None:
         assert rows["step"].isna().tolist() == [True]
         assert rows["vertex"].isna().all() and rows["distance"].isna().all()

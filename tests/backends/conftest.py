@@ -1,4 +1,4 @@
-"""NetworkX must know the backend, which it learns from what is installed."""
+"""Check that NetworkX knows the backend, which it reads from the metadata of installed packages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What NetworkX dispatches: arguments that are refused with reasons, conversions that pay, and the cache."""
+"""Dispatch from NetworkX: refused arguments and their reasons, worthwhile conversions, and the cache."""
 
 import logging
 import subprocess
@@ -16,7 +16,7 @@ from rapids_trav_networkx import FUNCTIONS, get_info
 
 @pytest.fixture
 def ran(caplog):
-    """Return what the backend has run with code of its own."""
+    """Return a function that lists the functions that the backend has run with its own code."""
     caplog.set_level(logging.DEBUG, dispatch.logger.name)
     return lambda: [record.args[0] for record in caplog.records if record.msg == "running %s"]
 
@@ -96,9 +96,9 @@ def test_graphs_with_neighbours_of_their_own_are_refused():
 def test_small_graphs_and_small_questions_stay_with_networkx(prioritised, ran):
     small, large = nx.path_graph(50), nx.grid_2d_graph(200, 200)
     assert nx.number_connected_components(small) == 1 and ran() == []
-    assert nx.has_path(large, (0, 0), (0, 1)) and ran() == []  # it looks at a few nodes
+    assert nx.has_path(large, (0, 0), (0, 1)) and ran() == []  # visits only a few nodes
     assert nx.number_connected_components(large) == 1 and ran() == ["number_connected_components"]
-    assert nx.has_path(large, (0, 0), (0, 1)) and ran()[1:] == ["has_path"]  # now there is a conversion
+    assert nx.has_path(large, (0, 0), (0, 1)) and ran()[1:] == ["has_path"]  # the graph is converted now
 
 
 def test_conversions_are_kept_until_the_graph_changes(ran):
@@ -111,8 +111,8 @@ def test_conversions_are_kept_until_the_graph_changes(ran):
         assert isinstance(first, Unread)
         nx.pagerank(graph, backend="trav")
         (second,) = graph.__networkx_cache__["backends"]["trav"].values()
-        assert second is not first  # it has the weights as well ...
-        assert second.__networkx_cache__["trav"] is first.__networkx_cache__["trav"]  # ... on the same rows
+        assert second is not first  # it also has the weights ...
+        assert second.__networkx_cache__["trav"] is first.__networkx_cache__["trav"]  # ... and the same rows
         graph.add_edge(0, "new")
         assert call(graph, 0, backend="trav")["new"] == 1
     assert ran() == ["single_source_shortest_path_length", "pagerank", "single_source_shortest_path_length"]

@@ -1,4 +1,4 @@
-"""`from_pandas_edgelist` of the backend makes the graph that NetworkX's loop over the rows makes."""
+"""`from_pandas_edgelist` of the backend gives the same graph as NetworkX's loop over the rows."""
 
 import networkx as nx
 import numpy as np
@@ -42,7 +42,7 @@ def test_nodes_rows_and_attributes_are_in_networkx_order(frame, edge_attr, kind)
     assert LAZY in own.__dict__
     theirs = original(frame, edge_attr=edge_attr, create_using=kind)
     source = next(iter(theirs))
-    for name in ("bfs_edges", "single_source_dijkstra_path_length", "ancestors"):  # before the dicts are made
+    for name in ("bfs_edges", "single_source_dijkstra_path_length", "ancestors"):  # before dicts are made
         found = getattr(nx, name)(own, source)
         assert plain(found) == plain(getattr(nx, name)(theirs, source))
     weight = "w" if edge_attr is not None else None

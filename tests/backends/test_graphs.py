@@ -1,4 +1,4 @@
-"""Graphs of the backend are NetworkX graphs, whatever is asked of them or done to them."""
+"""Graphs of the backend behave as NetworkX graphs when they are read, changed, copied or viewed."""
 
 import copy
 import pickle
@@ -67,7 +67,7 @@ def test_counting_and_finding_read_no_dicts():
 def test_changes_are_seen(kind, change):
     plain_graph = nx.path_graph(5, create_using=kind)
     own = converted(plain_graph)
-    assert nx.single_source_dijkstra_path_length(own, 1)  # so that there is something to go stale
+    assert nx.single_source_dijkstra_path_length(own, 1)  # fills the cache, which the change must invalidate
     change(own)
     change(plain_graph)
     for name in ("single_source_dijkstra_path_length", "single_source_shortest_path_length"):

@@ -1,6 +1,6 @@
-"""The GPU benchmarks without a GPU: statistics, graphs, command line, tables, picture, and a run on the CPU.
+"""GPU benchmarks without a GPU: statistics, graphs, command line, tables, plot, and a run on the CPU.
 
-The run puts the CPU engine in the place of both sides; what it measures means nothing.
+In the run, the CPU engine stands in for both sides, so its measurements have no meaning.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ from rapids_trav.engines.interface import BfsOptions, LevelTrace
 from rapids_trav.graph500 import devices
 
 SCRIPT = Path(__file__).parents[2] / "ci" / "bench_gpu.py"
-sys.path.insert(0, str(SCRIPT.parent))  # as when the script is run
+sys.path.insert(0, str(SCRIPT.parent))  # as if run as a script
 spec = importlib.util.spec_from_file_location("bench_gpu", SCRIPT)
 bench_gpu = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench_gpu)
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.slow
 
 
 class CpuLab(lab.Lab):
-    """The lab with NumPy, pandas and the CPU engine, and with our own searches as the others'."""
+    """Benchmark lab with NumPy, pandas and the CPU engine; our own searches stand in for the rivals'."""
 
     library = "pandas"
     variants = ("auto", "push")
@@ -334,7 +334,7 @@ def test_real_graphs_directed_too():
 
 
 class Event:
-    """A mark on the stand-in's stream, which runs `ahead` copies before it lets a search begin."""
+    """CUDA event of a stand-in device, which reaches it at once unless four copies were queued before."""
 
     copies = 0
 
@@ -347,7 +347,7 @@ class Event:
 
 
 def test_searches_are_queued_before_the_first_begins(monkeypatch):
-    """What the device has to do first is doubled until the host is ahead; a search that waits is told of."""
+    """The copies before the searches are doubled until the host is ahead; a search that waits is an error."""
 
     def copy(target, source):
         Event.copies += 1

@@ -1,4 +1,4 @@
-"""The benchmark of a graph larger than the card without a card: the CPU engine in the place of all."""
+"""Benchmark of a graph larger than GPU memory, without a GPU: the CPU engine stands in for all."""
 
 import json
 
@@ -15,7 +15,7 @@ beyond = bench_gpu.beyond
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(beyond, "PARTS", 1)  # half of so little holds no vertices
+    monkeypatch.setattr(beyond, "PARTS", 1)  # half of so small an adjacency has no room for the vertices
 
 
 def rows_of(name, lab=None):

@@ -1,6 +1,6 @@
-"""The CPU benchmark on tiny graphs: every question, rivals that are missing, wrong or refuse, and the table.
+"""CPU benchmark on tiny graphs: all questions, rivals that are absent, wrong or refuse, and the table.
 
-What it measures here means nothing.
+The measurements have no meaning here.
 """
 
 import importlib.util
@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 SCRIPT = Path(__file__).parents[2] / "ci" / "bench_cpu.py"
-sys.path.insert(0, str(SCRIPT.parent))  # as when the script is run
+sys.path.insert(0, str(SCRIPT.parent))  # as if run as a script
 spec = importlib.util.spec_from_file_location("bench_cpu", SCRIPT)
 bench_cpu = importlib.util.module_from_spec(spec)
-sys.modules["bench_cpu"] = bench_cpu  # where its dataclass looks for its annotations
+sys.modules["bench_cpu"] = bench_cpu  # its dataclass looks up annotations there
 spec.loader.exec_module(bench_cpu)
 
 from bench.cpu import answers, contest, inputs, load, report, rivals, views  # noqa: E402
@@ -34,7 +34,7 @@ TINY = bench_cpu.Settings(
 
 
 class Stub:
-    """A rival that answers searches with what `answer` makes of SciPy's distances."""
+    """Rival whose searches return `answer` of the distances from SciPy."""
 
     name, versions = "stub", {"stub": "1.0"}
 
@@ -60,7 +60,7 @@ def asked(others=(), absent=None, **settings):
 
 @pytest.fixture(scope="module")
 def everything():
-    """A run of all parts, with the libraries that are installed."""
+    """Return the recorder of a run of all parts with the installed libraries, and those libraries."""
     present, absent = bench_cpu.attend((rivals.SciPy(), rivals.Igraph(), rivals.Networkit()))
     return asked(present, absent), present
 
@@ -140,7 +140,7 @@ def test_all_get_the_same_inputs_in_turns(monkeypatch):
     )
     monkeypatch.setattr(contest, "QUICK_MS", -1)
     rows = list(contest.measure(three, contest.Pace(seconds=0, least=4, most=4)))
-    assert calls[:3] == [("a", 5), ("b", 5), ("c", 5)]  # warm up
+    assert calls[:3] == [("a", 5), ("b", 5), ("c", 5)]  # warm-up
     turns = [calls[i : i + 3] for i in range(3, len(calls), 3)]
     assert [[given for _, given in turn] for turn in turns] == [[5] * 3, [7] * 3, [9] * 3, [5] * 3]
     assert ["".join(name for name, _ in turn) for turn in turns] == ["cba", "abc", "cba", "abc"]

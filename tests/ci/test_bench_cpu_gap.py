@@ -1,4 +1,4 @@
-"""The GAP rival with a stand-in for GAP's program that reads the same files and prints the same lines."""
+"""GAP rival, with stand-ins for the GAP programs that read the same files and print the same lines."""
 
 import stat
 import subprocess
@@ -50,7 +50,7 @@ print("Verification:           {verdict}")
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a function that makes a checkout with stand-ins, and gives the rival."""
+    """Return a function that makes a GAP checkout with stand-ins and returns the rival."""
 
     def make(extra=0, verdict="PASS"):
         checkout, scratch = tmp_path / "gapbs", tmp_path / "scratch"

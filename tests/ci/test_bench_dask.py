@@ -1,4 +1,4 @@
-"""The benchmarks of graphs on many workers, on two processes and small graphs."""
+"""Benchmarks of graphs on many workers, run here on two processes and small graphs."""
 
 import importlib.util
 import json
@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("distributed")
 SCRIPT = Path(__file__).parents[2] / "ci" / "bench_dask.py"
-sys.path.insert(0, str(SCRIPT.parent))  # as when the script is run, and for its workers
+sys.path.insert(0, str(SCRIPT.parent))  # as if run as a script, and for its workers
 spec = importlib.util.spec_from_file_location("bench_dask", SCRIPT)
 bench_dask = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench_dask)
@@ -24,7 +24,7 @@ from rapids_trav.engines.multigpu.grid import Grid  # noqa: E402
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """The rows of all parts on two workers, as the file has them, and what was printed."""
+    """Return the rows of all parts on two workers, as read from the file, and the printed output."""
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     options = ["--cpu", "--workers", "2", "--scale", "8", "--scale", "9", "--formula-scale", "8"]
     result = CliRunner().invoke(bench_dask.main, [*options, "--roots", "3", "--json", str(path)])
@@ -98,7 +98,7 @@ def test_the_short_table_is_last(kept):
 
 
 class NoCluster:
-    """A lab whose parts fail."""
+    """Benchmark lab in which every part fails."""
 
     workers = ("a", "b")
     closed = 0
@@ -136,7 +136,7 @@ def test_limits_end_what_takes_too_long_and_nest():
             pass
         time.sleep(30)
     assert time.monotonic() - start < 20
-    time.sleep(0.01)  # no alarm is left
+    time.sleep(0.01)  # a leftover alarm would go off here
 
 
 def test_other_bytes_than_counted_are_told():

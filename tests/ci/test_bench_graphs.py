@@ -1,4 +1,4 @@
-"""The graphs of the benchmarks by their names."""
+"""Benchmark graphs, which are chosen by name."""
 
 from test_bench import graphs
 

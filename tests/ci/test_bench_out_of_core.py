@@ -1,4 +1,4 @@
-"""The benchmark of paged graphs without a GPU: the CPU engine in the place of all."""
+"""Benchmark of paged graphs, without a GPU: the CPU engine stands in for all."""
 
 import json
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ out_of_core = bench_gpu.out_of_core
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     monkeypatch.setattr(out_of_core, "LINK_BYTES", 1 << 16)
-    monkeypatch.setattr(out_of_core, "PARTS", 1)  # a quarter of so little holds no vertices
+    monkeypatch.setattr(out_of_core, "PARTS", 1)  # a quarter of so little memory has no room for the vertices
 
 
 def rows_of(*names, roots=3):
@@ -62,7 +62,7 @@ def test_directed_graphs(monkeypatch):
 
 
 def test_edges_of_several_frames(monkeypatch):
-    """Those of rmat8 count as more than a cuDF frame holds."""
+    """The limit of rows per cuDF frame is lowered so that rmat8 does not fit one frame."""
     whole = graphs.load("rmat8", "pandas")
     monkeypatch.setattr(graphs, "FRAME_ROWS", 4095)
     monkeypatch.setattr(graphs, "PART_ROWS", 1500)
@@ -99,7 +99,7 @@ def test_what_would_be_paged_is_not_in_memory(monkeypatch):
 
 
 def test_what_stays_in_memory_once_it_is_built(monkeypatch):
-    """Paged with room for all of its rows; so is no graph that has fewer of them there."""
+    """A paged graph counts as in memory only if all of its rows are resident."""
     cpu, edges = CpuLab(), graphs.load("rmat8", "pandas")
     monkeypatch.setattr(MemoryLimits, "of", lambda *_: MemoryLimits(reading=1))
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 1 << 20)

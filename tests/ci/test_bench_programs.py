@@ -1,4 +1,4 @@
-"""The benchmarks of vertex programs without a GPU: the CPU engine in the place of both sides."""
+"""Benchmarks of vertex programs, without a GPU: the CPU engine stands in for both sides."""
 
 import json
 
@@ -17,7 +17,7 @@ NAMES = ("rapids_trav", "cugraph")
 
 
 class Ours:
-    """Our answers in cuGraph's form, in another order of the rows."""
+    """Stand-in for cuGraph that returns our answers in its format, with rows in reverse order."""
 
     spoiled = None
 

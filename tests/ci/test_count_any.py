@@ -1,4 +1,4 @@
-"""The count of `Any` sees every use in code and nothing else."""
+"""Count of `Any`: it includes every use in code and nothing else."""
 
 import importlib.util
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_uses_are_counted(source, number):
 
 @pytest.fixture
 def package(tmp_path):
-    """A package of four files with 1 + 2 + 3 + 0 uses."""
+    """Return a package of four files with 1, 2, 3 and 0 uses of `Any`."""
     for name, uses in {"top.py": 1, "a/one.py": 2, "a/b/two.py": 3, "a/none.py": 0}.items():
         path = tmp_path / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The record of the last GPU run is whole, and a command says whether it is of these sources."""
+"""Record of the last GPU test run: it is complete, and `--check` tells whether it is of these sources."""
 
 import importlib.util
 import json
@@ -127,7 +127,7 @@ def test_check_takes_no_steps(script, monkeypatch):
     [
         ("", 16, ["-n", "16", "--dist", "worksteal"]),
         ("", 2, ["-n", "2", "--dist", "worksteal"]),
-        ("", 64, ["-n", "16", "--dist", "worksteal"]),  # 80 GB
+        ("", 64, ["-n", "16", "--dist", "worksteal"]),  # limited by the 80 GiB of the GPU
         ("-p no:cacheprovider -n 14", 16, ["--dist", "worksteal"]),
         ("--numprocesses=3", 16, ["--dist", "worksteal"]),
         ("-n 4 --dist load", 16, []),

@@ -1,4 +1,4 @@
-"""Folders and checkpoints that somebody made up: each is refused in a sentence, or answers for its graph."""
+"""Forged graph folders and checkpoints: each is refused with a message, or gives the answer of its graph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_none_has_a_traceback_or_a_wrong_answer(outcomes):
 
 
 def test_there_are_many_and_both_ends_are_reached(outcomes):
-    """A generator that yields nothing, or only what is refused at the first look, shows nothing."""
+    """Cases that are missing, or that the first check refuses, would test nothing."""
     kinds = Counter(found.kind for found in outcomes)
     assert len(outcomes) > 350 and kinds["answered"] > 50 and kinds["refused"] > 300
     untouched = [found.kind for found in outcomes if "untouched" in found.name]

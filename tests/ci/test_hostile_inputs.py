@@ -1,4 +1,4 @@
-"""A part of the cases of bad input of `ci/hostile`; `ci/try_hostile.py` runs them all."""
+"""A sample of the bad inputs of `ci/hostile`; `ci/try_hostile.py` runs all of them."""
 
 import sys
 from pathlib import Path
@@ -10,13 +10,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "ci"))
 from hostile import arguments, columns, commands, frames, inputs, texts
 from hostile.cases import outcome
 
-STEPS = {columns: 2, frames: 1, arguments: 3, texts: 1, commands: 12}  # every so many of the cases
+STEPS = {columns: 2, frames: 1, arguments: 3, texts: 1, commands: 12}  # one of so many cases is run
 
 
 @pytest.mark.parametrize("module", STEPS, ids=lambda module: module.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_every_case_is_answered_or_refused(module):
-    """One after another, but none that needs a process of its own."""
+    """Cases run one after another; those that need a separate process are left out."""
     chosen = [case for case in module.cases(seed=0) if not case.name.startswith("environments")]
     found = [outcome(case) for case in chosen[:: STEPS[module]]]
     assert [one for one in found if one.kind == "failed"] == []

@@ -1,4 +1,4 @@
-"""The list of deliberate breaks: each can still be made, and the script tells what notices it."""
+"""List of deliberate breaks (mutations): each still applies, and the script reports which test catches it."""
 
 import ast
 import importlib.util
@@ -48,7 +48,7 @@ def test_every_part_of_the_package_has_some():
 
 
 def tree(folder):
-    """A package of two modules, of which one has the other's constant in its machine code, and their test."""
+    """Make a package of two modules, one compiled into the machine code of the other, and their test."""
     package = folder / "rapids_trav"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -82,7 +82,7 @@ def run(monkeypatch, *mutations, more=()):
 
 @pytest.mark.slow
 def test_what_is_caught_and_what_survives(sources, monkeypatch, capsys, tmp_path):
-    """A caller into which the mutated function was compiled is compiled anew."""
+    """A caller that has the mutated function in its machine code is compiled again."""
     rows = tmp_path / "rows.jsonl"
     same = mutation("same", replace="1 + x")
     assert run(monkeypatch, mutation(), same, more=["--json", str(rows)]) == 1

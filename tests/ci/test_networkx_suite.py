@@ -1,4 +1,4 @@
-"""NetworkX's own tests through the backend, and the judge of them."""
+"""NetworkX's own tests, run through the backend, and the check of their outcomes."""
 
 import subprocess
 import sys

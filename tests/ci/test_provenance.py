@@ -1,4 +1,4 @@
-"""Where benchmark rows come from, the README's tables that are made of them, and two trees side by side."""
+"""Provenance of benchmark rows, README tables made from them, and the comparison of two source trees."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "ci"))  # as when a script is run
+sys.path.insert(0, str(ROOT / "ci"))  # as if run as a script
 
 from bench import lab, provenance, readme_tables, rows  # noqa: E402
 
@@ -28,7 +28,7 @@ FACTS = {"run": "a", "digest": "d", "date": "2026-01-02T03:04:05", "commit": "c"
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A repository with one source file."""
+    """Return a Git repository with one source file."""
     (tmp_path / "rapids_trav").mkdir()
     (tmp_path / "rapids_trav" / "a.py").write_text("1\n")
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
@@ -144,7 +144,7 @@ def test_tables_are_written_and_checked(tmp_path, capsys):
 
 @pytest.mark.parametrize("file", readme_tables.TABLES)
 def test_the_readme_is_what_the_rows_say(file):
-    """Of rows that were measured before they told their run there is nothing to compare."""
+    """A file is skipped if its rows were measured before rows named their run."""
     text = "".join(page.read_text() for page in write_tables.PAGES)
     assert all(f"<!-- table: {name} -->" in text for name in readme_tables.TABLES[file])
     kept = [json.loads(line) for line in (ROOT / "ci" / file).read_text().splitlines()]
@@ -162,7 +162,7 @@ def test_figures_have_three_digits():
 
 
 def test_a_search_that_waits_for_the_host_is_timed_by_itself():
-    """Events stand around each search, and slow ones get fewer roots."""
+    """Each search is timed between two events, and slow contenders get fewer roots."""
     events = []
 
     class Event:

@@ -1,4 +1,4 @@
-"""The page on larger machines: its tables are those of the rows, and its model is what it says."""
+"""Page on larger machines: its tables match the rows, and its model is as described."""
 
 import importlib.util
 import json
@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "ci"))  # as when a script is run
+sys.path.insert(0, str(ROOT / "ci"))  # as if run as a script
 pytest.importorskip("matplotlib")
 
 from bench import scale_law, scale_model, scale_tables  # noqa: E402
@@ -54,7 +54,7 @@ def test_a_page_is_written_and_checked(tmp_path, rows):
 
 
 def test_committed_rows_are_what_is_counted_today(rows):
-    """Of the smallest graph; a change to the form of messages makes all rows stale."""
+    """Only the smallest graph is counted again: a changed message format makes all rows out of date."""
     fresh = list(scale_model.rows_of(16, 16, (8, 16), scale_model.LAYOUTS))
     kept = [row for row in rows.counted if row["scale"] == 16 and row["ranks"] in (8, 16)]
     assert json.loads(json.dumps(fresh)) == kept and len(kept) == 5
@@ -96,7 +96,7 @@ def test_grids_beyond_the_count_continue_the_line(rows):
 
 
 def test_a_prediction_is_the_sum_of_its_parts(rows):
-    """By hand, for two GPUs of one host: bytes inside it, one partner, a gather and a sum."""
+    """Computed by hand for two GPUs of one host: bytes inside the host, one partner, a gather and a sum."""
     law = scale_law.Law(rows.counted)
     found = scale_law.predict(law, 22, (2, 1))
     n_levels, shape = law.levels[22], law.shapes["2 x 1", 2]
@@ -112,7 +112,7 @@ def test_a_prediction_is_the_sum_of_its_parts(rows):
 
 
 def test_local_ids_are_refused_where_the_page_says_so():
-    """With padding and without: `Grid` refuses what the model says has too many."""
+    """`Grid` refuses the grids that have too many local ids by the model, with and without padding."""
     for scale, grid, fits in ((38, (128, 64), True), (39, (128, 64), False), (40, (256, 256), True)):
         assert scale_law.has_local_ids(scale, grid) is fits
         n = math.floor(scale_law.connected(scale))

@@ -1,4 +1,4 @@
-"""The command line as a shell user meets it: results, summaries, messages and exit codes."""
+"""Command line as used from a shell: results, summaries, messages and exit codes."""
 
 import datetime
 import io
@@ -23,14 +23,14 @@ COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
 
 @pytest.fixture(autouse=True)
 def without_a_gpu(request, monkeypatch):
-    """What `--engine auto` chooses must not depend on the machine."""
+    """Let `--engine auto` choose the CPU, so that tests do not depend on the machine."""
     if "gpu" not in request.keywords:
         monkeypatch.setattr("rapids_trav.cli.edges.choose_engine", lambda: "cpu")
 
 
 @pytest.fixture
 def edges(tmp_path):
-    """A path a-b-c and an edge x-y apart from it."""
+    """Return the arguments for a file with a path a-b-c and a separate edge x-y."""
     path = tmp_path / "edges.csv"
     path.write_text("from,to,open\na,b,True\nb,c,False\nx,y,True\n")
     return [str(path), "--src", "from", "--dst", "to"]
@@ -61,7 +61,7 @@ def test_result_on_standard_output(edges, capsys):
     assert run(["bfs", *edges, "-s", "a", "--no-predecessors", "--reached-only", "-o", "-"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "vertex,distance\na,0\nb,1\nc,2\n"
-    assert "unreached" in captured.err  # the summary steps aside
+    assert "unreached" in captured.err  # the summary goes to standard error
 
 
 def test_quiet(edges, capsys):
@@ -354,7 +354,7 @@ def test_memory_error_is_a_sentence(monkeypatch, capsys):
 
 
 def test_reader_that_leaves():
-    """As `rapids-trav ... | head -1`: the process ends quietly with SIGPIPE's code."""
+    """In `rapids-trav ... | head -1` the process ends without a message, with SIGPIPE's exit code."""
     words = [*COMMAND, "bfs", "citations-hepph", "-s", "0", "-q", "-o", "-"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"vertex,distance,predecessor\n"
@@ -484,7 +484,7 @@ def test_standard_input(monkeypatch, tmp_path, capsys):
 
 
 def test_pipe_as_a_file():
-    """As `rapids-trav bfs <(zcat edges.csv.gz) --format csv`; the edges are read twice for a k-hop."""
+    """Edges may come from a pipe, as in `bfs <(zcat edges.csv.gz) --format csv`; khop reads them twice."""
     words = f"exec {sys.executable} -c '{COMMAND[2]}' khop /dev/stdin --format csv -s a -k 1 -q -o -"
     done = subprocess.run(["sh", "-c", words], input=b"src,dst\na,b\nb,c\n", capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"src,dst\na,b\n", b"")

@@ -1,4 +1,4 @@
-"""The command line on saved graphs, with a memory limit, and for vertex programs."""
+"""Command line on saved graphs, with a memory limit, and for vertex programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def on_the_cpu(monkeypatch):
 
 @pytest.fixture
 def edges(tmp_path):
-    """A path a-b-c and an edge x-y apart from it."""
+    """Return the path of a file with a path a-b-c and a separate edge x-y."""
     path = tmp_path / "edges.csv"
     path.write_text("src,dst,metres\na,b,1.5\nb,c,2\nx,y,1\n")
     return str(path)
@@ -197,7 +197,7 @@ def test_a_run_goes_on_from_its_checkpoint(edges, tmp_path, capsys):
 
 
 def test_progress_in_python(monkeypatch):
-    """`progress=True` shows what a run streams as it goes, and nothing where nobody would see it."""
+    """With `progress=True` a run shows what it streams; without it, nothing is shown."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=100)
     monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
     edges = pd.DataFrame({"src": [i % 300 for i in range(3000)], "dst": [(7 * i) % 301 for i in range(3000)]})

@@ -1,4 +1,4 @@
-"""The command with standard streams that are closed, and interrupted at any moment."""
+"""Command line with closed standard streams, and with interrupts at any moment."""
 
 import os
 import signal
@@ -50,13 +50,13 @@ START = "import sys; print(flush=True); from rapids_trav_cli import main; main()
 
 
 def heed_interrupts():
-    """Undo what a shell does to the commands that it starts in the background."""
+    """Restore the default SIGINT handler, since shells let background commands ignore the signal."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("milliseconds", [*range(50, 401, 50), 600, 800, 1000])
 def test_interrupted_at_any_time(milliseconds):
-    """From the first line of our own on; a larger graph keeps the command busy until then."""
+    """Interrupts count from the first line of our own code; the graph is large enough to be still running."""
     words = [sys.executable, "-c", START, "graph500", "--scale", "18"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -75,7 +75,7 @@ def test_interrupted_at_any_time(milliseconds):
 
 
 def test_ctrl_c_that_is_ignored_stays_so():
-    """As in a shell's background: the command goes on."""
+    """A command that was started with SIGINT ignored, as in the background of a shell, goes on."""
     words = [sys.executable, "-c", "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN);" + START]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([*words, *QUIET], stdout=subprocess.PIPE, text=True, env=environment) as process:

@@ -1,4 +1,4 @@
-"""One thing is counted in the singular."""
+"""Counts in messages: a count of one takes the singular."""
 
 from rapids_trav.cli import run
 

@@ -1,4 +1,4 @@
-"""`--where` takes a condition, and `paths` goes by weight."""
+"""Conditions of `--where`, and weights of `paths`, on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions of the command line to the workers of a Dask cluster."""
+"""Command line with `--scheduler`, which uses the workers of a Dask cluster."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ from fake_gang import install  # noqa: E402
 
 @pytest.fixture(scope="module")
 def scheduler():
-    """The address of a cluster whose only worker is in this process."""
+    """Yield the scheduler address of a cluster whose only worker is in this process."""
     with distributed.LocalCluster(
         processes=False, protocol="tcp", n_workers=1, threads_per_worker=1, dashboard_address=None
     ) as cluster:
@@ -74,7 +74,7 @@ def test_a_text_of_several_blocks(scheduler, gangs, tmp_path, monkeypatch, capsy
     assert (
         run(["bfs", str(path), "-s", "0", "--deterministic", "-o", str(out), "--scheduler", scheduler]) == 0
     )
-    assert len(gangs[0].numbered or []) == 0  # closed
+    assert len(gangs[0].numbered or []) == 0  # the graph was closed
     wanted = edges.trav.bfs(0, deterministic=True)
     assert_frame_equal(pd.read_csv(out), wanted, check_dtype=False)
 
@@ -130,7 +130,7 @@ def test_a_scheduler_that_does_not_answer(gangs, capsys, monkeypatch):
 
 @pytest.mark.parametrize("address", ["nonsense", "''", "none://127.0.0.1:9"])
 def test_no_client_is_made_of_what_is_no_address(gangs, capsys, monkeypatch, address):
-    """It would keep the process for 20 seconds and end with a traceback of its own."""
+    """A client would hold up the process for 20 seconds and print its own traceback."""
     from rapids_trav.cli import clusters
 
     made = []

@@ -1,4 +1,4 @@
-"""The edges of an adjacency, some at a time."""
+"""Iteration over the edges of an adjacency in blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rapids_trav.storage.block_sizes import FEWEST_READ, block_within
 
 
 class Counting:
-    """NumPy by another name: rows are found as on a GPU, where repeating them is slow."""
+    """A few functions of NumPy as another array module, so that rows are found by search as on a GPU."""
 
     asarray, searchsorted, zeros, cumsum = map(
         staticmethod, (np.asarray, np.searchsorted, np.zeros, np.cumsum)
@@ -86,7 +86,7 @@ def test_a_block_is_as_long_as_the_budget_allows():
     ids=["sssp", "pagerank", "edge", "self-loops", "duplicates"],
 )
 def test_questions_read_what_lies_outside_in_small_blocks(ask, monkeypatch):
-    """Of any of them an array as long as the edges would be more than the limit."""
+    """For each question, an array with an entry for each edge would exceed the memory limit."""
     random = np.random.default_rng(3)
     ends = random.integers(0, 1000, (2, 300_000))
     edges = pd.DataFrame({"src": ends[0], "dst": ends[1], "w": random.integers(1, 9, 300_000)})

@@ -1,4 +1,4 @@
-"""A layout of paths: its figures, its copies of values, and which paths depend on which."""
+"""Path layouts: their statistics, copies of vertex values, and dependencies between paths."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def depends(q, p, relaxed):
 
 
 def brute_force(layout, active):
-    """Paths that hold an active vertex, and all that a search over paths reaches from those."""
+    """Return flags of the paths with an active vertex and of all paths that depend on them."""
     paths = paths_of(layout)
     found = {i for i, path in enumerate(paths) if any(active[v] for v in path)}
     queue = list(found)
@@ -53,7 +53,7 @@ def test_the_closure_is_what_a_search_over_paths_reaches(shape, directed, relaxe
 @common
 @given(shapes(), st.booleans(), st.sampled_from([0, 1, 3, 8]), st.sampled_from([1, 4]), st.integers(0, 39))
 def test_paths_outside_it_have_nothing_to_do(shape, directed, relaxed, n_ranges, source):
-    """Each edge that leaves a vertex which the active one reaches is in a path of the closure."""
+    """Every edge from a vertex that the active one reaches is in a path of the closure."""
     n, edges = shape
     source %= n
     rows = rows_of(n, edges, directed)
@@ -66,7 +66,7 @@ def test_paths_outside_it_have_nothing_to_do(shape, directed, relaxed, n_ranges,
 
 
 def test_relaxed_paths_that_meet_inside_depend_on_each_other():
-    """By the rule of strict ones, none of the second's vertices begins it on the first."""
+    """They would not by the rule for strict paths, since the second does not start on the first."""
     layout = PathLayout(np.array([0, 1, 2, 3, 1, 4]), np.array([0, 3, 6]), None, 5, relaxed=2)
     active = np.arange(5) == 0
     assert layout.active_paths(active).tolist() == [True, True]
@@ -79,11 +79,11 @@ def test_nothing_depends_on_nothing():
     for relaxed in (0, 8):
         layout = decompose(rows, relaxed)
         assert not layout.active_paths(np.zeros(100, bool)).any()
-        assert layout.active_paths(np.arange(100) == 7).all()  # an undirected graph that is connected
+        assert layout.active_paths(np.arange(100) == 7).all()  # the graph is undirected and connected
 
 
 def along_paths(layout, values, weighted):
-    """Hand values on along every path until none changes; the passes over all paths."""
+    """Propagate values along all paths until none changes, and return the number of passes."""
     passes, weights = 0, layout.weights
     while True:
         passes += 1
@@ -126,7 +126,7 @@ def test_values_handed_on_along_paths_are_exact(shape, directed, relaxed, n_rang
 def test_a_pass_takes_values_to_the_end_of_a_path():
     rows = rows_of(1000, [(i, i + 1) for i in range(999)], weights=np.ones(999))
     distance = np.where(np.arange(1000) == 0, 0.0, np.inf)
-    assert along_paths(decompose(rows, 0, 1), distance, weighted=True) == 2  # and one that changes nothing
+    assert along_paths(decompose(rows, 0, 1), distance, weighted=True) == 2  # the second changes nothing
     assert distance.tolist() == list(range(1000))
 
 

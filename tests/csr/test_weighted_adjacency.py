@@ -1,4 +1,4 @@
-"""Weights stay with their edges through the sorts of the build."""
+"""Weighted adjacencies: weights stay with their edges when the build sorts them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DTYPES = ("float64", "float32", "int64", "int32")
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize(("n", "m"), [(1, 0), (3, 0), (1, 5), (50, 400), (5000, 20000), (300_000, 100_000)])
 def test_every_edge_keeps_its_weight(n, m, symmetric, transpose):
-    """Repeated edges keep all of theirs; an undirected edge has it both ways, a self-loop once."""
+    """Repeated edges keep all weights; undirected edges have theirs in both directions, self-loops once."""
     rng = np.random.default_rng(n + m)
     u, v = rng.integers(0, n, (2, m))
     w = rng.integers(0, 1000, m).astype(DTYPES[(n + symmetric) % 4])

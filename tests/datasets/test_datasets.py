@@ -1,4 +1,4 @@
-"""The shipped graphs are the ones that their page describes."""
+"""Bundled data sets: names, files, and graphs as their page describes them."""
 
 import pytest
 

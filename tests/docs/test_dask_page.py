@@ -1,4 +1,4 @@
-"""The page on Dask and its example run and say what they should."""
+"""Page on Dask and its example: their code runs, and the text names what is refused."""
 
 import importlib.util
 import re
@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs/dask.md").read_text()
 
 @pytest.fixture
 def workers():
-    """What graphs on workers need."""
+    """Skip the test if a package that graphs on workers need is missing."""
     for name in ("dask.dataframe", "distributed"):
         pytest.importorskip(name)
     pytest.importorskip("rapids_trav.distributed.session.gang")

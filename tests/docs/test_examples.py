@@ -1,4 +1,4 @@
-"""Every example runs and says what it should; so does the Python code of the README."""
+"""Every example and the Python code of the README run and print what they should."""
 
 import importlib.util
 import re
@@ -24,7 +24,7 @@ def test_every_example_is_run_here():
         "dependency_graph",
         "coming_from_cugraph",
         "vertex_program",
-        "dask_cluster",  # in test_dask_page.py
+        "dask_cluster",  # tested in test_dask_page.py
     }
 
 

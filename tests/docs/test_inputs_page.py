@@ -1,4 +1,4 @@
-"""The page on inputs runs, and says what comes back."""
+"""Page on inputs: its code runs, and results have the types that it states."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ def test_the_code_of_the_page_runs():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) == 3
     for block in blocks:
-        if "duckdb.sql" in block:  # which looks for frames in the caller's variables
+        if "duckdb.sql" in block:  # it looks up frames among the caller's variables
             block = block.replace("duckdb.sql", "sql")
             names["sql"] = lambda query: (
                 duckdb.connect().register("edges", names["edges"].to_arrow()).sql(query)

@@ -1,4 +1,4 @@
-"""The page on NetworkX: its code runs and its table has every function."""
+"""Page on NetworkX: its code runs, and its table lists every function."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The commands of the README's section on the command line run as they are written there."""
+"""Commands in the README section on the command line run as written."""
 
 import os
 import re
@@ -14,12 +14,12 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 SECTION = (ROOT / "README.md").read_text().split("## Command line")[1]
 COMMANDS = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)[0].splitlines()
-LONG = ("graph500", "doctor")  # which have tests of their own
+LONG = ("graph500", "doctor")  # these have separate tests
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """The files that the README names, with its flights, and the command on the path."""
+    """Return a folder with the files that the README names, its flights, and the command in `bin`."""
     flights = pd.DataFrame(
         {
             "from": ["OSL", "CPH", "CPH", "AMS"],

@@ -1,4 +1,4 @@
-"""Check that docs/systems.md has every requirement that the code cites, and that what it names is there."""
+"""docs/systems.md has every requirement that the code cites, and what it names exists."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CODE = re.compile(r"`([^`]+)`")
 
 
 class Row(NamedTuple):
-    """A requirement on the page."""
+    """Row of a requirement on the page."""
 
     id: str
     asks: str
@@ -39,14 +39,14 @@ EACH_ROW = pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
 
 
 def links(text: str) -> Iterator[tuple[str, Path]]:
-    """Label and file of each link into the repository."""
+    """Yield the label and the file of each link into the repository."""
     for label, target in LINK.findall(text):
         if not target.startswith(("https:", "#")):
             yield label.replace("\\", ""), (PAGE.parent / target).resolve()
 
 
 def comments(path: Path) -> str:
-    """The comments of a source file; of Python its strings, and so its docstrings, as well."""
+    """Return the comments of a source file; for Python also all strings, which include docstrings."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return "\n".join(line.partition("//")[2] for line in text.splitlines())
@@ -55,7 +55,7 @@ def comments(path: Path) -> str:
 
 
 def citations(text: str) -> set[str]:
-    """The ids that a text cites, those between "G1 to G3" among them."""
+    """Return the ids that a text cites, including all ids of a range such as "G1 to G3"."""
     found = set()
     for letter, first, other, last in CITED.findall(text):
         numbers = range(int(first), int(last) + 1) if other == letter else (int(first), int(last or first))
@@ -64,7 +64,7 @@ def citations(text: str) -> set[str]:
 
 
 def sources() -> Iterator[Path]:
-    """The files that may cite a requirement, but for this one."""
+    """Yield the files that may cite a requirement, except this one."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.parent.name == "hostile":  # made-up dtypes such as V0 look like ids
@@ -74,7 +74,7 @@ def sources() -> Iterator[Path]:
 
 
 def names_of_tests(path: Path) -> set[str]:
-    """Names of the tests of a file, those of classes as Class::test."""
+    """Return the names of the tests of a file, with tests of classes as Class::test."""
     names = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
@@ -138,7 +138,7 @@ def test_headings_that_are_linked_are_there():
 
 @EACH_ROW
 def test_names_are_in_the_linked_files(row):
-    """Each identifier of the column "where" stands in one of the files beside it."""
+    """Each identifier in the column "where" occurs in one of the files linked in that column."""
     files = [path.read_text(encoding="utf-8") for _, path in links(row.where)]
     assert files or row.where.startswith("Not implemented yet")
     for name in CODE.findall(row.where):
@@ -148,7 +148,7 @@ def test_names_are_in_the_linked_files(row):
 
 @EACH_ROW
 def test_tests_are_there(row):
-    """Each test that is named exists; a row without one says so, and says so of what is not implemented."""
+    """Each test that a row names exists; a row without tests says so, as must a row not yet implemented."""
     named = list(links(row.guarded))
     tests = [(label, path) for label, path in named if path.is_relative_to(ROOT / "tests")]
     assert tests or "no test yet" in row.guarded.lower()

@@ -1,4 +1,4 @@
-"""Pairs of arrays and sparse matrices: what they are as edges, and what is refused."""
+"""Pairs of arrays and sparse matrices as edges, and inputs that are refused."""
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,7 @@ def test_entries_that_are_stored_several_times_are_added_and_zeros_are_edges():
     matrix = sparse.coo_array(([1, 2, 0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
     graph = Graph.from_edges(matrix)
     assert rows(graph.sssp(0, predecessors=False)) == [(0, 0), (1, 3), (2, 3)]
-    assert matrix.nnz == 3  # the caller's is as it was
+    assert matrix.nnz == 3  # the caller's matrix is unchanged
     twice = sparse.csr_array((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
     assert Graph.from_edges(twice).n_edges == 1
     assert twice.nnz == 2

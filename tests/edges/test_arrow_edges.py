@@ -1,4 +1,4 @@
-"""Every kind of input gives the same answers to every question, in the caller's kind of frame."""
+"""Every kind of input gives the same answers to every question, in frames of the caller's library."""
 
 import pickle
 
@@ -21,7 +21,7 @@ EDGES = pd.DataFrame(
         "dst": RANDOM.integers(0, N_VERTICES, N_EDGES),
         "weight": RANDOM.integers(1, 9, N_EDGES).astype(float),
     }
-).drop_duplicates(["src", "dst"], ignore_index=True)  # a matrix has each entry once
+).drop_duplicates(["src", "dst"], ignore_index=True)  # a matrix holds each entry once
 EDGES = EDGES.sort_values(["src", "dst"], ignore_index=True)
 EDGES["open"] = RANDOM.random(len(EDGES)) < 0.8
 TABLE = pa.Table.from_pandas(EDGES, preserve_index=False)
@@ -30,7 +30,7 @@ ENDS = [EDGES[name].to_numpy() for name in ("src", "dst", "weight")]
 
 
 class Stream:
-    """An object with nothing but Arrow's stream, which can be read once."""
+    """Object that offers only an Arrow stream, which can be read once."""
 
     def __init__(self, table):
         self._table = table
@@ -45,7 +45,7 @@ def matrix(kind, shape="array"):
     return made.asformat(kind)
 
 
-# Each is made anew, since some can be read once, with the kind of frame that answers are.
+# A function that makes the input, since some can be read only once, and the type of frame of the answers.
 INPUTS = {
     "polars": (lambda: POLARS, pl.DataFrame),
     "polars in chunks": (lambda: pl.concat([POLARS[:70], POLARS[70:]], rechunk=False), pl.DataFrame),
@@ -87,7 +87,7 @@ QUESTIONS = {
 
 
 def rows(frame):
-    """The rows of a frame of any library, None for null."""
+    """Return the rows of a frame of any library, with None for null."""
     if isinstance(frame, pl.DataFrame):
         return frame.rows()
     if isinstance(frame, pa.Table):
@@ -100,7 +100,7 @@ def names(frame):
 
 
 def in_order(frame):
-    """The ends and weights of rows, which come in the order of the input: that of columns in a CSC matrix."""
+    """Return ends and weights, sorted since rows come in input order: by column from a CSC matrix."""
     kept = (
         frame[["src", "dst", "weight"]]
         if not isinstance(frame, pa.Table)

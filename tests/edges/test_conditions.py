@@ -1,4 +1,4 @@
-"""Conditions on columns of every kind agree with a plain evaluation row by row, nulls and all."""
+"""Conditions on columns of every type agree with a plain evaluation row by row, including nulls."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NUMBERS = [-2, 0, 1, 3, HUGE, HUGE - 1, 2**70, -(2**70), 0.5, -0.5, 1.0, 2.0**62
 
 
 def flags(text, frame, name="pandas"):
-    """True, False or None for each row."""
+    """Return True, False or None for each row."""
     true, false = evaluate(parse(text, list(frame.columns)).test, frame, library(name))
     assert not (true & false).any()
     return [True if t else False if f else None for t, f in zip(true.tolist(), false.tolist(), strict=True)]
 
 
 def plain(node, row):
-    """The reference: a nested tuple evaluated on one row, with None for null."""
+    """Evaluate a condition, given as a nested tuple, on one row, with None for null (the reference)."""
     kind, *rest = node
     if kind == "null":
         return row[rest[0]] is None

@@ -1,4 +1,4 @@
-"""Conditions are read by their own grammar: normal forms, and errors that name the place."""
+"""Grammar of conditions: normal forms, and errors that name the position."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_normal_forms(text, normal):
 
 
 def test_binding():
-    """`and` binds more than `or`, and `not` the most."""
+    """`not` binds most tightly, then `and`, then `or`."""
     assert parse("open or open and not open", COLUMNS) == parse("open or (open and (not open))", COLUMNS)
     assert parse("open or open and open", COLUMNS) != parse("(open or open) and open", COLUMNS)
 

@@ -1,4 +1,4 @@
-"""Columns, ids and edges that other libraries hold in ways of their own: answered, or refused in words."""
+"""Columns, ids and edges in unusual forms of other libraries: accepted, or refused with a message."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ def arrow(values, kind):
 
 @pytest.fixture
 def dictionaries(tmp_path):
-    """Edges a-b-c-d whose ends, and a text beside them, pyarrow reads back as dictionaries."""
+    """Return edges a-b-c-d; their ends and a text column were read from Parquet as Arrow dictionaries."""
     file = tmp_path / "edges.parquet"
     frame = pd.DataFrame({"src": ["a", "b", "c"], "dst": ["b", "c", "d"], "kind": ["x", "y", "x"]})
     frame.astype("category").to_parquet(file)
@@ -60,7 +60,7 @@ def test_arrow_dictionaries_of_integers():
         ([[("a", 1)], [("b", 2)]], pa.map_(pa.string(), pa.int64())),
         (["a", "b"], pa.string_view()),
         ([b"a", b"b"], pa.binary_view()),
-        ([1, 2], pa.time64("ns")),  # which came back as the same time of day
+        ([1, 2], pa.time64("ns")),  # both values once came back as the same time of day
         ([(1, 0, 0), (2, 0, 0)], pa.month_day_nano_interval()),
     ],
 )
@@ -116,7 +116,7 @@ def test_other_unknown_ids_have_no_such_hint():
 
 
 class Unequal:
-    """An id with an order that equals nothing, not even itself."""
+    """Id that can be sorted but equals nothing, not even itself."""
 
     def __init__(self, number):
         self.number = number
@@ -145,7 +145,7 @@ def test_big_endian_times(dtype):
 
 
 def test_strings_with_null_characters_are_told_apart_or_refused():
-    """Some versions of pandas take them for one where they are Python's objects."""
+    """Some versions of pandas treat such strings as equal in columns of Python objects."""
     words = pd.Series(["a", "a\0", "a\0\0", "b"], dtype=object)
     frame = pd.DataFrame({"src": words[:3], "dst": words[1:].reset_index(drop=True)})
     if len(pd.factorize(words)[1]) == 4:

@@ -1,4 +1,4 @@
-"""Edges that a function makes each time they are read."""
+"""Edges from a function, which is called each time they are read."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_columns_of_later_frames():
     + [("16kB", "other ends")],
 )
 def test_edges_that_change_are_noticed(change, limit):
-    """Between the readings of a build, or when a filter reads them again."""
+    """A change is found between the readings of a build, and when a filter reads the edges again."""
     readings = []
 
     def make():
@@ -116,7 +116,7 @@ def test_edges_that_change_are_noticed(change, limit):
         Graph.from_edges(make, memory_limit=limit).bfs(int(EDGES["src"][0]), where="open")
 
 
-CHANGED = EDGES.index[EDGES["open"]][300]  # a row that the filter keeps: others are not looked up
+CHANGED = EDGES.index[EDGES["open"]][300]  # a row that the filter keeps, since its ids are looked up
 OTHERS = {
     "strings": lambda edges: edges.assign(src=edges["src"].astype(str)),
     "nulls": lambda edges: edges.assign(dst=edges["dst"].astype("Int64").mask(edges.index == CHANGED)),
@@ -132,7 +132,7 @@ OTHERS = {
 @pytest.mark.parametrize("limit", [None, "30kB"])
 @pytest.mark.parametrize("ends", [{}, {"src": ["src", "of"], "dst": ["dst", "of"]}], ids=["one", "two"])
 def test_columns_of_another_kind_are_noticed(change, limit, ends):
-    """From each reading on, until one that a build or a filter no longer has."""
+    """A change is found at whichever reading of a build or a filter it begins, from the fourth on."""
     edges = EDGES.assign(cost=1.5, of=EDGES["src"] % 2)
     root = int(EDGES["src"][0]) if not ends else tuple(edges[["src", "of"]].iloc[0].tolist())
 

@@ -1,4 +1,4 @@
-"""Paths that are empty, of bytes, or no paths at all are refused in a sentence, wherever one is given."""
+"""Empty paths, paths of bytes and other objects are refused with a message wherever a path is expected."""
 
 import os
 
@@ -13,7 +13,7 @@ FRAME = pd.DataFrame({"src": [0], "dst": [1]})
 
 
 class Numbered(os.PathLike):
-    """An object whose path is not text."""
+    """Path-like object whose path is an integer."""
 
     def __fspath__(self):
         return 1

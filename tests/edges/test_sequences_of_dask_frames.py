@@ -1,4 +1,4 @@
-"""Dask frames in a list: refused in a sentence that says how to make one of them."""
+"""Lists of Dask frames are refused with a message that says how to combine them."""
 
 import pandas as pd
 import pytest

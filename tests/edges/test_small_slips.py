@@ -1,4 +1,4 @@
-"""Edges read back, files read in parts, and trees chosen block by block: places where one slip is silent."""
+"""Edges read back, files read in parts, and trees chosen by block, where an error would go unnoticed."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from rapids_trav.io import read_edges
 
 
 def test_the_smallest_predecessor_wins_over_blocks_of_edges(monkeypatch):
-    """Thirty ways of the same length lead to one vertex, in three blocks of edges."""
+    """Thirty paths of equal length lead to one vertex; their last edges are in three blocks."""
     monkeypatch.setattr(sssp, "BLOCK", 10)
     between = np.arange(1, 31)
     edges = pd.DataFrame(

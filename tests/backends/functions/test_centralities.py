@@ -1,4 +1,4 @@
-"""Sums over the paths from every node are NetworkX's: values, order of nodes, and errors."""
+"""Centralities equal those of NetworkX: values, order of nodes, and errors."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Components are NetworkX's, in the order of their first nodes."""
+"""Components equal those of NetworkX, in the order of their first nodes."""
 
 import networkx as nx
 import pytest

@@ -1,4 +1,4 @@
-"""PageRank is NetworkX's: the ranks, the number of iterations, and its errors."""
+"""PageRank equals that of NetworkX: ranks, number of iterations, and errors."""
 
 import networkx as nx
 import pytest

@@ -1,4 +1,4 @@
-"""The searches of NetworkX come in its own order: of nodes, of edges and of what ties."""
+"""Searches give nodes and edges in the order of NetworkX, and break ties in the same way."""
 
 import networkx as nx
 import pytest
@@ -35,7 +35,7 @@ def test_from_several_sources(name, graph, several, data):
     sources = (
         data.draw(st.lists(st.sampled_from([*graph]), max_size=4)) if several else sources_of(graph, data)
     )
-    if sources != "not there" and (NEWEST or not several):  # older ones search from a source twice
+    if sources != "not there" and (NEWEST or not several):  # older ones search twice from a source
         assert_like_networkx(name, graph, sources)
 
 
@@ -62,7 +62,7 @@ def test_ego_graph(graph, data):
 
 
 def test_rows_are_read_from_the_dicts_and_not_from_the_edges():
-    """Rows rebuilt from `G.edges()` would give another order of discovery."""
+    """A graph rebuilt from `G.edges()` has another order of discovery."""
     graph = nx.Graph([(0, 1), (2, 3), (0, 3), (1, 2)])
     rebuilt = nx.Graph(graph.edges())
     assert list(nx.bfs_edges(graph, 3)) != list(nx.bfs_edges(rebuilt, 3))

@@ -1,4 +1,4 @@
-"""Shortest paths by the number of edges are NetworkX's own, in its order."""
+"""Unweighted shortest paths equal those of NetworkX, in the same order."""
 
 import networkx as nx
 import pytest

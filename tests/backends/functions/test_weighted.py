@@ -1,4 +1,4 @@
-"""Shortest paths by weight are NetworkX's, in the order in which it settles nodes, ties included."""
+"""Weighted shortest paths equal those of NetworkX, in the order in which it settles nodes, with ties."""
 
 import networkx as nx
 import pytest

@@ -1,4 +1,4 @@
-"""Components by sampling are those of a plain search, whichever rows are skipped."""
+"""Components by sampling equal those of a plain search, whichever rows are skipped."""
 
 import networkx as nx
 import numpy as np

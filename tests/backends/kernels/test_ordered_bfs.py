@@ -1,4 +1,4 @@
-"""Pulled levels give the order that pushed ones give."""
+"""Ordered breadth-first search: pulled levels have the same order as pushed levels."""
 
 import networkx as nx
 import numpy as np
@@ -10,7 +10,7 @@ from rapids_trav.backends.kernels.ordered_bfs import ordered_bfs
 
 
 def pushed(structure, source):
-    """Return what a search finds that may not pull."""
+    """Return the results of a search that only pushes."""
     rows, into, n = structure.rows, structure.incoming, structure.n
     order, parent = np.empty(n, np.int32), np.empty(n, np.int32)
     ends, place = np.empty(n + 1, np.int64), np.full(n, -1, np.int32)
@@ -26,7 +26,7 @@ def pushed(structure, source):
 def test_both_ways_are_in_one_order(seed, directed):
     graph = nx.gnm_random_graph(300, 300 * (1 + seed), seed=seed, directed=directed)
     structure = structure_of(from_networkx(graph))
-    assert structure.incoming is not None  # without rows of incoming edges nothing is pulled
+    assert structure.incoming is not None  # a search pulls only with rows of incoming edges
     found = discover(structure, [seed])
     for own, expected in zip(
         (found.order, found.parent, found.ends, found.place), pushed(structure, seed), strict=True
