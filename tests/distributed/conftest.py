@@ -1,4 +1,4 @@
-"""A cluster of four workers for all tests of a session, and small ones for workers that are to die."""
+"""Dask clusters: one of four workers for all tests, and small ones whose workers may be killed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from distributed import Client, LocalCluster
 from fake_gang import install
 
 WORKERS = 4
-sys.path.append(str(Path(__file__).parents[1] / "engines" / "multigpu"))  # graphs, for the workers as well
+sys.path.append(str(Path(__file__).parents[1] / "engines" / "multigpu"))  # `grid_graphs`, also for workers
 
 
 @contextmanager
 def local_cluster(n_workers: int, **options):
-    """Start processes with one thread each; their memory is nobody's business here."""
+    """Start a cluster of processes with one thread each and no memory limit."""
     with (
         dask.config.set({"distributed.worker.memory.terminate": False}),
         LocalCluster(
@@ -35,7 +35,7 @@ def local_cluster(n_workers: int, **options):
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Four worker processes, which no test may harm."""
+    """Cluster of four worker processes, which tests must leave unharmed."""
     with local_cluster(WORKERS) as cluster:
         yield cluster
 
@@ -48,14 +48,14 @@ def client(cluster):
 
 @pytest.fixture
 def doomed():
-    """A client of three workers of its own, of which a test may kill some."""
+    """Client of a cluster of three workers for one test, which may kill some of them."""
     with local_cluster(3) as cluster, Client(cluster) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def here():
-    """A client whose worker is in this process; it is not the current one."""
+    """Client whose worker is in this process; it is not Dask's current client."""
     with Client(
         processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, set_as_default=False
     ) as client:
@@ -64,5 +64,5 @@ def here():
 
 @pytest.fixture
 def gangs(monkeypatch):
-    """Gangs whose ranks are threads of this process, in the order in which they are opened."""
+    """List of the gangs opened during the test, in order; all of them are fake gangs."""
     return install(monkeypatch)

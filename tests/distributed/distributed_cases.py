@@ -1,4 +1,4 @@
-"""Edges and questions that graphs on workers are compared by, with the same graph in this process."""
+"""Edges and questions for comparing graphs on workers with the same graph in this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ N = 60
 
 
 def edges_of(kind: str = "int", n_edges: int = 90, seed: int = 3) -> pd.DataFrame:
-    """Random edges with ids of some kind; vertices 0 to 9 are in them, a few are not reached from 0."""
+    """Return random edges with ids of a kind; vertices 0 to 9 occur, and a few are not reached from 0."""
     rng = np.random.default_rng(seed)
     src, dst = rng.integers(0, N, n_edges), rng.integers(0, N, n_edges)
     src[:10], dst[:10] = np.arange(10), np.arange(1, 11)
@@ -21,14 +21,14 @@ def edges_of(kind: str = "int", n_edges: int = 90, seed: int = 3) -> pd.DataFram
 
 
 def as_dask_has_them(edges: pd.DataFrame) -> pd.DataFrame:
-    """The edges with the dtypes that Dask gives their strings."""
+    """Return the edges with the dtypes that Dask gives to strings."""
     import dask.dataframe
 
     return dask.dataframe.from_pandas(edges, npartitions=1).compute(scheduler="sync")
 
 
 def ids(numbers, kind: str):
-    """Numbers as ids of some kind, in the same order."""
+    """Return numbers as ids of a kind, in the same order."""
     numbers = np.asarray(numbers)
     if kind == "int":
         return numbers
@@ -44,19 +44,19 @@ def ids(numbers, kind: str):
 
 
 def of(kind: str, numbers):
-    """One id, or a list of them, as a caller names them."""
+    """Return ids as a caller gives them: a list for a list of numbers, otherwise one id."""
     named = list(pd.Series(ids(np.atleast_1d(numbers), kind)))
     return named if isinstance(numbers, list) else named[0]
 
 
 def answers(answer) -> list[pd.DataFrame]:
-    """The frames of an answer, computed."""
+    """Return the frames of an answer, computed."""
     frames = list(answer) if isinstance(answer, tuple) else [answer]
     return [frame.compute() if hasattr(frame, "compute") else frame for frame in frames]
 
 
 def questions(kind: str = "int") -> dict:
-    """Questions by name; each takes a graph."""
+    """Return named questions, as functions of a graph."""
     one, some = of(kind, 0), of(kind, SOURCES)
     targets = of(kind, [3, 5, 3])
     asked = {

@@ -1,6 +1,6 @@
-"""A gang without ranks: a graph in this process answers, and its answers are cut as ranks would hold them.
+"""Gang without ranks: a graph in this process answers, and its answers are cut into the parts of ranks.
 
-The frames go to the workers of a client, so that what is made of them are Dask frames like any other.
+The parts are sent to a client's workers, so that Dask frames can be made of them as usual.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RANKS = 3
 
 @dataclass
 class FakeKept:
-    """Answer of all ranks: the futures of their frames, and what each tells of them."""
+    """Answer of all ranks: the futures of their frames, and what each rank reports about them."""
 
     about: list[dict]
     parts: dict[str, list[list]]
@@ -28,9 +28,9 @@ class FakeKept:
 
 
 class FakeGang:
-    """Three ranks, of which the second holds no vertices."""
+    """Gang of three ranks, of which the second holds no vertices."""
 
-    opened: list[FakeGang]  # by the class of each test
+    opened: list[FakeGang]  # `install` makes a subclass, with its own list, for each test
 
     def __init__(self, client, device):
         self.client, self.device, self.workers = client, device, RANKS * tuple(client.nthreads())
@@ -97,15 +97,15 @@ class FakeGang:
         return self._kept(result=[[answer], [], []])
 
     def _cut(self, frame):
-        """The rows of each rank: the second has none."""
+        """Return the rows of each rank; the second has none."""
         half = len(frame) // 2
         return [[frame.iloc[:half]], [frame.iloc[half:half]], [frame.iloc[half:]]]
 
     def _edges(self, rows):
-        """The rows by the partition that they come from; partition k is on rank k % RANKS."""
+        """Return the rows of each rank, cut by partition; partition k is on rank k % RANKS."""
         parts, first = [], 0
         for number, frame in self.numbered:
-            inside = sum(frame.index.isin(rows.index))  # an index is in one partition alone
+            inside = sum(frame.index.isin(rows.index))  # an index value occurs in one partition only
             parts.append((number, rows.iloc[first : first + inside]))
             first += inside
         self.numbers = [[number for number, _ in parts if number % RANKS == rank] for rank in range(RANKS)]
@@ -126,10 +126,10 @@ class FakeGang:
 
 
 def install(monkeypatch) -> list[FakeGang]:
-    """Let graphs be built by fake gangs; return those that are opened."""
+    """Make graphs open fake gangs; return the list of those that are opened."""
 
     class Gang(FakeGang):
-        opened: list[FakeGang] = []  # noqa: RUF012 -- of one test
+        opened: list[FakeGang] = []  # noqa: RUF012 -- for one test
 
     monkeypatch.setattr("rapids_trav.distributed.session.gang.Gang", Gang)
     return Gang.opened

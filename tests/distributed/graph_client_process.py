@@ -1,4 +1,4 @@
-"""A client with a graph, in a process that a test kills: `graph_client_process.py SCHEDULER HOW`."""
+"""Program with a client and a graph, which a test kills: `graph_client_process.py SCHEDULER HOW`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from distributed import Client
 
-import rapids_trav  # noqa: F401  # which gives Dask frames .trav
+import rapids_trav  # noqa: F401  # adds .trav to Dask frames
 
 
 def main(scheduler: str, how: str) -> None:

@@ -1,4 +1,4 @@
-"""What tests break on a worker: it kills its process, or runs out of memory, at a chosen point of a phase."""
+"""Faults on a worker: it kills its process, or runs out of memory, at a chosen point of a phase."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ PHASES = ("handing over", "building", "searching", "taking")
 
 
 def die(told: str) -> None:
-    """Kill this process, and leave the time."""
+    """Write the time to the file `told` and kill this process."""
     Path(told).write_text(repr(time.time()))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def run_out(told: str) -> None:
-    """Fail as an allocation does."""
+    """Write the time to the file `told` and fail as an allocation does."""
     Path(told).write_text(repr(time.time()))
     raise MemoryError("Unable to allocate 64.0 GiB for an array")
 
 
 def arm(fault: Callable[[str], None], phase: str, told: str, at: int = 0) -> None:
-    """Let this process fail in a phase: at its start, or before the rank's k-th meeting with the others."""
+    """Make this process fail in a phase: at its start, or before its `at`-th wait for other ranks."""
     from rapids_trav.distributed.ranks import service
     from rapids_trav.distributed.session.rank_actor import RankActor
 
@@ -44,7 +44,7 @@ def arm(fault: Callable[[str], None], phase: str, told: str, at: int = 0) -> Non
 
 
 def _failing(function: Callable, fail: Callable[[], None], at: int = 0) -> Callable:
-    """Return a function that fails, at once or at the k-th meeting inside it; later calls are as before."""
+    """Return a function whose first call fails: at once, or before its `at`-th wait for other ranks."""
     done = []
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -77,7 +77,7 @@ def _failing(function: Callable, fail: Callable[[], None], at: int = 0) -> Calla
 
 
 def _meetings() -> list[tuple[type, str]]:
-    """Return the methods in which the ranks of this process wait for others."""
+    """Return the methods in which the ranks of this process wait for other ranks."""
     from rapids_trav.distributed.session.devices import has_gpu
     from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 
@@ -89,14 +89,14 @@ def _meetings() -> list[tuple[type, str]]:
 
 
 def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:
-    """Pass a partition of an answer on; kill the process if it is this one."""
+    """Return a partition of an answer unchanged; if this process is `pid`, kill it instead, once."""
     if os.getpid() == pid and not Path(told).exists():
         die(told)
     return frame
 
 
 def held(dask_worker: Any) -> tuple[int, int, int]:
-    """Return the graphs of the ranks of this process, its ranks, and the answers that they keep."""
+    """Return how many graphs, ranks and kept answers this process holds."""
     import gc
 
     from rapids_trav.distributed.ranks.rank_graph import RankGraph

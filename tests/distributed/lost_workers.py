@@ -1,6 +1,6 @@
-"""Workers that are killed while they hold a part of a graph, and what has to follow.
+"""Checks of what follows when a worker is killed that holds a part of a graph.
 
-`frame` makes the edges as a Dask frame: of pandas for ranks on CPUs, of cuDF for ranks on GPUs.
+`frame` returns the edges as a Dask frame: of pandas for ranks on CPUs, of cuDF for ranks on GPUs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graph_faults import arm, die, die_at, held
 from rapids_trav import TravError
 from rapids_trav.engines.multigpu.errors import RankError
 
-SOON = 30.0  # seconds until an error must be there, on a machine that has other things to do
+SOON = 30.0  # seconds within which an error must be raised, even on a busy machine
 EDGES = pd.DataFrame(np.random.default_rng(8).integers(0, 3000, (12_000, 2)), columns=["src", "dst"])
 SOURCE = int(EDGES["src"].iloc[0])
 
@@ -35,20 +35,20 @@ def wait_until(found, wanted):
 
 
 def assert_next_works(client, frame):
-    """Another graph on the workers that there are now answers, exactly."""
+    """Check that another graph, on the workers that remain, answers exactly."""
     with client.as_current(), frame().trav.graph() as graph:
         found = graph.bfs(SOURCE, deterministic=True).compute()
     assert rows(found) == rows(EDGES.trav.bfs(SOURCE, deterministic=True))
 
 
 def assert_freed(client, victim):
-    """No worker holds anything of a graph."""
+    """Check that the victim is gone and that no worker holds any part of a graph."""
     wait_until(lambda: victim in workers_of(client), False)
     wait_until(lambda: set(client.run(held).values()), {(0, 0, 0)})
 
 
 def assert_told(error, victim):
-    """The error names the worker and the remedy."""
+    """Check that the error names the worker and the remedy."""
     assert victim in str(error) and "was lost" in str(error), str(error)
     assert "build it again" in str(error)
 
@@ -69,7 +69,7 @@ def lose_one(client, frame, phase, at, told, record_property):
     with client.as_current(), pytest.raises(RankError) as caught:
         graph = frame().trav.graph()
         answer = graph.bfs(SOURCE)
-        answer.compute()  # what is lost before it was handed out is told here
+        answer.compute()  # raises if the worker dies before the answer is handed out
     assert seconds_since(told, record_property) < SOON
     assert_told(caught.value, victim)
     if phase in ("searching", "taking"):
@@ -109,7 +109,7 @@ def lose_one_between(client, frame, wait, record_property):
             wait_until(lambda: victim in workers_of(client), False)
             wait_until(
                 lambda: {graphs for graphs, *_ in client.run(held).values()}, {0}
-            )  # without a question
+            )  # even before another question is asked
         for ask in (lambda: graph.bfs(SOURCE), lambda: graph.degrees(), lambda: graph.n_self_loops):
             with pytest.raises(RankError) as caught:
                 ask()

@@ -1,4 +1,4 @@
-"""Graphs of every shape that searches have to get right, and questions for each of them."""
+"""Graphs of the shapes that searches must handle, and questions for each of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HUGE = np.array([-(2**63), 2**63 - 1, 0, 2**62 + 1, -1, 2**32])
 
 @dataclass(frozen=True)
 class Case:
-    """A graph, and vertices to search it from."""
+    """Graph, and source vertices for searches."""
 
     edges: pd.DataFrame
     sources: list[Any]
@@ -74,7 +74,7 @@ FEW_LEVELS = [
 
 
 def asked(case: Case) -> dict[str, Callable[[Graph], Any]]:
-    """Return questions by name; each takes a graph."""
+    """Return named questions, as functions of a graph."""
     found: dict[str, Callable[[Graph], Any]] = {"degrees": lambda graph: graph.degrees()}
     if case.sources:
         one, some = case.sources[0], case.sources

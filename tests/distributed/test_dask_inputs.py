@@ -1,4 +1,4 @@
-"""Which graphs are spread over workers, and which options have a meaning where."""
+"""Dask frames as input: graphs that are spread over workers, and the options that apply to them."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Graphs of every shape on the workers of a cluster, over every grid, are those of this process."""
+"""Graphs of every shape, on workers in every grid, give exactly the answers of this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRIDS = [(1, 4), (4, 1), (2, 2)]
 
 
 def check(client, graph, local, questions):
-    """Ask both graphs; frames are equal, index and dtypes included."""
+    """Check that both graphs give equal frames, index and dtypes included."""
     assert (graph.n_vertices, graph.n_edges) == (local.n_vertices, local.n_edges)
     with client.as_current():
         for name, ask in questions.items():

@@ -1,4 +1,4 @@
-"""The benchmark on the workers of a cluster, by the command line."""
+"""The Graph500 benchmark on the workers of a cluster, run from the command line."""
 
 import json
 import subprocess

@@ -18,7 +18,7 @@ THREADS = 4
 
 
 def search(graph, wanted, first, times, wrong):
-    """Search from source after source; keep what is not as it should be."""
+    """Search from one source after another; append wrong answers and errors to `wrong`."""
     try:
         for k in range(first, first + times):
             source = k % len(wanted)
@@ -35,7 +35,7 @@ def search(graph, wanted, first, times, wrong):
 
 @pytest.mark.parametrize("searches", [40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_overlapping_workers(client, cluster, monkeypatch, searches):
-    """Two of the four workers have ranks of both graphs, in another order."""
+    """Two of the four workers have ranks of both graphs, in a different order in each."""
     from rapids_trav.distributed.session.gang import Gang
 
     workers = list(client.nthreads())
@@ -69,5 +69,5 @@ def test_overlapping_workers(client, cluster, monkeypatch, searches):
             served = client.run(watched)
             assert not any(thread.is_alive() for thread in threads)
     assert wrong == []
-    assert {most for _, most in served.values()} == {1}  # also where both graphs have a rank
+    assert {most for _, most in served.values()} == {1}  # even on workers with ranks of both graphs
     assert [served[worker][0] for worker in workers] == [searches // 2, searches, searches, searches // 2]

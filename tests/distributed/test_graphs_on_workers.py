@@ -21,7 +21,7 @@ FEW = ("bfs", "bfs each reached", "bfs with targets", "paths", "levels", "khop",
 
 
 def few(kind: str = "int") -> dict:
-    """Some questions, where it is not the question that matters."""
+    """Return a few questions, for tests in which the choice of question does not matter."""
     return {name: ask for name, ask in questions(kind).items() if name in FEW}
 
 
@@ -30,7 +30,7 @@ def spread(client, edges, npartitions=6, **options):
 
 
 def compare(client, graph, local, asked):
-    """Ask both graphs the same questions; frames are equal, index and dtypes included."""
+    """Check that both graphs answer with equal frames, index and dtypes included."""
     with client.as_current():
         for name, ask in asked.items():
             found, wanted = answers(ask(graph)), answers(ask(local))
@@ -289,7 +289,7 @@ def test_saved_and_opened(client, tmp_path):
     pytest.importorskip("rapids_trav.distributed.ranks.saved_parts")
     edges = as_dask_has_them(edges_of("str"))
     asked = few("str")
-    del asked["khop"]  # whose edges come back as `Graph.open` has it
+    del asked["khop"]  # its edges lack the columns that are not saved
     with spread(client, edges) as graph:
         graph.save(tmp_path / "graph")
     with Graph.open(tmp_path / "graph", client=client) as opened:

@@ -1,4 +1,4 @@
-"""A worker that dies, or runs out of memory alone, at every point in the life of a graph."""
+"""A worker dies, or alone runs out of memory, at every point in the life of a graph."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_worker_that_is_killed_between_questions(doomed, wait, record_property
     ("phase", "at"), [("building", 0), ("building", 7), ("searching", 0), ("searching", 5)]
 )
 def test_one_worker_that_runs_out_of_memory(doomed, phase, at, tmp_path):
-    """No worker is lost: all of them hold the next graph."""
+    """No worker is lost, and the next graph is spread over all of them."""
     there = workers_of(doomed)
     doomed.run(arm, run_out, phase, str(tmp_path / "told"), at, workers=[there[2]])
     with doomed.as_current(), pytest.raises(RankError, match="Unable to allocate") as caught:
@@ -66,7 +66,7 @@ def test_one_worker_that_runs_out_of_memory(doomed, phase, at, tmp_path):
     assert workers_of(doomed) == there
 
 
-# Ten more, each on a cluster of its own.
+# Ten more cases, each on its own cluster.
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Graphs that are closed, dropped or left behind in any way leave the workers as they were."""
+"""Workers are left as they were after a graph is closed, dropped or abandoned in any way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def graph_of(client, edges=EDGES, **options):
 
 
 def everything(client):
-    """Graphs, ranks and kept answers on each worker, and requests and gangs on the scheduler."""
+    """Return the counts of `held` on the workers, and of gangs, tasks and requests on the scheduler."""
 
     def on_scheduler(dask_scheduler):
         from rapids_trav.distributed.session.conductor import Conductor
@@ -75,7 +75,7 @@ def build_and_close(client, edges, times):
 
 @pytest.mark.slow
 def test_a_hundred_graphs(client):
-    """Each graph is 2 MB and more on each worker, and half as much are its answer and its partitions."""
+    """A graph takes at least 2 MB on each worker, and its answer and partitions take half of that."""
     edges = pd.DataFrame(np.random.default_rng(3).integers(0, 100_000, (400_000, 2)), columns=["src", "dst"])
     build_and_close(client, edges, 15)
     before = client.run(measured)
@@ -84,7 +84,7 @@ def test_a_hundred_graphs(client):
     for worker, (memory, files, threads) in before.items():
         grown = tuple(now - then for now, then in zip(after[worker], before[worker], strict=True))
         print(f"{worker}: {memory >> 20} MiB before; {grown[0] / 2**20:+.1f} MiB, {grown[1:]} files, threads")
-        assert after[worker][0] < memory + 40_000_000  # one in five that stays would be as much
+        assert after[worker][0] < memory + 40_000_000  # as much as if one graph in five stayed
         assert after[worker][1] <= files + 10
         assert after[worker][2] <= threads + 5
     assert_freed(client)
@@ -92,7 +92,7 @@ def test_a_hundred_graphs(client):
 
 def test_a_few_graphs(client):
     build_and_close(client, EDGES, 3)
-    assert everything(client) == NOTHING  # when close() has returned
+    assert everything(client) == NOTHING  # as soon as close() has returned
 
 
 def test_a_graph_without_references(client):
@@ -164,7 +164,7 @@ def test_a_client_process_that_ends(client, how):
         until = time.monotonic() + SOON
         while (found := everything(client)) != ({(1, 1, 0)}, (1, 0, 0)) and time.monotonic() < until:
             time.sleep(0.05)
-        assert found == ({(1, 1, 0)}, (1, 0, 0))  # of the graph of this process
+        assert found == ({(1, 1, 0)}, (1, 0, 0))  # only the graph of this process
         with client.as_current():
             found = graph.bfs(SOURCE, deterministic=True).compute()
         assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))

@@ -1,4 +1,4 @@
-"""Messages and types of graphs on workers that only many workers or partitions can show."""
+"""Messages and dtypes of graphs on workers that take several workers or partitions to test."""
 
 import pandas as pd
 import pytest
@@ -18,7 +18,7 @@ def spread(client, edges, npartitions=6, **options):
 
 @pytest.mark.parametrize("column", ["open", "src", "not there"])
 def test_a_filter_without_rows_names_the_remedy(client, column):
-    """Whatever the column: of the edges only the ends are known."""
+    """Any column is refused alike, because only the ends of the edges are kept."""
     with (
         spread(client, edges_of("int"), keep_rows=False) as graph,
         pytest.raises(TravError, match=rf"where='{column}' .* keep_rows=False: build it with keep_rows=True"),

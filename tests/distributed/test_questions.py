@@ -1,4 +1,4 @@
-"""Answers of a graph on the workers of a cluster, as the client puts them together."""
+"""Answers of a graph on workers, as the client assembles them."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Count, on a worker, how many requests its ranks serve at once."""
+"""Counter of the requests that the ranks of a worker serve at the same time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 from typing import Any
 
 _LOCK = threading.Lock()
-_serving: list[int] = []  # how many were served when each request began, this one included
+_serving: list[int] = []  # requests under way when each one began, itself included
 _at_work: set[int] = set()
 
 
 def watch() -> None:
-    """Count from now on, in this process."""
+    """Start counting in this process."""
     from rapids_trav.distributed.session.rank_actor import RankActor
 
     _serving.clear()
@@ -23,7 +23,7 @@ def watch() -> None:
             _at_work.add(id(actor))
             _serving.append(len(_at_work))
         try:
-            time.sleep(0.001)  # long enough to be seen by another
+            time.sleep(0.001)  # long enough for others to overlap
             return perform(actor, *arguments)
         finally:
             with _LOCK:
@@ -34,7 +34,7 @@ def watch() -> None:
 
 
 def watched() -> tuple[int, int]:
-    """Stop; return the number of requests, and the most that were served at once."""
+    """Stop counting; return the number of requests and the largest number served at the same time."""
     from rapids_trav.distributed.session.rank_actor import RankActor
 
     RankActor._perform = RankActor._perform.before  # type: ignore[attr-defined, method-assign]

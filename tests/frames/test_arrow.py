@@ -1,4 +1,4 @@
-"""Types of ids that come through Arrow come back as they were."""
+"""Ids that arrive through Arrow are returned in their own type."""
 
 import datetime as dt
 from decimal import Decimal
@@ -37,7 +37,7 @@ ARROW = {
 
 
 def three(kind):
-    """Three values, ascending, for a type of this name."""
+    """Return three ascending values for a type of this name."""
     if kind.startswith(("Date", "date")):
         return DAYS
     if kind.startswith(("ms", "us", "ns", "zone", "UTC", "timestamp")):
@@ -54,7 +54,7 @@ def three(kind):
 
 
 def path_of(values, frame):
-    """The frame of the edges 0 - 1, 1 - 2 of three values, and a vertex by itself."""
+    """Return a frame of two edges along three values, made by `frame(src, dst)`."""
     return frame([values[0], values[1]], [values[1], values[2]])
 
 

@@ -1,6 +1,6 @@
-"""Under cudf.pandas: which engine runs, and that results are proxies as the edges are.
+"""Graphs under cudf.pandas: the expected engine runs, and results are proxies like the edges.
 
-Without a GPU cudf.pandas still makes proxies, and all of what they hold is pandas'.
+Without a GPU, cudf.pandas still makes proxies, which then hold pandas objects only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CASES = ["engine", "answers", "inputs", "sides", "made_here"]
 
 
 def run(cases: list[str], engine: str, later: bool = False) -> None:
-    """Run cases in a process of their own."""
+    """Run cases of the program in a new process."""
     program = [str(PROGRAM), engine, *cases, *(["--later"] if later else [])]
     command = [sys.executable, "-W", "ignore", *([] if later else ["-m", "cudf.pandas"]), *program]
     root = str(PROGRAM.parents[2])  # the package need not be installed

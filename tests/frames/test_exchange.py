@@ -1,4 +1,4 @@
-"""Graphs and neighbourhoods handed to NetworkX, igraph and SciPy."""
+"""Conversion of graphs and neighbourhoods to NetworkX, igraph and SciPy."""
 
 import pickle
 import subprocess

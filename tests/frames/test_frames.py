@@ -1,4 +1,4 @@
-"""The operations on frames that pandas and cuDF share."""
+"""Operations on frames, for pandas and cuDF alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def frames(frame_library):
 
 
 class OwnFrame(pd.DataFrame):
-    """A subclass, such as geopandas has."""
+    """Subclass of the pandas frame, as geopandas has one."""
 
 
 def test_library_of(frame_library):

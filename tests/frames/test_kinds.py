@@ -1,4 +1,4 @@
-"""mypy on a user's scripts: answers have the types of the edges, and wrong use is told."""
+"""mypy on a user's scripts: answers have the types of the edges, and wrong use is reported."""
 
 import subprocess
 import sys
@@ -71,7 +71,7 @@ try:
 except TravError as error:
     print(error)
 """
-# What stubs of pandas say of a frame, as far as the script needs it: pandas has none of its own.
+# Stub with the parts of a pandas frame that the script needs: pandas itself ships without stubs.
 PANDAS = """
 from collections.abc import Callable, Iterator
 class DataFrame:
@@ -82,7 +82,7 @@ class DataFrame:
     def columns(self) -> list[str]: ...
     def explode(self, column: str) -> DataFrame: ...
 """
-# scipy has none either, and returns of a matrix are then unknown.
+# SciPy ships without stubs too; the type of a returned matrix would then be unknown.
 SCIPY = """
 class csr_array:
     @property
@@ -108,7 +108,7 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def check(tmp_path_factory):
-    """A function that checks a script strictly, as its user would, and returns what mypy prints."""
+    """Function that checks a script with `mypy --strict`, as its user would, and returns the output."""
     folder = tmp_path_factory.mktemp("typed")
     for name, text in (("pandas", PANDAS), ("scipy", ""), ("scipy/sparse", SCIPY)):
         (folder / "stubs" / name).mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def check(tmp_path_factory):
 
 def test_a_script_with_every_question_is_typed(check):
     told = check(HEAD + USE)
-    # Of the package itself, which is not installed here as a user has it, mypy may miss libraries' stubs.
+    # mypy may report missing library stubs in the package itself, which is not installed here as for a user.
     assert [line for line in told.splitlines() if line.startswith("script.py")] == []
     assert "1 source file" in told
 

@@ -1,4 +1,4 @@
-"""What surrounds the proxies of cudf.pandas, with a stand-in for cudf.pandas whose GPU is pandas as well."""
+"""Handling of cudf.pandas proxies, with a stand-in for cudf.pandas whose GPU frames are pandas frames too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.frames import proxies
 
 
 class Proxy:
-    """Holds an object, and counts what is asked of it."""
+    """Proxy of an object that records which side it is asked for."""
 
     def __init__(self, inside, on_gpu=None):
         self._fsproxy_wrapped = inside
@@ -69,7 +69,7 @@ def test_the_side_that_is_wanted(accelerated):
     cpu, gpu = edges(), edges()
     assert proxies.opened(Proxy(cpu, gpu), on_gpu=True) is gpu
     assert proxies.opened(Proxy(cpu, gpu), on_gpu=False) is cpu
-    assert proxies.opened(Proxy(cpu), on_gpu=True) is cpu  # the GPU cannot have it
+    assert proxies.opened(Proxy(cpu), on_gpu=True) is cpu  # the GPU cannot hold it
     proxy = Proxy(cpu, gpu)
     assert proxies.held(proxy) is cpu and proxy.asked == []
 
@@ -91,7 +91,7 @@ def test_the_engine_decides_the_side(accelerated, engine, asked):
 
 
 def test_frames_are_all_on_one_side(accelerated, monkeypatch):
-    """One that the GPU cannot have keeps the others on the CPU."""
+    """A frame that the GPU cannot hold keeps the others on the CPU."""
     on_gpu = type("DataFrame", (pd.DataFrame,), {"__module__": "cudf.core.dataframe"})(edges())
     with pytest.raises(TravError, match="convert them to one library"):
         FrameEdges([on_gpu, edges()])
@@ -118,7 +118,7 @@ def test_results_are_handed_out_as_proxies(accelerated):
 
 
 def test_plain_frames_give_plain_results(accelerated):
-    """Frames of pandas itself, which cudf.pandas has not made, come back as they came."""
+    """Plain pandas frames, which cudf.pandas has not made, give plain pandas results."""
     assert type(edges().trav.bfs(0)) is pd.DataFrame
 
 

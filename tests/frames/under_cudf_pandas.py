@@ -1,7 +1,7 @@
-"""A program that runs under cudf.pandas: ``python -m cudf.pandas PATH_OF_THIS_FILE ENGINE CASE...``.
+"""Program that runs under cudf.pandas: ``python -m cudf.pandas PATH_OF_THIS_FILE ENGINE CASE...``.
 
-ENGINE is the one that must run, "cuda" or, on a machine without a GPU, "cpu".  With ``--later`` behind them,
-and without ``-m cudf.pandas``, it imports rapids_trav first and installs cudf.pandas afterwards.
+ENGINE is the engine that must run: "cuda" or, on a machine without a GPU, "cpu".  With ``--later`` after the
+cases, and without ``-m cudf.pandas``, it imports rapids_trav first and installs cudf.pandas afterwards.
 """
 
 import sys
@@ -35,13 +35,13 @@ def frame(kind: str = "int64") -> pd.DataFrame:
 
 
 def inside(found):
-    """The pandas frame behind a result, which has to be a proxy."""
+    """Return the pandas frame behind a result, which must be a proxy."""
     assert is_proxy_object(found), type(found)
     return found.as_cpu_object()
 
 
 def rows(found) -> list[tuple]:
-    """The rows of a result, None for null."""
+    """Return the rows of a result, with None for null."""
     columns = [inside(found)[name] for name in inside(found)]
     plain = ([None if missing else v for v, missing in zip(c, c.isna(), strict=True)] for c in columns)
     return list(zip(*plain, strict=True))
@@ -79,7 +79,7 @@ QUESTIONS = (
 
 
 def answers():
-    """On the engine that was chosen and on the CPU's: results are the same, and all of them are proxies."""
+    """Check that results on the chosen engine and on the CPU are the same, and that all are proxies."""
     for kind in IDS:
         edges = frame(kind)
         isolated = pd.Series(IDS[kind]).tail(2)
@@ -98,7 +98,7 @@ def answers():
 
 
 def inputs():
-    """Several frames, a function, values of a program, an index: whatever may be a proxy."""
+    """Check inputs that may hold proxies: several frames, a function, values of a program, an index."""
     first, second = frame(), frame()
     together = pd.concat([first, second], ignore_index=True)
     expected = rows(together.trav.graph().bfs(first["src"].iloc[0], deterministic=True))
@@ -119,7 +119,7 @@ def inputs():
 
 
 def sides():
-    """A frame that lies on the CPU is taken to the GPU; one that cuDF cannot hold stays, and is answered."""
+    """Check that a CPU frame moves to the GPU, and that one that cuDF cannot hold is used on the CPU."""
     moved = as_proxy_object(frame().as_cpu_object())
     check_engine(moved.trav.graph())
     mixed = pd.DataFrame({"src": [0, 1], "dst": [1, 2], "what": [object(), "x"]})
@@ -131,7 +131,7 @@ def sides():
 
 
 def made_here():
-    """Frames that the package makes are proxies as well, and are written as others are."""
+    """Check that frames made by the package are proxies too, and can be written like any other."""
     import tempfile
     from pathlib import Path
 
@@ -152,7 +152,7 @@ def made_here():
 
 
 def profile():
-    """No step of a build or a question falls back to the CPU."""
+    """Check that no step of a build or a question falls back to the CPU."""
     scale = 20
     edges = pd.DataFrame({name: RNG.integers(0, 1 << scale, 16 << scale) for name in ("src", "dst")})
     edges["src"].max()

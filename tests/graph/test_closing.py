@@ -1,4 +1,4 @@
-"""Graphs that are closed."""
+"""Closing of graphs."""
 
 import copy
 import gc

@@ -1,4 +1,4 @@
-"""The questions of `Graph`, on frames of both libraries."""
+"""Questions to a `Graph`, on frames of pandas and cuDF."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav import Graph, TravError, UnknownColumnError
 from rapids_trav.algorithms import bfs as bfs_module
 from rapids_trav.algorithms.validation import TreeError, check_tree
 
-# The nine vertices and fifteen edges of the textbook's figure, as compressed rows.
+# The nine vertices and fifteen edges of the textbook's figure, in CSR format.
 ROW_OFFSETS = [0, 2, 4, 7, 9, 11, 12, 13, 15, 15]
 COLUMN_INDICES = [1, 2, 3, 4, 5, 6, 7, 4, 8, 5, 8, 6, 8, 0, 6]
 FIGURE = {0: [0, 1, 1, 2, 2, 2, 2, 2, 3], 2: [2, 3, 0, 4, 4, 1, 1, 1, 2]}
@@ -30,7 +30,7 @@ def figure(frame_library):
 
 @pytest.fixture
 def edges(frame_library):
-    """A directed diamond with a tail, a self-loop, a repeated edge, and a component of its own."""
+    """Directed diamond with a tail, a self-loop and a repeated edge, and one edge in a separate component."""
     return frame_library.DataFrame(
         {
             "src": [10, 10, 20, 30, 40, 50, 10, 70],
@@ -178,7 +178,7 @@ def test_targets_end_the_search(edges):
     graph = edges.trav.graph(directed=True)
     found = distances(graph.bfs(10, targets=[20], reached_only=True))
     assert found == {10: 0, 20: 1, 30: 1}
-    assert distances(graph.bfs(10, targets=[20, 80]))[50] == 3  # 80 is never found
+    assert distances(graph.bfs(10, targets=[20, 80]))[50] == 3  # 80 cannot be reached
 
 
 def test_predecessors_are_left_out(edges):
@@ -380,7 +380,7 @@ def test_parquet_without_rows(tmp_path, engine):
     ids=str,
 )
 def test_parquet_files_keep_their_types(tmp_path, first, second, told, whole):
-    """They are frames like any: none is put into the types of another."""
+    """Files are treated like frames: none is converted to the types of another."""
     for name, end in (("one", first), ("two", second)):
         pd.DataFrame({"src": [end], "dst": [end]}).to_parquet(tmp_path / f"{name}.parquet")
     with pytest.raises(TravError, match=told):
@@ -396,7 +396,7 @@ def test_parquet_files_of_wider_types(tmp_path):
 
 @pytest.mark.parametrize(("first", "second"), [(["src", "dst", "a"], ["src", "dst"]), (["src", "dst"],) * 2])
 def test_parquet_files_of_other_columns(tmp_path, first, second):
-    """An index that pandas has kept is no column."""
+    """An index that pandas stored in the file is not a column."""
     for name, columns in (("one", first), ("two", second)):
         edges = pd.DataFrame({key: [1, 2] for key in columns}).iloc[1:]
         edges.to_parquet(tmp_path / f"{name}.parquet", index=name == "one")

@@ -1,4 +1,4 @@
-"""Messages name the cause and what helps: of edges, filters, checkpoints, programs and the standard input."""
+"""Messages about edges, filters, checkpoints, programs and standard input name the cause and a remedy."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""The benchmark on ranks: loopback ranks here, a cluster in tests/distributed/test_graph500_on_workers.py."""
+"""Graph500 on loopback ranks; tests/distributed/test_graph500_on_workers.py runs it on a cluster."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from rapids_trav.graph500 import ranks
 
 
 def run(size, scale, roots=4, edge_factor=8, **options):
-    """Run the steps on loopback ranks; return the vertices, the roots and the rows of each rank."""
+    """Run the steps on loopback ranks; return by rank the number of vertices, the roots and the rows."""
 
     def work(communicator):
         state = RankState(communicator, "cpu")
@@ -42,7 +42,7 @@ def test_ranks_agree_on_every_row():
 
 
 def test_a_wrong_tree_is_found(monkeypatch):
-    """A vertex that claims to be one step farther than it is breaks a rule on all ranks' records."""
+    """Vertices that claim to be one level deeper than they are break a rule in the records of all ranks."""
     search = RankEngine.bfs
 
     def wrong(engine, *arguments):

@@ -1,4 +1,4 @@
-"""The Graph500 benchmark on the CPU: statistics, the five rules of validation, a whole run, the command."""
+"""The Graph500 benchmark on the CPU: statistics, the five rules of validation, whole runs, the command."""
 
 import json
 
@@ -99,7 +99,7 @@ def test_long_cycles_end(n):
 def test_long_paths_have_their_levels():
     n = 5000
     vertex = np.arange(n, dtype=np.int32)
-    order = np.random.default_rng(3).permutation(n).astype(np.int32)  # chains that memory order does not help
+    order = np.random.default_rng(3).permutation(n).astype(np.int32)  # the path is not in memory order
     parent = np.empty(n, np.int32)
     parent[order] = np.concatenate([order[:1], order[:-1]])
     level = np.empty(n, np.int32)
@@ -126,7 +126,7 @@ def test_ids_that_are_no_vertices_are_refused():
         graph500.validate(PARENT.astype(np.uint64), ROOT, SRC, DST)
 
 
-# The pieces of a run.
+# Parts of a run.
 
 
 def test_component_edges_count_loops_and_duplicates_once():
@@ -162,7 +162,7 @@ def test_kernels_have_the_functions_that_are_launched():
         assert f"__global__ void {name}(" in text
 
 
-# The whole.
+# Whole runs and the command.
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +256,7 @@ def test_command(tmp_path):
     assert result.return_value == 0
     assert "NBFS: 3\n" in result.stdout
     assert "validation passed" in " ".join(result.stdout.split())
-    assert result.stderr == ""  # no progress where there is no terminal
+    assert result.stderr == ""  # no progress bar without a terminal
     written = json.loads(file.read_text())
     assert [key for key in written if key in SPECIFIED] == SPECIFIED
     assert len(written["searches"]) == 3

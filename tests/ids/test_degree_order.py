@@ -1,4 +1,4 @@
-"""Whatever the order of the vertices inside, the answers are the same."""
+"""Answers do not depend on the internal order of the vertices."""
 
 import numpy as np
 import pandas as pd

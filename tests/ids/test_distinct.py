@@ -1,4 +1,4 @@
-"""Ids renumbered list by list: the same map as from all lists at once."""
+"""Renumbering ids list by list gives the same map as renumbering all lists at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PANDAS = library("pandas")
 
 
 class Lists(list):
-    """Counts how often it is read."""
+    """List that counts how often it is read."""
 
     passes = 0
 
@@ -31,7 +31,7 @@ class Lists(list):
 
 
 def check(columns, width=1):
-    """`columns`: a list of ids is `width` Series."""
+    """Check the map of `columns`, where each list of ids is `width` Series, against that of all at once."""
     lists = Lists([(f"column {i}", column) for i, column in enumerate(one)] for one in columns)
     wanted, codes = renumber(list(lists), width, PANDAS, np)
     lists.passes = 0

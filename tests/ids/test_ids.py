@@ -1,4 +1,4 @@
-"""Every kind of vertex id: renumbered in its own order, given back in its own dtype."""
+"""Vertex ids of every kind: renumbered in their own order and returned in their own dtype."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HUGE = 2**62
 
 
 def path(frame_library, ids, dtype=None):
-    """The edges of a path through these ids, in this order."""
+    """Return the edges of a path through these ids, in this order."""
     column = frame_library.Series(ids, dtype=dtype)
     src, dst = column.iloc[:-1].reset_index(drop=True), column.iloc[1:].reset_index(drop=True)
     return frame_library.DataFrame({"src": src, "dst": dst})
 
 
 def check_path(edges, ids, dtype):
-    """Searches of a path from its first id: distances, order, dtypes, predecessors, lookups and paths."""
+    """Check searches from the first id of a path: distances, order, dtypes, predecessors, lookups, paths."""
     graph = edges.trav.graph(directed=True)
     result = graph.bfs(ids[0])
     order = sorted(ids)
@@ -108,7 +108,7 @@ def test_listed_vertices_do_not_widen_the_ids(frame_library):
 
 @pytest.mark.parametrize("refusal", [OverflowError, TypeError])
 def test_integers_past_int64_are_read_where_lists_of_them_are_refused(refusal):
-    """cuDF refuses the list with the one error, and the list as objects with the other."""
+    """cuDF refuses the list with one of these errors, and the list as objects with the other."""
 
     class Refusing(PandasFrames):
         def column(self, values, dtype=None):
@@ -124,7 +124,7 @@ def test_integers_past_int64_are_read_where_lists_of_them_are_refused(refusal):
 
 
 def test_columns_that_have_no_order_between_them_are_both_named():
-    """Each of them alone has one."""
+    """Each of the two columns alone has an order."""
     src = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])).dt.tz_localize("UTC")
     dst = pd.Series(pd.to_datetime(["2020-01-02", "2020-01-03"]))
     with pytest.raises(TravError, match="Columns 'src' and 'dst' hold values that have no common order"):
@@ -132,7 +132,7 @@ def test_columns_that_have_no_order_between_them_are_both_named():
 
 
 def test_listed_vertices_keep_their_values(frame_library):
-    """Between int64 and uint64 those that do not fit would come back as they were."""
+    """Between int64 and uint64, values that do not fit would survive a cast there and back."""
     edges = path(frame_library, [1, 2, 3], "int64")
     found = to_pandas(edges.trav.graph(vertices=[2**63, 2**64 - 1]).degrees())
     assert found["vertex"].tolist() == [1, 2, 3, 2**63, 2**64 - 1]
@@ -296,7 +296,7 @@ def test_source_of_another_category_dtype():
 
 def test_categories_in_another_order():
     one, other = pd.CategoricalDtype(["a", "b", "c"]), pd.CategoricalDtype(["c", "b", "a"])
-    assert one == other  # as pandas sees it
+    assert one == other  # pandas ignores the order of these categories
     src, dst = pd.Series(["a", "b"], dtype=one), pd.Series(["b", "c"], dtype=other)
     result = pd.DataFrame({"src": src, "dst": dst}).trav.bfs("a", directed=True)
     assert rows(result) == [("a", 0, None), ("b", 1, "a"), ("c", 2, "b")]
@@ -305,7 +305,7 @@ def test_categories_in_another_order():
 
 
 def internal(*lists):
-    """Map and internal ids of lists of one-column ids."""
+    """Return the map and the internal ids of lists of one-column ids."""
     named = [[("column", pd.Series(ids))] for ids in lists]
     ids, codes = renumber(named, 1, library("pandas"), np)
     return ids, [codes(i).tolist() for i in range(len(lists))]
@@ -411,6 +411,6 @@ def test_objects_without_a_total_order_are_refused():
     edges = pd.DataFrame({"src": pd.Series(sets[:3]), "dst": pd.Series(sets[1:])})
     with pytest.raises(TravError, match=r"no common order \(neither of frozenset\(\{.*\}\) and frozenset"):
         edges.trav.graph()
-    chain = [frozenset(range(k)) for k in range(1, 5)]  # each within the next
+    chain = [frozenset(range(k)) for k in range(1, 5)]  # each a subset of the next
     edges = pd.DataFrame({"src": pd.Series(chain[:3]), "dst": pd.Series(chain[1:])})
     assert edges.trav.bfs(pd.Series(chain[:1]))["distance"].tolist() == [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""Ids in types that pandas takes halfway: answered, or refused in a sentence."""
+"""Ids of types that pandas supports only partly: they work, or are refused with a message."""
 
 from decimal import Decimal
 

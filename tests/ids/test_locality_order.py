@@ -1,4 +1,4 @@
-"""The order of locality: neighbours have near numbers, and answers are those of every other order."""
+"""The locality order: neighbours get nearby numbers, and answers are the same as in every other order."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def both_ways(n, edges):
 
 
 def plainly(offsets, columns, page_edges):
-    """Searches with a queue and a list of seeds of their own, which may name a vertex often."""
+    """Return the order found in plain Python, with a queue and a list of seeds that may repeat a vertex."""
     n, order, taken, seeds = len(offsets) - 1, [], set(), []
     linked = [v for v in range(n) if offsets[v] < offsets[v + 1]]
     while len(order) < len(linked):
@@ -70,7 +70,7 @@ def shuffled(edges, n, seed=0):
 
 
 def lattice(side):
-    """A road-like lattice: a third of the streets is missing."""
+    """Return the edges of a road-like lattice: a grid without about a third of its streets."""
     edges = grid(side, side)
     return edges[np.random.default_rng(1).random(len(edges)) > 0.35]
 
@@ -171,7 +171,7 @@ def test_its_time_is_told_apart():
 def test_vertices_without_edges_come_last():
     edges = pd.DataFrame({"src": [7, 3], "dst": [3, 5]})
     graph = edges.trav.graph(vertices=[0, 4, 9], order="locality")
-    places = graph.ids.order.tolist()  # of 0, 3, 4, 5, 7 and 9
+    places = graph.ids.order.tolist()  # indices into the sorted ids 0, 3, 4, 5, 7 and 9
     assert places[:3] == [1, 3, 4]
     assert sorted(places[3:]) == [0, 2, 5]
     assert graph.storage.view().out.n_linked == 3

@@ -1,4 +1,4 @@
-"""Ids that are nearly those of a vertex, sources that are given twice, and filters asked in turn."""
+"""Unknown ids close to those of a vertex, sources given twice, and filters used in turn."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def test_ids_beside_a_range_are_unknown(first, degree_sort):
 
 
 def test_half_a_pair_is_unknown():
-    """The key of ("b", 3) would be one below that of ("b", 1), which is that of ("a", 2)."""
+    """The key of ("b", 3) would be one less than that of ("b", 1): that is the key of ("a", 2)."""
     edges = pd.DataFrame({"town": ["a"], "number": [2], "next": ["b"], "its": [1]})
     graph = edges.trav.graph(["town", "number"], ["next", "its"])
     for unknown in (("b", 3), ("b", 0), ("c", 1), ("a", 3)):

@@ -1,4 +1,4 @@
-"""What is said of ids that cannot be: the kind of value that they are, each once, and what helps."""
+"""Messages about invalid ids: each value is named once, with its kind and a remedy."""
 
 import numpy as np
 import pandas as pd

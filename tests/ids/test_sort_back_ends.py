@@ -1,4 +1,4 @@
-"""Which sort orders the vertices by degree: the sorts are seen through the library that runs them."""
+"""The sorts that order vertices by degree, observed in the library that runs them."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from rapids_trav.ids.degree_order import BACK_ENDS, descending
 
 
 class Recorded:
-    """NumPy, with a note of the keys of each sort."""
+    """Recorder of the key widths, in bytes, of each sort that NumPy runs."""
 
     def __init__(self, monkeypatch):
         self.widths = []
@@ -34,7 +34,7 @@ def degrees_up_to(most):
 
 @pytest.mark.parametrize(("most", "passes"), [(1, 1), (2**16 - 1, 1), (2**16, 2), (2**33, 3)])
 def test_radix_is_a_pass_of_numpys_radix_sort_for_each_16_bits(sorts, most, passes):
-    """NumPy sorts integers of at most 16 bits by radix when it is asked for a stable sort."""
+    """For a stable sort of integers of at most 16 bits, NumPy uses radix sort."""
     order = descending(degrees_up_to(most), "radix", np)
     assert sorts.widths == [2] * passes
     assert len(order) == 5000
@@ -57,7 +57,7 @@ def test_all_give_the_same_order(most):
 @pytest.mark.gpu
 @pytest.mark.parametrize(("back_end", "called"), [("radix", "argsort"), ("merge", "lexsort")])
 def test_on_a_gpu_they_are_two_sorts_of_cupy(back_end, called):
-    """CuPy's argsort of integers is Thrust's radix sort, its lexsort a merge sort with a comparison."""
+    """CuPy's argsort of integers is Thrust's radix sort; its lexsort is a merge sort with a comparison."""
     cupy = pytest.importorskip("cupy")
 
     class Spy:

@@ -1,4 +1,4 @@
-"""Moments of several time zones are one kind of id, given back in the zone of the first column."""
+"""Timestamps of several time zones are one kind of id, returned in the time zone of the first column."""
 
 import pandas as pd
 import pytest

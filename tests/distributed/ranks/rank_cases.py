@@ -1,4 +1,4 @@
-"""Loopback ranks that work on the CPU, for the tests of what ranks do together."""
+"""Loopback ranks on the CPU, for tests of the work that ranks do together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEADLINE = 30.0
 
 
 def on_ranks(size, function, deadline=DEADLINE):
-    """Call `function(rank)` on every rank; return the results in their order."""
+    """Call `function(rank)` on every rank; return the results in rank order."""
     return run_ranks(
         size, lambda communicator: function(Rank(communicator, CpuWork(), PandasFrames())), deadline=deadline
     )
@@ -29,14 +29,14 @@ def on_ranks(size, function, deadline=DEADLINE):
 
 @dataclass
 class Spread:
-    """A graph that ranks have built, and its oracle: the local graph of the frame put together."""
+    """Graph built by ranks, and its oracle: the local graph of the whole frame."""
 
     size: int
     states: list[RankState]
     local: Graph
 
     def ask(self, name, *args, **kwargs):
-        """Ask all ranks; return what each of them leaves."""
+        """Ask all ranks a question; return what each of them returns."""
         return self.on_all(service.ask, name, args, kwargs)
 
     def on_all(self, function, *args):
@@ -44,25 +44,28 @@ class Spread:
             state = self.states[communicator.rank]
             state.communicator = communicator
             graph = state.items.get(service.GRAPH)
-            if graph is not None:  # each call has a world of its own
+            if graph is not None:  # each call has new communicators
                 _connect(graph, communicator)
             return function(state, *args)
 
         return run_ranks(self.size, rank, deadline=DEADLINE)
 
     def frame(self, name, *args, **kwargs):
-        """Return the frame of an answer, put together from rank to rank."""
+        """Return the frame of an answer, joined from the parts of the ranks."""
         kept = self.ask(name, *args, **kwargs)
         return joined([of.frames["result"] for of in kept])
 
 
 def _connect(graph, communicator):
-    """Let a graph talk over another communicator."""
+    """Make a graph use another communicator."""
     object.__setattr__(graph.rank, "communicator", communicator)
 
 
 def joined(of_ranks):
-    """Join frames: of as many turns as each rank has, rank after rank in each."""
+    """Join the frames of all ranks, turn by turn and in rank order.
+
+    A rank has one frame in every turn, or no frames at all.
+    """
     turns = max(map(len, of_ranks))
     assert {len(frames) for frames in of_ranks} <= {turns, 0}
     found = [frames[turn] for turn in range(turns) for frames in of_ranks if frames]
@@ -70,7 +73,7 @@ def joined(of_ranks):
 
 
 def spread(edges, shape, partitions=None, device="cpu", **options):
-    """Build a graph over a grid of ranks, of a frame that is cut into partitions."""
+    """Build a graph on a grid of ranks from a frame that is cut into partitions."""
     size = shape[0] * shape[1]
     n = size + 1 if partitions is None else partitions
     cuts = np.linspace(0, len(edges), n + 1).astype(int)
@@ -85,14 +88,14 @@ def spread(edges, shape, partitions=None, device="cpu", **options):
 
 
 def same(found, wanted):
-    """Check that two frames are the same, with their indices; those of a GPU as pandas frames."""
+    """Check that two frames and their indices are equal; cuDF frames are compared as pandas frames."""
     if not isinstance(found, pd.DataFrame):
         found, wanted = found.to_pandas(nullable=True), wanted.to_pandas(nullable=True)
     pd.testing.assert_frame_equal(found, wanted)
 
 
 def check_predecessors(edges, found, direction="out", directed=False):
-    """Check that each predecessor is one level nearer, over an edge; return the frame without them."""
+    """Check that an edge leads from each predecessor, one level nearer; return the frame without them."""
     level = dict(zip(found["vertex"], found["distance"], strict=True))
     forward = set(zip(edges.iloc[:, 0], edges.iloc[:, 1], strict=True))
     allowed = set()

@@ -1,4 +1,4 @@
-"""Columns of ids over several ranks, and what the build of them all at once says of them."""
+"""Columns of ids on several ranks, compared with a build of all columns in one place."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ from rapids_trav.ids.renumber import renumber
 
 PANDAS = library("pandas")
 SIZES = (1, 2, 3, 4, 6)
-CARRIED = tuple(map(np.dtype, ("i4", "u4", "i8", "u8", "f4", "f8")))  # between GPUs: see `multigpu.nccl`
+CARRIED = tuple(map(np.dtype, ("i4", "u4", "i8", "u8", "f4", "f8")))  # between GPUs, see `multigpu.nccl`
 Side = Sequence[pd.Series]  # the columns of one list of ids
 
 
 class Checked:
-    """The end of a rank that counts what it gets, and sends only what every communicator carries."""
+    """Communicator of one rank that records the bytes received and checks the arrays sent.
+
+    Every communicator must be able to send them: one-dimensional arrays of the dtypes in `CARRIED`.
+    """
 
     def __init__(self, communicator: Communicator) -> None:
         self._communicator = communicator
-        self.received: list[int] = []  # bytes from other ranks, call by call
+        self.received: list[int] = []  # bytes from other ranks, one entry per call
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._communicator, name)
@@ -47,7 +50,7 @@ class Checked:
 
 
 def on_ranks(size: int, function: Callable[[Rank], object]) -> list:
-    """Call `function(rank)` on every rank; an error of a question is a result, as it is for the graph."""
+    """Call `function(rank)` on every rank; return each result, or the `TravError` raised instead."""
 
     def work(communicator):
         try:
@@ -61,7 +64,7 @@ def on_ranks(size: int, function: Callable[[Rank], object]) -> list:
 def parts(
     column: pd.Series, size: int, seed: int = 0, *, bounds: Sequence[int] | None = None
 ) -> list[pd.Series]:
-    """Cut a column into one piece for each rank, some of them empty."""
+    """Cut a column into one piece for each rank; some pieces may be empty."""
     if bounds is None:
         bounds = np.sort(np.random.default_rng(seed).integers(0, len(column) + 1, size - 1)).tolist()
     edges = [0, *bounds, len(column)]
@@ -69,33 +72,33 @@ def parts(
 
 
 def spread(sides: Sequence[Side], size: int, seed: int = 0) -> list[list[Side]]:
-    """Cut the columns of each list of ids at the same rows: the sides of each rank."""
+    """Cut the columns of each list of ids at the same rows; return the sides of each rank."""
     pieces = [[parts(column, size, seed + i) for column in side] for i, side in enumerate(sides)]
     return [[[column[k] for column in side] for side in pieces] for k in range(size)]
 
 
 def as_values(column: object) -> pd.Series:
-    """Bring what a map decodes to into one form, with its dtype."""
+    """Return decoded ids as a Series with their dtype."""
     if isinstance(column, Masked):
         return pd.Series(column.values).where(column.valid)
     return pd.Series(column)
 
 
 def same(found: Sequence[object], wanted: Sequence[object]) -> None:
-    """Compare columns with their dtypes."""
+    """Check that columns and their dtypes are equal."""
     for one, other in zip(found, wanted, strict=True):
         assert isinstance(one, Masked) == isinstance(other, Masked)
         pd.testing.assert_series_equal(as_values(one), as_values(other), check_names=False)
 
 
 def agree(ranks: Sequence[Sequence[Side]], unknown: Sequence[Side] = ()) -> list[RankIds]:
-    """Build ids on every rank and compare all they say with the build of all columns in one place.
+    """Build ids on every rank and compare all their results with a build of all columns in one place.
 
     Parameters
     ----------
     ranks : sequence of sequences of sides
     unknown : sequence of sides
-        Further ids, most of them not among those, which all ranks look up.
+        Ids that all ranks look up; most of them do not occur in the columns.
     """
     width = len(next(side for sides in ranks for side in sides))
     wanted, codes = renumber(_joined(ranks), width, PANDAS, np)
@@ -150,7 +153,7 @@ def agree(ranks: Sequence[Sequence[Side]], unknown: Sequence[Side] = ()) -> list
 
 
 def refuse_alike(ranks: Sequence[Sequence[Side]]) -> str:
-    """Check that every rank refuses the columns and gives the same reason; return it."""
+    """Check that every rank refuses the columns for the same reason; return the message."""
     answers = on_ranks(len(ranks), lambda rank: build_ids(rank, ranks[rank.rank]))
     assert all(isinstance(answer, TravError) for answer in answers), answers
     assert len({(type(answer), str(answer)) for answer in answers}) == 1
@@ -158,7 +161,7 @@ def refuse_alike(ranks: Sequence[Sequence[Side]]) -> str:
 
 
 def said_locally(ranks: Sequence[Sequence[Side]]) -> str:
-    """Return what the build of all columns, joined by name, says of them."""
+    """Return the error message of a local build of all columns, joined by name."""
     whole: dict = {}
     for sides in ranks:
         for side in sides:
@@ -172,7 +175,7 @@ def said_locally(ranks: Sequence[Sequence[Side]]) -> str:
 
 
 def _order(ranks: Sequence[Sequence[Side]]) -> dict[tuple[int, int], int]:
-    """Return the position of each side when those of one name are joined."""
+    """Return the position of each side when sides of the same name are joined."""
     keys = [(rank, i) for rank, sides in enumerate(ranks) for i in range(len(sides))]
     names = [ranks[rank][i][0].name for rank, i in keys]
     ordered = sorted(range(len(keys)), key=lambda k: names.index(names[k]))
@@ -189,7 +192,7 @@ def day(k: int) -> datetime.date:
     return datetime.date(2000, 1, 1) + datetime.timedelta(days=k)
 
 
-# Each kind of id: what the k-th of them is, and the dtype of the column.
+# For each kind of id: the function that makes the k-th id, and the dtype of the column.
 KINDS: dict[str, tuple[Callable[[int], object], object]] = {
     **{f"int{bits}": (lambda k: 3 * k - 60, f"int{bits}") for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": (lambda k: 3 * k, f"uint{bits}") for bits in (8, 16, 32, 64)},
@@ -223,7 +226,7 @@ KINDS: dict[str, tuple[Callable[[int], object], object]] = {
 
 
 def column(kind: str, numbers: Sequence[int], name: str = "src") -> pd.Series:
-    """Return a column of ids of a kind; equal numbers give equal ids."""
+    """Return a column of ids of one kind; equal numbers give equal ids."""
     make, dtype = KINDS[kind]
     values = [make(k) for k in numbers]
     if dtype is object and values and isinstance(values[0], tuple):

@@ -1,4 +1,4 @@
-"""Conditions are evaluated where the partitions lie, and answer as they do in one process."""
+"""Conditions are evaluated on the ranks that hold the partitions, with the same answers as in one process."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def test_what_is_refused_is_refused_by_all_ranks_alike(where, message):
     def refused(state):
         with pytest.raises(TravError, match=message):
             service.ask(state, "bfs", (source,), {"where": where})
-        return service.ask(state, "levels", (source,), {})  # and they go on
+        return service.ask(state, "levels", (source,), {})  # the ranks still answer
 
     assert len(spread(edges, (2, 2)).on_all(refused)) == 4

@@ -1,4 +1,4 @@
-"""Ids spread over ranks: all that they say is what the build of all columns in one place says."""
+"""Ids spread over ranks, compared with a build of all columns in one place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ some = settings(max_examples=10, deadline=None, derandomize=True)
 
 @pytest.fixture(autouse=True, scope="module", params=[(256, 3), (1, 3), (1, 0)], ids=["all", "few", "rounds"])
 def samples_and_rounds(request):
-    """Sample all ids, or so few that most ranks have none of the splitters; let ids come one by one."""
+    """Sample all ids, or so few that most ranks have none of the splitters; also send one id at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(splitters, "SAMPLED", request.param[0])
         patch.setattr(meeting, "MOST", request.param[1])
@@ -104,7 +104,7 @@ def test_values_of_several_dtypes(dtypes):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_categories(size):
-    """Of equal categories the order is that of the categories, of different ones that of the values."""
+    """Equal categories are ordered as categories, different ones by their values."""
     numbers = [5, 3, 9, 3, 1, 7]
     same = pd.CategoricalDtype([f"c{k}" for k in (9, 3, 5, 7, 1, 2)])
     words = pd.Series([f"c{k}" for k in numbers], name="src")
@@ -153,7 +153,7 @@ def test_consecutive_integers_are_not_held(size):
 
 
 def test_places_without_messages():
-    """Consecutive integers are translated by each rank alone, however many it has."""
+    """Each rank translates consecutive integers without messages, however many it is given."""
 
     def work(rank):
         ids, _ = build_ids(rank, [[pd.Series(np.arange(50) + rank.rank, name="src")]])

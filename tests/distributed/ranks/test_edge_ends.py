@@ -1,4 +1,4 @@
-"""Ends of edges are counted and numbered alike with a table of all vertices and by asking."""
+"""Edge ends are counted and numbered alike with a table of all vertices and by asking other ranks."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ N, PAIRS = 90, 400
 
 
 def held(size):
-    """Uneven ranges of places, one of them empty."""
+    """Return the offsets of uneven ranges of places, one of them empty."""
     cuts = np.sort(np.random.default_rng(size).integers(0, N, max(size - 2, 0)))
     middle = [int(cut) for cut in cuts] + ([N] if size > 1 else [])
     return np.array([0, *middle, N], np.int64)
 
 
 def places_of(rank, size):
-    """Ends of two lists of edges of a rank; the last rank has none."""
+    """Return the ends of two edge lists of a rank; the last of several ranks has none."""
     if size > 1 and rank == size - 1:
         return []
     rng = np.random.default_rng(rank)
@@ -54,7 +54,7 @@ def test_ends(size, few):
 def test_a_table_is_for_graphs_of_many_edges():
     def work(communicator):
         rank = Rank(communicator, CpuWork(), library("pandas"))
-        ends = [np.zeros(10 * rank.rank, np.int64)]  # 30 in all, 10 a rank
+        ends = [np.zeros(10 * rank.rank, np.int64)]  # 30 in total, 10 per rank on average
         return [has_few_vertices(rank, n, ends) for n in (9, 10, 11)]
 
     assert run_ranks(3, work) == [[True, True, False]] * 3

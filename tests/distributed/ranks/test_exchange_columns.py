@@ -1,4 +1,4 @@
-"""Columns from rank to rank: values and dtype stay."""
+"""Columns sent from rank to rank keep their values and dtype."""
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ def test_arrays_and_nulls(values):
 
 
 def test_a_slice_travels_without_the_rest():
-    """Neither Arrow's buffers nor Python's objects around it go along."""
+    """Neither the rest of an Arrow buffer nor other Python objects are sent with a slice."""
     for kind in ("arrow strings", "object", "text", "huge"):
         whole = column(kind, list(range(30)) * 1000)
 

@@ -1,4 +1,4 @@
-"""Filters by several columns of one graph, each asked for again after another."""
+"""Filters by several columns of one graph, used in turn and repeatedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs of every shape over many ranks, in one process."""
+"""Graphs of all shapes on many ranks in one process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_six_ranks(name):
 
 
 def test_four_hundred_ranks():
-    """All shapes of few levels side by side, directed: they share no vertex."""
+    """One directed graph contains all shapes with few levels, which share no vertex."""
     first, edges, sources = 0, [], []
     for name in FEW_LEVELS:
         case = CASES[name]()

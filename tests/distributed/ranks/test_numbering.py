@@ -1,4 +1,4 @@
-"""Vertices dealt by degree: numbers there and back, and values that travel between owners and holders."""
+"""Vertices dealt out by degree: conversion of their numbers, and values sent between owners and holders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZES = [(1, 7), (2, 101), (3, 64), (4, 3), (5, 1000), (6, 333), (3, 0), (4, 1)]
 
 
 def cut(size, n, seed):
-    """Give each rank a range of places, some of them none."""
+    """Return the offsets of one range of places per rank; some ranges may be empty."""
     inner = np.sort(np.random.default_rng(seed).integers(0, n + 1, size - 1))
     return np.concatenate([[0], inner, [n]]).astype(np.int64)
 
@@ -23,7 +23,7 @@ def degrees(n, seed):
 
 
 def wanted(size, n, degree):
-    """Internal id of each place, by a sort on one machine."""
+    """Return the internal id of each place, from a sort on one machine."""
     block = grid_of(size, n).block
     internal = np.empty(n, np.int64)
     for k, place in enumerate(np.argsort(-degree, kind="stable")):
@@ -54,7 +54,7 @@ def test_vertices_are_dealt_by_descending_degree(size, n):
 
 @pytest.mark.parametrize(("size", "n"), SIZES)
 def test_numbers_there_and_back(size, n):
-    """Each rank asks for others, in any order, repeated, with -1 among them."""
+    """Each rank asks for different places, in any order, repeated, and with -1 among them."""
 
     def ask(numbering, held):
         rng = np.random.default_rng(numbering.rank.rank)
@@ -87,7 +87,7 @@ def test_values_travel_to_the_callers_order_and_back(size, n, dtype):
 
 
 def test_only_values_travel():
-    """Once the plan is there, a value crosses once, and alone."""
+    """Once the mapping is known, each value is sent at most once, and nothing else is sent."""
     n, size = 1000, 4
 
     def traffic(numbering, held):

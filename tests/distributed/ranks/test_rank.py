@@ -1,4 +1,4 @@
-"""What a rank is made of, and objects from rank to rank."""
+"""Attributes of a rank, and objects sent from rank to rank."""
 
 import numpy as np
 import pytest

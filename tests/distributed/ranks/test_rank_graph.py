@@ -158,7 +158,7 @@ def test_the_summary(case):
 @pytest.mark.parametrize("dtype", ["string", "str"])
 @pytest.mark.parametrize("partitions", [1, 2, 5])
 def test_given_vertices_do_not_choose_the_dtype_of_ids(dtype, partitions):
-    """The edges choose it, wherever their partitions lie."""
+    """The edges determine the dtype of ids, wherever their partitions lie."""
     edges = pd.DataFrame({"u": ["a", "b"], "v": ["b", "c"]}, dtype=dtype)
     graph = spread(edges, (1, 4), partitions, src="u", dst="v", vertices=pd.Series(["z", "a"], dtype=object))
     same(graph.frame("bfs", "a"), graph.local.bfs("a"))

@@ -1,4 +1,4 @@
-"""Random graphs of every kind of id, on ranks and in one process."""
+"""Random graphs with ids of every kind, on ranks and in one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks that work on a GPU answer as the local graph there does; threads of one process share the GPU."""
+"""Ranks on a GPU answer like the local graph there; as threads of one process they share the GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a local build refuses, all ranks refuse, in the same words."""
+"""All ranks refuse the columns that a local build refuses, with the same message."""
 
 import re
 
@@ -114,7 +114,7 @@ def test_values_without_a_common_order(src, dst, size):
         found, wanted = refuse_alike(cut), said_locally(cut)
         assert "that have no common order (" in found
         guilty = re.match(r"Columns? (.*) hold", wanted)[1]
-        # A column whose parts have an order each is not known to have none by itself.
+        # If each part of a column has an order, ranks cannot tell that the column has none, and name both.
         assert re.match(r"Columns? (.*) hold", found)[1] in (guilty, "'src' and 'dst'")
         if size == 1:
             assert found == wanted

@@ -1,4 +1,4 @@
-"""A graph that ranks save is the same when other ranks open it, and damage is told by all."""
+"""A graph saved by ranks is the same when other ranks open it, and all ranks report damage."""
 
 from __future__ import annotations
 

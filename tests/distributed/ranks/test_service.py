@@ -1,4 +1,4 @@
-"""What ranks keep and hand out, what they refuse together, and how one of them fails."""
+"""Requests to ranks: answers kept and handed out, common refusals, and the failure of one rank."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_frames_stay_with_their_ranks_and_lengths_go_to_the_client(graph):
     ],
 )
 def test_what_a_local_graph_refuses_is_refused_in_its_words(graph, name, args, options):
-    """On all ranks alike, which go on answering over the same connection."""
+    """All ranks refuse alike, and go on answering over the same connection."""
     with pytest.raises(TravError) as wanted:
         getattr(graph.local, name)(*args, **options)
 
@@ -126,7 +126,7 @@ def test_rows_that_were_not_kept():
 
 @pytest.mark.parametrize("error", [ValueError("the disk is gone"), TravMemoryError("no memory is left")])
 def test_one_rank_that_fails_ends_all(graph, error, monkeypatch):
-    """Without waiting for the deadline, and each is told which and why."""
+    """The other ranks do not wait for the deadline, and learn which rank failed and why."""
     whole = rank_rows.RankRows.inside
 
     def inside(rows, *args):

@@ -1,4 +1,4 @@
-"""Ranges of about as many ids each, and no rank that gets more than its share."""
+"""Ranges of ids are about equally large, and no rank receives more than its share."""
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,17 @@ N = 60_000
 
 
 def skewed(rng, rank):
-    """Few ids again and again, as in graphs by degree."""
+    """Return ids of which a few occur again and again, as vertices of high degree do."""
     return rng.zipf(1.2, 3 * N) % 2**40
 
 
 def bounded(rng, rank):
-    """Each rank has ids of its own stretch, of very different lengths."""
+    """Return ids from the rank's own interval; the intervals differ widely in length."""
     return rng.integers(10**9 * rank, 10**9 * rank + 10 ** (2 + rank), N)
 
 
 def shared(rng, rank):
-    """The low half of each rank's ids is on all ranks, which must not count as many ids."""
+    """Return ids of which the lower half is on all ranks; each of these must count as one id."""
     everywhere = np.random.default_rng(99).integers(0, 2**30, N // 2)
     return np.concatenate([everywhere, rng.integers(2**31, 2**60, N // 2)])
 
@@ -33,7 +33,7 @@ def one_rank(rng, rank):
 
 
 def built(size, numbers, label=None):
-    """Build ids of `numbers(rng, rank)`; return for each rank how many it holds, and bytes got and given."""
+    """Build ids of `numbers(rng, rank)`; return by rank the ids held, and the bytes received and given."""
 
     def work(rank):
         given = pd.Series(numbers(np.random.default_rng(rank.rank), rank.rank), name="src")
@@ -60,7 +60,11 @@ def test_ranges_of_words_are_balanced():
 
 @pytest.mark.parametrize("numbers", [skewed, bounded, shared])
 def test_no_rank_gets_all_ids(numbers):
-    """What comes at once is bounded by what the largest rank has; in all it is the range, from each rank."""
+    """The bytes that a rank receives are bounded.
+
+    In one call, they are at most `MOST` times the distinct ids of the largest rank.  In all calls together,
+    they are about the ids of its own range, once from each rank.
+    """
     size = 8
     held, received, given = built(size, numbers)
     sample = 8 * SAMPLED * size * size
@@ -73,7 +77,7 @@ def test_no_rank_gets_all_ids(numbers):
 
 
 def test_ids_that_crowd_in_one_range_come_in_rounds():
-    """Without rounds the first range would get the shared half from each of eight ranks at once."""
+    """Without rounds, the first range would receive the shared half from each of eight ranks at once."""
     _, received, _ = built(8, shared)
     assert max(received[0]) < 8 * N // 2 * 7 * 0.6
     assert sum(calls > 8 * N // 2 for calls in received[0]) > 1

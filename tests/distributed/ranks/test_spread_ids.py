@@ -1,4 +1,4 @@
-"""Vertices as a caller names them, looked up by all ranks at once: answers and errors of a local graph."""
+"""Lookup of a caller's vertices by all ranks at once: answers and errors are those of a local graph."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ NUMBERS = [5, 3, 9, 3, 12, 30, 7, 1]
 
 
 def told(function):
-    """Return an answer as a list, or the error as its type and words."""
+    """Return an answer as a list, or the type and message of the error."""
     try:
         return function().tolist()
     except TravError as error:
@@ -23,7 +23,7 @@ def told(function):
 
 
 def compare(columns, vertices, size):
-    """Look vertices up in ids of these columns, spread and in one place."""
+    """Check that lookups in spread ids give what ids in one place give; return these answers."""
     ids, _ = renumber([[(one.name, one) for one in columns]], len(columns), PANDAS, np)
     wanted = [told(lambda v=v: lookup("sources", v, ids, PANDAS)) for v in vertices]
     pieces = [parts(one, size, 3) for one in columns]
@@ -72,7 +72,7 @@ def test_pairs(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_objects_of_several_kinds_among_words(size):
-    """Those that cannot be compared with the ids are unknown, the others are found."""
+    """Objects that cannot be compared with the ids are unknown; the others are found."""
     words = pd.Series(["d", "b", "a", "c"], dtype=object, name="a")
     vertices = [["a", 7, "d"], [7, "b"] * 40, ["d", ("a", 1), None], [b"a"], [["a"]]]
     compare([words], vertices, size)

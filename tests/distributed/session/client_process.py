@@ -1,4 +1,4 @@
-"""A client in a process of its own, which a test kills: `python client_process.py SCHEDULER HOW`."""
+"""Program with a client, which a test kills: `python client_process.py SCHEDULER HOW`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main(scheduler: str, how: str) -> None:
     print("ready", flush=True)
     if how == "searching":
         gang.call(ranks.endless)
-    if how == "ending":  # without closing anything
+    if how == "ending":  # exit without closing anything
         sys.exit(0)
     sys.stdin.read()
     del kept

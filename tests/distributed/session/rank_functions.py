@@ -1,4 +1,4 @@
-"""What tests let ranks do; on the workers it is imported from here."""
+"""Functions that tests run on ranks; workers import them from this module."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def remembered(state, key):
 
 
 def numbers(state):
-    """The partitions of a rank, with the first value of each."""
+    """Return the number and the first `src` of each partition of the rank."""
     return [(number, int(frame["src"].iloc[0])) for number, frame in state.partitions]
 
 
@@ -78,7 +78,7 @@ def one_raises(state, victim, kind=TravError, inside=False):
 
 
 def one_raises_last(state, victim):
-    """After all that the ranks do together."""
+    """Raise on one rank, after the last exchange with the others."""
     state.communicator.sum([1])
     if state.communicator.rank == victim:
         raise MemoryError("out of luck")
@@ -101,7 +101,7 @@ def one_sleeps(state, victim, seconds):
 
 
 def distances(state, seed, shape, source):
-    """Build a random graph on the grid and search it; the distances of the vertices of this rank."""
+    """Build a random graph on the grid and search it; return the results for this rank's vertices."""
     graph = grid_graphs.random_graph(seed, 2000, 9000)
     communicator = state.communicator
     mine = slice(communicator.rank, None, communicator.size)
@@ -120,7 +120,7 @@ def collect():
 
 
 def changed_after_receiving(state, length):
-    """Each rank overwrites what it received; the others must not see it."""
+    """Overwrite the received arrays on each rank, and check that the other ranks do not see it."""
     communicator = state.communicator
     received = communicator.all_gather(range(communicator.size), np.full(length, communicator.rank))
     seen = [int(array[-1]) for array in received]

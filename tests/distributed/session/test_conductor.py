@@ -1,4 +1,4 @@
-"""The scheduler's part: stuck workers, clusters that shrink, gangs that are closed at work."""
+"""Scheduler plugin: stuck workers, clusters that shrink, and gangs that are closed during a request."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_closing_while_at_work_ends_the_work(client):
 
 
 def test_a_worker_that_is_stopped_is_named(doomed, monkeypatch):
-    """It is there, and does not answer: the others say so at the deadline, and closing does not wait."""
-    monkeypatch.setattr(conductor, "GRACE", 2.0)  # the scheduler is in this process
+    """It is alive but does not answer: the others report it at the deadline, and closing does not wait."""
+    monkeypatch.setattr(conductor, "GRACE", 2.0)  # has an effect as the scheduler is in this process
     with Gang.open(doomed, deadline=2.0) as gang:
         pid = gang.call(ranks.identity)[1][2]
         os.kill(pid, signal.SIGSTOP)

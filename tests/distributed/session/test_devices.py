@@ -1,4 +1,4 @@
-"""Whether ranks work on GPUs: decided by all of them alike; NCCL over a stand-in, guarded by TCP."""
+"""Devices of ranks: all ranks choose GPUs or none does; NCCL, replaced by a stand-in, is guarded by TCP."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_one_rank_without_a_gpu_is_enough(monkeypatch):
 
 @pytest.fixture
 def guarded(monkeypatch):
-    """Make the communicator of a rank with a stand-in for its GPU."""
+    """Function that makes a rank's communicator, with stand-ins for CuPy and NCCL."""
     pytest.importorskip("cupy")
     from rapids_trav.distributed.session import guarded_nccl
     from rapids_trav.engines.multigpu import nccl
@@ -121,7 +121,7 @@ def test_a_rank_that_waits_in_nccl_hears_of_the_others(guarded, how):
 
 
 def test_an_error_of_nccl_reaches_all(guarded):
-    """NCCL itself gives up at the deadline; the others need not wait for theirs."""
+    """NCCL itself gives up at the deadline; the other ranks need not wait for their own."""
     with communicators(2, deadline=1) as controls:
         errors = {}
 

@@ -1,4 +1,4 @@
-"""Ranks on the workers of a cluster: what they are given, what they answer, and how they end."""
+"""Ranks on the workers of a cluster: their partitions, their answers, and their end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_search_is_exact(gang, shape):
 
 
 def test_the_scheduler_tells_the_workers(client, monkeypatch):
-    """The client's summary is overwritten from time to time by one without workers."""
+    """The scheduler is asked, as the client's own summary is at times overwritten by one without workers."""
     monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": {}})
     with Gang.open(client) as gang:
         assert len(gang.workers) == 4
@@ -135,7 +135,7 @@ def extensions(client):
 
 
 def wait_until(found, wanted, seconds=30):
-    """Wait for something to become so."""
+    """Wait until `found()` returns the wanted value."""
     until = time.monotonic() + seconds
     while found() != wanted and time.monotonic() < until:
         time.sleep(0.05)

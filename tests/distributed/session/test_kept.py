@@ -16,7 +16,7 @@ from rapids_trav.engines.multigpu.errors import RankError
 
 
 def kept(client):
-    """Return how many answers all ranks keep frames of."""
+    """Return the number of answers of which ranks keep frames, summed over all ranks."""
 
     def count(dask_worker):
         return sum(len(actor._kept) for actor in dask_worker.extensions[NAME]._ranks.values())
@@ -53,7 +53,7 @@ def test_frames_that_nobody_fetches_are_dropped(client):
         answer = gang.call(ranks.keep)
         assert kept(client) == 4
         futures = answer.futures("result")
-        assert kept(client) == 1  # rank 0 has a trace, too
+        assert kept(client) == 1  # rank 0 still keeps its trace
         del answer
         gc.collect()
         until = time.monotonic() + 30

@@ -1,4 +1,4 @@
-"""Clusters of other kinds: workers in one process, encrypted connections, asynchronous clients."""
+"""Other kinds of clusters: workers in one process, encrypted connections, asynchronous clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.errors import TravError
 
 
 def test_workers_in_one_process():
-    """Arrays are copied for each rank there, too."""
+    """Each rank gets its own copy of an array even there."""
     with (
         LocalCluster(n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
@@ -29,7 +29,7 @@ def test_workers_in_one_process():
 
 @pytest.fixture
 def security(tmp_path):
-    """Encryption with one certificate for all."""
+    """TLS with one certificate for the scheduler, the workers and the client."""
     if shutil.which("openssl") is None:
         pytest.skip("needs openssl to make a certificate")
     files = {kind: str(tmp_path / f"{kind}.pem") for kind in ("key", "cert")}

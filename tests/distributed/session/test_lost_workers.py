@@ -1,4 +1,4 @@
-"""A worker that is killed, or a rank that fails alone: an error that names it, and no hang."""
+"""A killed worker, or a rank that fails alone: an error names it, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError
 
-SOON = 30.0  # seconds until an error must be there, on a machine that has other things to do
+SOON = 30.0  # seconds within which an error must be raised, even on a busy machine
 VICTIM = 1
 
 
 def kill(gang, rank=VICTIM, after=0.0):
-    """Kill the worker of a rank, now or while the caller goes on."""
+    """Kill the worker of a rank after `after` seconds, while the caller goes on."""
     pid = gang.call(ranks.identity)[rank][2]
     thread = threading.Timer(after, os.kill, (pid, signal.SIGKILL))
     thread.start()
@@ -37,7 +37,7 @@ def assert_named(error, gang, rank=VICTIM):
 
 
 def assert_next_works(client, lost, n_workers=2):
-    """The others work, and a new graph as well."""
+    """Check that the other workers, and a new gang on them, still work."""
     wait_until(lambda: lost in client.nthreads(), False)
     with Gang.open(client) as gang:
         assert lost not in gang.workers and len(gang.workers) >= n_workers
@@ -119,7 +119,7 @@ def test_killed_while_partitions_are_handed_over(doomed):
 
 
 def test_killed_while_opening(doomed):
-    """Whatever has been reached, it ends."""
+    """Opening ends with an error, whichever step it has reached."""
     for after in (0.0, 0.01, 0.03):
         there = set(doomed.nthreads())
         with Gang.open(doomed) as gang:
@@ -156,7 +156,7 @@ def test_one_rank_fails(client, function, arguments, said):
         assert caught.value.rank == 2
         assert gang.workers[2] in str(caught.value)
         wait_until(lambda: set(client.run(items).values()), {0})
-        with Gang.open(client) as other:  # while the failed one has not been closed
+        with Gang.open(client) as other:  # before the failed gang is closed
             assert other.call(ranks.add, 1) == [[4]] * 4
     assert set(extensions(client).values()) == {(0, 0)}
 

@@ -1,4 +1,4 @@
-"""Gangs that come and go leave the workers and the scheduler as they were."""
+"""Workers and scheduler are left as they were after many gangs are opened and closed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_hundred_gangs(client):
     open_and_close(client, 100)
     after = client.run(measured)
     for worker, (memory, files, threads) in before.items():
-        assert after[worker][0] < memory + 20_000_000  # 100 graphs would be 100 MB
+        assert after[worker][0] < memory + 20_000_000  # 100 gangs that stay would hold 100 MB
         assert after[worker][1] <= files + 10
         assert after[worker][2] <= threads + 5
     assert set(extensions(client).values()) == {(0, 0)}

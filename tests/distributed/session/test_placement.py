@@ -1,4 +1,4 @@
-"""Partitions stay where they lie, and are spread where no rank has them."""
+"""Partitions stay on the workers that hold them; those that no rank has are spread over the ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks reach the rank wherever they run, and say so when it is gone."""
+"""Tasks reach their rank from any worker, and raise an error when it is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns at workers are granted in the order of the requests, at every worker alike."""
+"""Turns at workers are granted in the order of the requests, which is the same at every worker."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_small_request_does_not_pass_a_waiting_large_one():
             asyncio.create_task(work(*each)) for each in [("x", "a"), ("both", "ab"), ("y", "b"), ("z", "c")]
         ]
         await asyncio.sleep(0.05)
-        assert entered == ["x", "z"]  # b is free, but "both" was before "y"
+        assert entered == ["x", "z"]  # b is free, but "both" asked for it before "y"
         assert tickets.waiting() == {"a": 2, "b": 2, "c": 1}
         end.set()
         await asyncio.gather(*tasks)

@@ -1,4 +1,4 @@
-"""What the answers of several ranks come to."""
+"""Outcome of a request, from the answers of all ranks."""
 
 from __future__ import annotations
 

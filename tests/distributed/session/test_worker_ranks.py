@@ -1,4 +1,4 @@
-"""What a worker answers for a gang that it does not know, after a restart say."""
+"""Answers of a worker for a gang that it does not know, for example after a restart."""
 
 import asyncio
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ GONE = WorkerRanks(SimpleNamespace(address="tcp://here"))
     ],
 )
 def test_a_rank_that_has_gone_needs_no_more(action, told):
-    """Otherwise Dask logs a traceback at each worker that is started again."""
+    """Such requests succeed; otherwise Dask would log a traceback on each restarted worker."""
     assert asyncio.run(GONE.serve("gone", action, **told)) == {"status": "ok"}
 
 

@@ -1,4 +1,4 @@
-"""Distinct strings found and sorted by kernels are Python's, for every dtype, kind and number of threads."""
+"""Kernels find and sort distinct strings as Python does, for every dtype, kind and number of threads."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ NAMES = st.one_of(
 
 @pytest.fixture(params=[True, False], ids=["arrow", "kernels"])
 def repeats(request, monkeypatch):
-    """Strings are grouped by Arrow, or by kernels, whatever a sample tells."""
+    """Make Arrow, or the kernels, group strings, whatever a sample suggests."""
     monkeypatch.setattr(distinct, "repeats", lambda text: request.param)
 
 
 def check(column, threads=None):
-    """Codes and first rows against Python's own dictionary and order."""
+    """Check codes and first rows against Python's own set and order."""
     words = column.tolist()
     with pytest.MonkeyPatch.context() as patch:
         if threads:
@@ -122,7 +122,7 @@ def test_rows_that_share_objects_are_found_by_address(monkeypatch):
     check(column)
     assert seen == [20, 20]
     codes, _ = distinct_strings(column)
-    assert codes[:10].tolist() == list(range(10))  # wherever the objects lie
+    assert codes[:10].tolist() == list(range(10))  # regardless of the addresses
     del seen[2:]
     check(pd.Series([f"{i} " for i in range(4000)], dtype=object))
     assert seen[2:] == [4000, 4000]
@@ -148,7 +148,7 @@ def test_nulls_and_categories_are_left_to_pandas(dtype):
 
 @pytest.fixture
 def many(monkeypatch):
-    """Every column of strings counts as one of many; gives how often the kernels were asked and did it."""
+    """Treat every column as one of many strings; return the list of results of the kernels, one per call."""
     done = []
     own = distinct.distinct_strings
     monkeypatch.setattr(libraries, "MANY", 1)
