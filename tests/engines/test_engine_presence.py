@@ -1,4 +1,4 @@
-"""A machine without a GPU, or without its packages, takes the CPU; a GPU that does not work is told."""
+"""A machine without a GPU, or without the packages for it, uses the CPU; a GPU that fails is reported."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class cuda:
 
 @pytest.fixture
 def folder(tmp_path):
-    """A saved graph."""
+    """Return the folder of a saved graph."""
     pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph().save(tmp_path / "graph")
     return tmp_path / "graph"
 
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Makes packages with these sources importable, and with them the real ones not."""
+    """Make packages with the given sources importable instead of the real ones."""
     for name in [name for name in sys.modules if name.partition(".")[0] in presence.PACKAGES]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path / "packages")
@@ -50,7 +50,7 @@ def install(tmp_path, monkeypatch):
 
 
 def driver(initial=0, count=1):
-    """A stand-in for the driver's library."""
+    """Return a stand-in for the driver's library."""
 
     def get_count(pointer):
         pointer._obj.value = count
@@ -117,7 +117,7 @@ def test_the_driver_says_how_many():
 
     assert presence.count_gpus(not_there) == 0
     assert presence.count_gpus(lambda name: driver(count=2)) == 2
-    assert presence.count_gpus(lambda name: driver(initial=100)) == 0  # no device
+    assert presence.count_gpus(lambda name: driver(initial=100)) == 0  # 100: no device
     with pytest.raises(TravError, match="driver does not start, CUDA error 803"):
         presence.count_gpus(lambda name: driver(initial=803))
 
@@ -131,7 +131,7 @@ def test_an_error_that_stands_for_another_is_told_by_that():
 
 @pytest.mark.skipif(gpu_count() > 0, reason="there is a GPU")
 def test_the_cuda_engine_by_name_without_a_gpu():
-    """Not an error of CUDA's out of the first kernel."""
+    """The error is a clear one, and not a CUDA error from the first kernel."""
     with pytest.raises(TravError, match=r"engine='cuda' (needs|finds no GPU).*engine='cpu'\.$"):
         pd.DataFrame({"src": [0], "dst": [1]}).trav.bfs(0, engine="cuda")
 

@@ -1,4 +1,4 @@
-"""Both engines have what `engines.interface.Engine` says, under the same names and with the same defaults."""
+"""Both engines have the members of `engines.interface.Engine`, with the same names and defaults."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_methods_take_what_the_protocol_says(engine, protocol):
 def test_an_engine_is_known_by_what_it_has():
     engine = CpuEngine()
     assert isinstance(engine, Engine)
-    assert not isinstance(engine, DeviceEngine)  # its memory is the host's
+    assert not isinstance(engine, DeviceEngine)  # its memory is host memory
     assert engines.select(engine, "pandas") is engine
 
 

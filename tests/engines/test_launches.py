@@ -1,4 +1,4 @@
-"""How many kernels a search launches (SYSTEMS P7): many levels to a launch, and the counter that shows it."""
+"""Kernel launches of a search (SYSTEMS P7): many levels per launch, and the counter that shows it."""
 
 import threading
 

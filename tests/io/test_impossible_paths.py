@@ -1,4 +1,4 @@
-"""Paths with a character that no file name can have are refused in a sentence, wherever they are given."""
+"""Paths with a character that no file name can have are refused with a message, wherever they are given."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Edges from every format, and the sentence for every file that is wrong."""
+"""Edges read from every format, and the error message for every kind of bad file."""
 
 import bz2
 import errno
@@ -269,7 +269,7 @@ def test_results_that_cannot_be_written(tmp_path):
 
 
 class TooLarge(pd.DataFrame):
-    """A frame for which the disk has no room."""
+    """Frame that is too large for the disk."""
 
     def to_csv(self, path, **options):
         Path(path).write_bytes(b"half")

@@ -1,4 +1,4 @@
-"""Rows of text that are too short, fields that are very long, and usual names of the two ends."""
+"""Text rows that are too short, very long fields, and the usual column names of the two ends."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_fields_that_are_there_may_be_null(read, name, text):
 
 @pytest.mark.parametrize("row", ["{}", '"{}"'])
 def test_long_fields(read, row):
-    """Without quotes they are read; with them the line is one that Python's reader of CSV gives up on."""
+    """Unquoted long fields are read; a quoted one exceeds the field limit of Python's CSV reader."""
     long = "x" * 200_000
     text = f"src,dst\n{row.format(long)},b\nb,c\n"
     if '"' in row:

@@ -1,4 +1,4 @@
-"""Amounts of memory, the budget that keeps to one, and pages cut to fit it."""
+"""Amounts of memory, budgets that enforce a limit, and pages cut to fit a budget."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_pages_are_the_longest_runs_of_rows_that_fit(row_offsets, page_bytes, ed
 
     for first, last in zip(firsts[:-1].tolist(), firsts[1:].tolist(), strict=True):
         assert size(first, last) <= page_bytes or last == first + 1
-        assert last == n_rows or size(first, last + 1) > page_bytes  # the next row would overflow
+        assert last == n_rows or size(first, last + 1) > page_bytes  # another row would overflow the page
 
 
 @common

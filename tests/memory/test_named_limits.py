@@ -1,4 +1,4 @@
-"""The limit that a refused question names is enough for it, whatever the graph: it is raised once."""
+"""The limit that a refused question names is enough for it on any graph: it is raised only once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NOT_OUTSIDE_A_GPU = ("components push", "sssp push")
 
 @functools.cache
 def edges_of(shape, seed):
-    """Edges with gaps between the ids and with weights, of which some are zero."""
+    """Return edges with gaps between the ids and with weights, some of which are zero."""
     random = np.random.default_rng(seed)
     n, m = int(random.integers(20, 1500)), int(random.integers(10, 8000))
     src, dst = random.integers(0, n, (2, m))
@@ -68,7 +68,7 @@ def named_in(refused):
 
 
 def least_to_build(edges, options):
-    """The limit that building names when there is next to none."""
+    """Return the limit that a build names when it has next to no memory."""
     try:
         edges.trav.graph(memory_limit=100, **options)
     except TravMemoryError as error:
@@ -120,14 +120,14 @@ def test_a_refusal_foresees_what_is_said_to_be_needed():
     with budget.outlook(lambda: 5000), pytest.raises(TravMemoryError) as refused:
         budget.allocate(950, "messages")
     assert named_in(refused.value) == 100 + 5000
-    with pytest.raises(TravMemoryError) as refused:  # what was foreseen is over
+    with pytest.raises(TravMemoryError) as refused:  # the outlook ended with its block
         budget.allocate(950, "messages")
     assert named_in(refused.value) == 100 + 950
     assert budget.used == 100
 
 
 def test_a_question_foresees_by_itself():
-    """Within a question as outside one; and counting what is foreseen may be refused in turn."""
+    """A question foresees memory as code outside it does; counting what is foreseen may itself be refused."""
     budget = Budget(1000)
 
     def counted():

@@ -1,4 +1,4 @@
-"""Checkpoints: what is written comes back, and nothing else ever does."""
+"""Checkpoints: a state that was written is read back, and nothing else is ever accepted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_is_written_comes_back(tmp_path, dtype, n):
     Writer(tmp_path / "new" / "folder", RUN).write(state(dtype, n))
     found = load(tmp_path / "new" / "folder", RUN)
     assert same(found, state(dtype, n))
-    found.values[:] = 0  # its arrays are the caller's own
+    found.values[:] = 0  # the arrays belong to the caller
     assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == [NAME]
 
 
@@ -126,7 +126,7 @@ def test_a_full_disk_at_the_first_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_a_limit_on_the_size_of_files(tmp_path):
-    """A write that fails half way, in a process that may write no file as large."""
+    """A write fails half way, in a process that may not write files of this size."""
     import subprocess
     import sys
 
@@ -172,7 +172,7 @@ def test_fingerprints_of_graphs():
         graph_fingerprint(Adjacency(offsets, columns), 2, False),
     ]
     assert len({one, *others}) == 4
-    assert one == "3-3-directed-0643c888"  # stable over processes and machines
+    assert one == "3-3-directed-0643c888"  # stable across processes and machines
 
 
 def test_a_state_is_all_that_a_run_needs():
@@ -203,7 +203,7 @@ def header(**changed):
     + [header(total="one"), header(dtype="O"), header(dtype="what"), header(vertices=2), header(vertices=-1)],
 )
 def test_a_checkpoint_that_somebody_else_wrote(tmp_path, line):
-    """Its checksum is right, and its header is not."""
+    """The checksum is right, but the header is not."""
     body = line.encode("latin1") + (b"" if line == "no end" else b"\n") + b"\0" * 5
     (tmp_path / NAME).write_bytes(body + zlib.crc32(body).to_bytes(4, "little"))
     with pytest.raises(TravError, match=r"is damaged \(its .*\) and is not used: run without resume"):

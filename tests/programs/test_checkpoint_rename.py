@@ -1,4 +1,4 @@
-"""A checkpoint takes its place by one rename of a whole file that has reached the disk (X3)."""
+"""A checkpoint takes its place by one rename of a complete file that has reached the disk (X3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def state(iteration):
 
 
 def test_what_was_opened_before_stays_as_it_was(tmp_path):
-    """The new one is another file: nothing is written into the one before."""
+    """A new checkpoint is another file: nothing is written into the previous one."""
     writer = Writer(tmp_path, RUN)
     writer.write(state(1))
     before = (tmp_path / NAME).read_bytes()
@@ -30,12 +30,12 @@ def test_what_was_opened_before_stays_as_it_was(tmp_path):
 
 
 class Killed(BaseException):
-    """The process ends here: nothing that comes after is done."""
+    """Simulated end of the process: nothing after it runs."""
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_beside_the_rename(tmp_path, monkeypatch, moment):
-    """Up to the rename the one before is whole under the name; from then on the new one is."""
+    """Until the rename, the name holds the complete previous checkpoint; after it, the complete new one."""
     writer = Writer(tmp_path, RUN)
     writer.write(state(1))
     synced, renamed = [], []
@@ -58,8 +58,8 @@ def test_killed_beside_the_rename(tmp_path, monkeypatch, moment):
         writer.write(state(2))
     monkeypatch.undo()
     assert len(renamed) == 1 and renamed[0][1] == tmp_path / NAME
-    assert renamed[0][0] in synced  # what gets the name was on the disk first
+    assert renamed[0][0] in synced  # the renamed file was on the disk first
     assert load(tmp_path, RUN).iteration == (1 if moment == "before" else 2)
-    Writer(tmp_path, RUN).write(state(3))  # whatever was left does not stand in the way
+    Writer(tmp_path, RUN).write(state(3))  # leftovers do not stand in the way
     assert load(tmp_path, RUN).iteration == 3
     assert [path.name for path in tmp_path.iterdir()] == [NAME]

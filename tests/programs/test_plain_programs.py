@@ -1,4 +1,4 @@
-"""The oracle of the GPU's program tests does, over whole arrays, what the definition reads."""
+"""The oracle of the GPU's program tests computes, over whole arrays, what the definition says."""
 
 import gas_reference
 import numpy as np

@@ -1,4 +1,4 @@
-"""Compiled programs on disk: a second process compiles nothing, and no two programs are mixed."""
+"""Compiled programs on disk: a second process compiles nothing, and no two programs are confused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rapids_trav.programs.digest import program_digest
 
 pytestmark = pytest.mark.slow
 
-# Compiles or loads the programs in an order that the argument gives, so that those of several processes,
-# whose symbols Numba numbers alike, come together in one.
+# Compiles or loads the programs in the order that the argument gives. One process can thus load programs
+# that several processes compiled, whose symbols Numba numbers alike.
 SCRIPT = """
 import sys
 import numpy as np
@@ -47,7 +47,7 @@ ENDS = {"labels": "0 0 0", "one": "0 1 2", "two": "0 2 4"}
 
 
 def run_with(folder, names):
-    """The lines that the script prints, and how many kernels it compiled."""
+    """Run the script, check the lines that it prints, and return how many kernels it compiled."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, ",".join(names)],
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
@@ -140,7 +140,7 @@ def test_what_cannot_be_told_has_no_digest(function):
 
 
 def test_two_functions_in_one_place():
-    """The same closures in another arrangement are another program."""
+    """The same closures in another arrangement are a different program."""
     one, other = maker(1), maker(2)
 
     def pair(first, second, third):

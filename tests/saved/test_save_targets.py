@@ -1,4 +1,4 @@
-"""Where a graph can be saved, and paths that the system does not take."""
+"""Paths where a graph can be saved, and paths that the system does not accept."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_names_that_are_too_long_on_the_command_line(words, code, capsys, monkey
 
 @pytest.mark.parametrize("length", [200, 236, 255])
 def test_names_as_long_as_they_may_be(tmp_path, length):
-    """There is no room for letters beside such a name, and the folder beside it has another."""
+    """No letter can be added to such a name, so the temporary folder beside it has an unrelated name."""
     name = "é" * (length // 2) + "y" * (length % 2)
     assert len(os.fsencode(name)) == length
     EDGES.trav.graph().save(tmp_path / name)
@@ -115,12 +115,12 @@ def test_a_folder_that_was_left_under_a_short_name_is_removed(tmp_path):
         assert partial.name.startswith(".") and len(partial.name) < 100
         left = partial
         raise KeyboardInterrupt
-    left.mkdir()  # as by a process that was killed
+    left.mkdir()  # as a killed process leaves it
     EDGES.trav.graph().save(tmp_path / name)
     assert left_in(tmp_path) == [name]
 
 
 def test_remote_paths_stay_as_they_are():
-    """A path with a scheme is the file system library's, and not looked for here."""
+    """A path with a scheme is left to the file system library and is not looked for here."""
     path = datasets.path("facebook")
     assert Graph.from_edges(f"file://{path}").n_vertices == 4039

@@ -1,4 +1,4 @@
-"""The look at every edge of a saved graph sees what it is for, whatever the sizes and types."""
+"""The check of all edges of a saved graph finds the faults that it is for, at all sizes and dtypes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_row_that_descends(edges):
 
 
 def rewritten(folder, name, values):
-    """Put an array in the place of another, with a head that fits."""
+    """Replace an array by another, with a head that matches it."""
     head = json.loads((folder / "graph.json").read_text())
     head["files"][f"{name}.npy"] = write._write_array(folder / f"{name}.npy", values)
     del head["crc32"], head["format"], head["version"]
@@ -70,7 +70,7 @@ def rewritten(folder, name, values):
 
 
 def test_what_is_looked_at_when(tmp_path):
-    """Without `verify` rows may descend and edges lead one way: answers differ, and nothing breaks."""
+    """Without `verify`, rows may descend and edges may lead one way: answers differ, but nothing breaks."""
     frame = pd.DataFrame({"src": [0, 0, 1, 2], "dst": [1, 2, 2, 3]})
     frame.trav.graph().save(tmp_path / "graph")
     columns = np.load(tmp_path / "graph" / "column_indices.npy")

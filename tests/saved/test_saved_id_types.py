@@ -1,4 +1,4 @@
-"""A graph that is saved and opened gives its ids back in the dtype that they had."""
+"""A graph that is saved and opened returns its ids in their original dtype."""
 
 import datetime
 import io
@@ -55,7 +55,7 @@ def assert_round_trip(graph, source, folder):
     graph.save(folder)
     before, after = graph.bfs(source), Graph.open(folder, engine="cpu").bfs(source)
     pd.testing.assert_frame_equal(before, after)
-    assert list(map(repr, before.dtypes)) == list(map(repr, after.dtypes))  # `==` of some looks past a part
+    assert list(map(repr, before.dtypes)) == list(map(repr, after.dtypes))  # `==` of some ignores a part
 
 
 @pytest.mark.parametrize("column", IDS.values(), ids=IDS)

@@ -1,4 +1,4 @@
-"""What a graph that was saved and opened says of its columns and of its opening."""
+"""Column labels and build times of a graph that was saved and opened."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""A saved graph without weights cannot be given any: messages say how to save one that has them."""
+"""A saved graph without weights cannot be given any; messages say how to save one with weights."""
 
 import pandas as pd
 import pytest

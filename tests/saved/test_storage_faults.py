@@ -1,4 +1,4 @@
-"""What goes wrong with files: disks that are full, folders cut, altered or lost, memory that is short."""
+"""Storage faults: full disks; folders that are cut, altered or lost; too little memory."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_every_file_that_is_cut_altered_or_missing_is_noticed(saved, file):
     for length in {0, 1, len(content) // 2, len(content) - 1}:
         path.write_bytes(content[:length])
         with pytest.raises(TravError, match=rf"{file} .*: restore it from a copy, or save the graph again"):
-            Graph.open(saved, engine="cpu", verify=False)  # sizes are compared all the same
+            Graph.open(saved, engine="cpu", verify=False)  # sizes are compared even so
     for position in range(0, len(content), max(len(content) // 40, 1)):
         damaged = bytearray(content)
         damaged[position] ^= 1 << position % 8
@@ -99,7 +99,7 @@ def test_large_graphs_are_verified_when_asked(saved, monkeypatch):
 
 @pytest.mark.parametrize("n_damages", [1, 30])
 def test_what_is_not_verified_cannot_bring_down_a_search(tmp_path, n_damages):
-    """Edges with any bits changed are either refused, or lead to vertices of the graph."""
+    """Edges with changed bits are either refused or still lead to vertices of the graph."""
     random = np.random.default_rng(n_damages)
     edges = pd.DataFrame(random.integers(0, 300, (2000, 2)), columns=["src", "dst"])
     edges.trav.graph(degree_sort=True, directed=True).save(tmp_path / "graph")
@@ -139,7 +139,7 @@ def test_what_is_read_whole_is_always_verified(saved, file):
 
 @pytest.mark.parametrize("file", ["column_indices.npy", "weights.npy"])
 def test_headers_of_arrays_that_are_not_verified(saved, file):
-    """Bytes changed one by one: each is refused in a sentence, or changes nothing."""
+    """Header bytes are changed one by one: each change is refused with a message or has no effect."""
     path = saved / file
     content = path.read_bytes()
     wanted = Graph.open(saved, engine="cpu").sssp(1)
@@ -174,7 +174,7 @@ def test_arrays_of_another_type_than_was_saved(saved, file, was, other):
 
 @pytest.mark.parametrize("offsets", [[0, 3, 2, 6, 8], [0, 9, 9, 9, 8], [1, 2, 3, 6, 8]])
 def test_offsets_that_do_not_ascend(saved, offsets):
-    """As no graph has them, by a file that fits its checksum."""
+    """No graph has such offsets, although the file fits its checksum."""
     head = json.loads((saved / "graph.json").read_text())
     entry = write._write_array(saved / "row_offsets.npy", np.array(offsets, np.int64))
     head["files"]["row_offsets.npy"] = entry
@@ -203,7 +203,7 @@ def test_a_graph_of_another_version(tmp_path, monkeypatch):
 
 
 def test_arrays_that_do_not_fit_together(tmp_path):
-    """Files that are whole, and of different graphs."""
+    """The files are intact, but belong to different graphs."""
     EDGES.trav.graph().save(tmp_path / "one")
     EDGES.head(2).trav.graph().save(tmp_path / "two")
     head = json.loads((tmp_path / "one" / "graph.json").read_text())
@@ -227,7 +227,7 @@ def test_opened_arrays_do_not_reach_the_files(saved):
 
 @pytest.mark.parametrize("after", range(9))
 def test_a_disk_that_fills_up_while_saving(tmp_path, monkeypatch, after):
-    """Each of the writes may be the one for which there is no room."""
+    """Any one of the writes may find the disk full."""
     graph = EDGES.trav.graph(weight="cost", degree_sort=True)
     calls = 0
 
@@ -242,7 +242,7 @@ def test_a_disk_that_fills_up_while_saving(tmp_path, monkeypatch, after):
     if after < 8:
         with pytest.raises(TravError, match=r"graph cannot be written: No space left on device; it needs"):
             graph.save(tmp_path / "graph")
-        # After the last but one it has its name, which did not reach the disk for certain.
+        # After the last write but one the graph has its name, which may not have reached the disk.
         assert left_in(tmp_path) == ([] if after < 7 else ["graph"])
     else:
         graph.save(tmp_path / "graph")
@@ -274,7 +274,7 @@ except (TravError, MemoryError) as error:
 
 
 def limited(action, folder):
-    """What goes wrong in a process that may write no file larger than 100 kB."""
+    """Return the output of an action in a process that may write no file larger than 100 kB."""
     script = LIMITED.replace("{action}", action)
     done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -282,7 +282,7 @@ def limited(action, folder):
 
 
 def test_a_limit_on_the_size_of_files(tmp_path):
-    """A real refusal of the system, half way through: nothing is left, and the process lives."""
+    """The system really refuses a write half way through: nothing is left, and the process survives."""
     message = limited("graph.save(sys.argv[1] + '/graph')", tmp_path)
     assert (
         "graph cannot be written: File too large; it needs" in message and "nothing is left of it" in message
@@ -312,7 +312,7 @@ pd.DataFrame({"src": [1], "dst": [2]}).trav.graph().save(sys.argv[1] + "/graph")
     assert [name.endswith(".partial") for name in left_in(tmp_path)] == [True]
     (tmp_path / ".other.abcdefgh.partial").mkdir()
     (tmp_path / ".graph.notes.txt.partial").mkdir()
-    with folder_in_the_making(tmp_path / "graph") as of_another:  # which is at it still
+    with folder_in_the_making(tmp_path / "graph") as of_another:  # another save that is still going on
         EDGES.trav.graph().save(tmp_path / "graph")
         assert of_another.is_dir()
         of_another.rmdir()
@@ -386,7 +386,7 @@ def test_ids_with_lone_surrogates_are_not_saved(tmp_path):
 
 
 class PinnedEngine(CpuEngine):
-    """The CPU engine in a GPU's place: its edges belong in host memory."""
+    """CPU engine in a GPU's place: its edges belong in host memory."""
 
     name = "cuda"
     place = "device"

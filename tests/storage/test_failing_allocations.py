@@ -1,4 +1,4 @@
-"""An allocation that fails is a `TravMemoryError`, wherever it is, and leaves nothing behind."""
+"""An allocation that fails anywhere raises `TravMemoryError` and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.storage.memory_errors import is_out_of_memory, telling_of_memory
 
-# What NumPy makes new arrays by, as the package calls it; pandas calls some of them as well.
+# The functions by which the package makes new NumPy arrays; pandas calls some of them as well.
 ALLOCATING = (
     "arange", "array", "bincount", "concatenate", "cumsum", "diff", "divmod", "empty", "empty_like",
     "flatnonzero", "full", "full_like", "nonzero", "ones", "repeat", "searchsorted", "tile", "unique",
     "where", "zeros", "zeros_like",
 )  # fmt: skip
-MOST_POINTS = 60  # of a question, evenly spread
+MOST_POINTS = 60  # points of failure in a question, evenly spread
 
 
 class Allocations:
-    """Counts allocations, of all threads, and fails one, or all from one on."""
+    """Counter of the allocations of all threads, which fails one of them, or all from one on."""
 
     def __init__(self, fails=0, for_good=False):
         self.count, self._fails, self._for_good = 0, fails, for_good
@@ -79,7 +79,7 @@ QUESTIONS = {
 
 
 def points(n):
-    """Which of n allocations to fail."""
+    """Return which of n allocations to make fail."""
     return sorted({1 + i * n // MOST_POINTS for i in range(MOST_POINTS)} & set(range(1, n + 1)))
 
 
@@ -106,7 +106,7 @@ def test_questions(limit, question):
 
 
 def test_a_failure_in_every_question_is_told_and_not_swallowed():
-    """Nearly all allocations are needed: what is not told of would have to be answered."""
+    """Nearly all allocations are needed, so nearly all failures must end a question with an error."""
     graph = edges().trav.graph(weight="w", directed=True)
     for name, ask in QUESTIONS.items():
         ask(graph)
@@ -137,7 +137,7 @@ def test_building_and_opening(limit, tmp_path):
             make()
         told = 0
         for point in points(counted.count):
-            for for_good in (False, True):  # a build may be tried again, outside memory
+            for for_good in (False, True):  # a build may be retried with the edges outside memory
                 with Allocations(point, for_good).injected():
                     try:
                         make()
@@ -160,7 +160,7 @@ def test_saving(tmp_path):
             except TravMemoryError as error:
                 assert "save ran out of memory" in str(error)
                 told += 1
-        if folder.exists():  # what failed was done without
+        if folder.exists():  # the save did without the failed allocation
             assert Graph.open(folder, engine="cpu").n_vertices == graph.n_vertices
     assert told and not list(tmp_path.glob(".*"))
 

@@ -1,4 +1,4 @@
-"""Columns, conditions and masks give the edges that they keep, and what is kept of them is theirs."""
+"""Columns, conditions and masks select the right edges, and results kept for a filter belong to it alone."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_every_form_answers_as_the_column_does(graph, question):
 
 
 def searches_built(graph, monkeypatch):
-    """A list to which each reading of filtered edges adds."""
+    """Return a list that grows with each reading of filtered edges."""
     built, build = [], graph.contents.storage._build
     monkeypatch.setattr(graph.contents.storage, "_build", lambda *given: built.append(1) or build(*given))
     return built
@@ -92,9 +92,9 @@ def test_a_mask_is_known_by_its_flags(monkeypatch):
     built = searches_built(graph, monkeypatch)
     mask = KEPT.to_numpy().copy()
     graph.bfs(ROOT, where=mask)
-    graph.bfs(ROOT, where=KEPT)  # the same flags elsewhere
+    graph.bfs(ROOT, where=KEPT)  # the same flags in another array
     assert len(built) == 1
-    mask[:] = True  # changed in place, before the weights of what is kept have been read
+    mask[:] = True  # changed in place, before the weights of the kept edges have been read
     pd.testing.assert_frame_equal(graph.sssp(ROOT, where=KEPT), wanted)
     assert len(built) == 1
     pd.testing.assert_frame_equal(graph.bfs(ROOT, where=mask)[["distance"]], graph.bfs(ROOT)[["distance"]])
@@ -110,7 +110,7 @@ def test_masks_are_equal_by_content():
     assert one != other and repr(one) != repr(other)
     swapped = flags.copy()
     first = int(np.flatnonzero(swapped)[0])
-    swapped[[first, int(np.flatnonzero(~swapped)[0])]] ^= True  # as many are true
+    swapped[[first, int(np.flatnonzero(~swapped)[0])]] ^= True  # as many flags are true
     assert Mask(swapped) != other and repr(Mask(swapped)) != repr(other)
     flags[[70, 71]] = ~flags[[70, 71]]
     for first, last in [(0, 77), (3, 5), (8, 16), (69, 77), (77, 77)]:

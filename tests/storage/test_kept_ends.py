@@ -1,4 +1,4 @@
-"""Filters: only the ends of the edges that are kept are looked up, in parts where ids allow it."""
+"""Filters look up only the ends of the edges that they keep, in parts where the ids allow it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A larger memory limit answers what a smaller one does, weighted questions included."""
+"""A larger memory limit answers all that a smaller one does, weighted questions included."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rapids_trav.errors import TravMemoryError
 from rapids_trav.storage.paged import Paged
 
 N_EDGES = 10_000
-# In bytes an edge: from the least with which edges are kept in files to enough to keep them in memory.
+# Bytes per edge: from the least that keeps edges in files to enough to keep them in memory.
 LIMITS = (12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 70, 90, 120)
 QUESTIONS = {
     "sssp": lambda graph: graph.sssp(0, predecessors=False),

@@ -1,6 +1,7 @@
-"""The memory limit is kept by what is allocated, not only by what is declared.
+"""Actual allocations, and not only declared ones, stay within the memory limit.
 
-NumPy's allocations are counted by tracemalloc; pages of mapped files are none, and are not the limit's.
+NumPy's allocations are counted by tracemalloc. Pages of mapped files are not among them and do not count
+towards the limit.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def test_the_limit_that_is_just_enough_is_kept(question):
 
 
 def test_an_event_loop_of_this_process_is_not_counted():
-    """Schedulers and monitors of clusters, which other tests have left running, allocate all the time."""
+    """Schedulers and monitors of clusters that other tests left running allocate all the time."""
     loop = asyncio.new_event_loop()
 
     def allocate():
@@ -124,7 +125,7 @@ def nothing(*arguments, **options):
         (push, "push_bytes", "sssp push sync"),
         (blocks, "block_state_bytes", "sssp paths"),
         (blocks, "block_state_bytes", "components paths"),
-        (blocks, "edge_bytes", "sssp paths"),  # of the places
+        (blocks, "edge_bytes", "sssp paths"),  # the edges in the places
         (validation, "TREE_BYTES", "validate"),
     ],
 )
@@ -132,7 +133,7 @@ def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkey
     stars = dict.fromkeys(("sssp push", "sssp push sync", "khop"), "star")
     shape = (stars | {"levels": "path"}).get(question, "hub")
     asked = asked_of(shape, "outside")
-    if question == "khop":  # what is free beyond a search would go to the reading of edges
+    if question == "khop":  # memory that the search leaves free would serve to read edges
         asked = Asked.of(shapes()["star"], memory_limit=40 * N)
         monkeypatch.setattr(EdgeRows, "inside", lambda *arguments: pd.DataFrame())
         monkeypatch.setitem(QUESTIONS, "khop", lambda asked: asked.graph.khop(asked.root, 2).vertices)
@@ -184,7 +185,7 @@ for name, question in questions.items():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_resident_memory_stays_within_the_limit():
-    """The process's own memory, without mapped files, as the system counts it."""
+    """The system counts the process's own memory, without mapped files."""
     run = subprocess.run([sys.executable, "-c", RESIDENT], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     lines = [line.split() for line in run.stdout.splitlines()]

@@ -1,6 +1,6 @@
 """Memory limits of a GPU as its user meets them: what makes room for what, and which limit is enough.
 
-An engine stands in for the GPU: it builds, keeps and plans as the CUDA engine does, in NumPy arrays.
+A stand-in engine for the GPU builds, keeps and plans as the CUDA engine does, in NumPy arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ENGINES = {"cpu": "cpu", "cuda": Gpu()}
 
 
 def skewed(n=2000, m=20_000):
-    """A graph with a hub that a fifth of the edges leave."""
+    """Return a graph in which a fifth of the edges leave one hub."""
     random = np.random.default_rng(1)
     src = np.where(random.random(m) < 0.2, 0, random.zipf(1.4, m) * 7919 % n)
     cost = random.integers(1, 9, m).astype(np.float32)
@@ -44,7 +44,7 @@ QUESTIONS = {
 
 
 def limit_in(error):
-    """The limit that a message names as enough."""
+    """Return the limit that a message names as enough."""
     message = str(error)
     assert "are needed for" in message and message.count(": ") == 1 and "\n" not in message
     return parse_bytes(message.partition("give memory_limit at least ")[2].removesuffix("."))
@@ -55,7 +55,7 @@ def limit_in(error):
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_limit_that_an_error_names_is_enough(engine, directed, asked, where):
-    """Building may name a limit, and the question another, each once; what is then asked succeeds."""
+    """A build may name a limit, and the question another, each once; at these limits both succeed."""
     edges, question = skewed(), QUESTIONS[asked]
     options = {"directed": directed, "weight": "cost"}
     wanted = to_pandas(question(edges.trav.graph(**options), where=where))
@@ -83,7 +83,7 @@ def test_the_limit_that_an_error_names_is_enough(engine, directed, asked, where)
 @pytest.mark.parametrize("first", ["bfs", "each", "both ways", "pagerank"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_question_stands_in_the_way_of_another(engine, first):
-    """At the smallest limit that each is content with by itself, they are so in any order."""
+    """At the smallest limit that suffices for each question alone, all questions succeed in any order."""
     edges = skewed()
     options = {"directed": True, "weight": "cost"}
     limit = 1000
@@ -111,7 +111,7 @@ def test_rows_of_searches_fill_the_room_and_give_it_up():
     at_rest = graph.budget.used
     graph.bfs(0)
     kept = graph.budget.held()["the rows of a search"]
-    assert kept > 0 and graph.budget.free < 40 * graph.n_vertices  # what is left is for the search itself
+    assert kept > 0 and graph.budget.free < 40 * graph.n_vertices  # the rest is for the search itself
     assert ("rows of searches", "host") not in {
         tuple(row) for row in graph.memory()[["structure", "place"]].values
     }
@@ -143,7 +143,7 @@ def test_a_question_that_fails_leaves_nothing_behind(engine, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(CpuEngine, name, fails)
             patch.setattr(Gpu, name, fails)
-            with pytest.raises(TravMemoryError) as kept:  # and with it every frame of the failure
+            with pytest.raises(TravMemoryError) as kept:  # keeps every frame of the failure alive
                 ask()
         graph.components()
         assert graph.budget.used == at_rest
@@ -174,7 +174,7 @@ def test_many_searches_are_cut_to_fit(monkeypatch):
 
 
 class Fragmented(Gpu):
-    """A GPU whose free memory lies in pieces of 20 KB."""
+    """GPU whose free memory is in pieces of 20 KB."""
 
     def __init__(self):
         super().__init__()

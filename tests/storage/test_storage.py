@@ -1,4 +1,4 @@
-"""Graphs outside memory, saved and opened: the answers are those of the same graph in memory."""
+"""Graphs outside memory, saved and opened: their answers equal those of the same graph in memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assert_same(one, other):
 
 
 def assert_same_answers(graph, other, sources, targets, where=None):
-    """Every question that has one answer gets it from both."""
+    """Check that both graphs give the same answer to every question that has only one answer."""
     for direction in ("out", "in", "both"):
         options = {"direction": direction, "where": where}
         for variant in VARIANTS:
@@ -65,14 +65,14 @@ def assert_same_answers(graph, other, sources, targets, where=None):
 
 @contextmanager
 def outside_memory():
-    """Keep a graph that has a limit outside memory, though it may be small enough to fit."""
+    """Keep a graph with a limit outside memory, even if it is small enough to fit."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(placement, "in_memory_bytes", lambda *arguments, **options: 1 << 60)
         yield
 
 
 def enough_for_searches(graph):
-    """Bytes for the ids and a table of them, one of many searches at a time, and a few edges in hand."""
+    """Return the bytes for ids and their table, one of many searches at a time, and a few edges in hand."""
     return 3 * graph.ids.nbytes + 80 * graph.n_vertices + 128 * graph.n_edges + 4000
 
 
@@ -125,7 +125,7 @@ def test_saved_graphs_answer_alike(tmp_path_factory, drawn, data):
 
     assert pairs(other.khop(sources, 1).edges) == pairs(graph.khop(sources, 1).edges)
     again = folder.parent / "again"
-    other.save(again)  # what is opened can be saved, and is the same
+    other.save(again)  # an opened graph can be saved, with identical files
     assert [(again / name.name).read_bytes() for name in sorted(folder.iterdir())] == [
         name.read_bytes() for name in sorted(folder.iterdir())
     ]
@@ -200,7 +200,7 @@ def test_limits_that_are_too_small():
         edges.trav.graph(memory_limit=20)
     with pytest.raises(TravError, match=r"spill='/nowhere' is not there: name a folder, and make it first"):
         edges.trav.graph(memory_limit=84, spill="/nowhere")
-    graph = edges.trav.graph(memory_limit=84)  # as the first error said
+    graph = edges.trav.graph(memory_limit=84)  # the limit that the first error named
     assert graph.bfs(10)["distance"].tolist() == [0, 1, 2, 3]
     with pytest.raises(MemoryError, match="give memory_limit at"):
         graph.components()
@@ -274,7 +274,7 @@ def test_weighted_graphs_are_pickled(limit):
             pickle.dumps(graph)
         return
     source = edges["src"][0]
-    wanted = graph.sssp(source), graph.sssp(source, where="open")  # and what the filter made stays
+    wanted = graph.sssp(source), graph.sssp(source, where="open")  # arrays made for the filter are kept
     other = pickle.loads(pickle.dumps(graph))
     assert_same(other.sssp(source), wanted[0])
     assert_same(other.sssp(source, where="open"), wanted[1])
@@ -283,7 +283,7 @@ def test_weighted_graphs_are_pickled(limit):
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_long_thin_graphs_are_pushed_along_outside_memory(directed):
-    """A path, and a ladder of it: to read all edges at each of its levels would take n^2."""
+    """Reading all edges at each level of a path, or of a ladder made of it, would take n^2."""
     vertex = np.arange(20_000)
     path = pd.DataFrame({"src": vertex, "dst": vertex + 1, "cost": vertex % 7})
     ladder = pd.concat([path, path.assign(dst=(vertex * 7 + 13) % 50)], ignore_index=True)
@@ -313,7 +313,7 @@ def test_two_threads_find_room_under_one_budget():
 
 
 def test_a_push_that_does_not_fit_is_left_out():
-    """Its lists take 37 bytes a vertex beside the 61 of the values and what is notified, and a page."""
+    """A push's lists take 37 bytes per vertex beside the 61 of values and notified vertices, and a page."""
     vertex = np.arange(3000)
     edges = pd.DataFrame({"src": vertex, "dst": (vertex + 1) % 3000, "cost": 1.0})
     graph = edges.trav.graph(weight="cost", directed=True, memory_limit="400kB")
@@ -329,7 +329,7 @@ def test_a_push_that_does_not_fit_is_left_out():
     done = graph.engine.run(tight, program, state, options)
     assert done.values.tolist() == wanted.result["distance"].tolist()
     assert "push" not in {step.mode for step in done.trace} and tight.pages.budget.used == 0
-    forced = replace(options, mode="push")  # it lists no notified vertices, so here its lists do fit
+    forced = replace(options, mode="push")  # this lists no notified vertices, so the push's lists fit here
     assert graph.engine.run(tight, program, state, forced).values.tolist() == done.values.tolist()
     tighter = replace(view, pages=replace(view.pages, budget=Budget(50 * 3000)))
     with pytest.raises(TravMemoryError, match="needed for the lists of a push"):
@@ -353,8 +353,8 @@ def test_a_build_that_runs_out_of_memory_is_tried_outside(monkeypatch):
     monkeypatch.setattr(CpuEngine, "build_adjacency", short)
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: 10_000)
     with pytest.raises(MemoryError):
-        edges.trav.graph(memory_limit="1GB")  # said to fit
-    free = iter([10**9, 10**9, 10_000, 10_000])  # until it has turned out that there is less
+        edges.trav.graph(memory_limit="1GB")  # the caller says that it fits
+    free = iter([10**9, 10**9, 10_000, 10_000])  # until it turns out that less is free
     monkeypatch.setattr(CpuEngine, "free_bytes", lambda self: next(free))
     other = edges.trav.graph()
     assert other.budget.limit == 9000

@@ -1,4 +1,4 @@
-"""Questions of several threads share a memory limit: each waits for its room, and none for itself."""
+"""Questions of several threads share a memory limit: each waits for the others' memory, none for its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def edges(n=3000, m=12_000):
 
 
 def limit_for(questions, **options):
-    """The smallest limit that each of them is content with by itself."""
+    """Return the smallest limit that suffices for each of the questions alone."""
     limit = 1000
     while True:
         try:
@@ -143,7 +143,7 @@ def test_what_does_not_fit_alone_is_refused_at_once_with_a_limit_that_is_enough_
 
     holder = started(lambda: budget.ask(stalls))
     assert holding.wait(SECONDS)
-    with pytest.raises(TravMemoryError, match=r"at least 1\.1 kB"):  # once the holder need not be waited for
+    with pytest.raises(TravMemoryError, match=r"at least 1\.1 kB"):  # once the holder has gone on
         go_on.set()
         budget.ask(asks)
     go_on.clear()
@@ -156,14 +156,14 @@ def test_what_does_not_fit_alone_is_refused_at_once_with_a_limit_that_is_enough_
         with budget.hold(950, "values"):
             pass
 
-    with pytest.raises(TravMemoryError, match=r"at least 1\.05 kB"):  # although the other still holds its own
+    with pytest.raises(TravMemoryError, match=r"at least 1\.05 kB"):  # although the other still holds memory
         budget.ask(asks_too_much)
     go_on.set()
     assert ended(holder)
 
 
 def test_a_large_question_is_not_overtaken_for_good():
-    """Small ones keep coming; the large one gets its turn while they do."""
+    """Small questions keep coming, and the large one gets its turn meanwhile."""
     budget, served, stop = Budget(100), threading.Event(), threading.Event()
     holding, begun = threading.Event(), threading.Event()
 
@@ -193,7 +193,7 @@ def test_a_large_question_is_not_overtaken_for_good():
 
 
 def test_questions_that_need_more_step_by_step_do_not_wait_for_each_other():
-    """Each holds a half and wants the other: both held on, they would wait for ever."""
+    """Each holds a half and wants the other: if both held on, they would wait forever."""
     budget, both = Budget(100), threading.Barrier(2)
     turns = []
 
@@ -263,7 +263,7 @@ def test_an_iterator_of_sources_is_asked_again_whole():
     search = graph.engine.bfs
 
     def crowded(view, sources, options):
-        if not turned_away:  # as if another thread had taken the room meanwhile
+        if not turned_away:  # as if another thread had taken the memory meanwhile
             turned_away.append(len(sources))
             started(lambda: graph.budget.ask(stalls))
             assert holding.wait(SECONDS)

@@ -1,6 +1,7 @@
-"""What a build and a search compile is few functions, none of which is for text.
+"""A build and a search compile few functions, and none that handles text.
 
-Numba compiles `a[:] = b` of two arrays with the message for unequal shapes, in forty functions and seconds.
+For `a[:] = b` of two arrays, Numba also compiles the message for unequal shapes: forty functions, which
+take seconds.
 """
 
 from __future__ import annotations
@@ -35,4 +36,4 @@ def test_a_build_and_a_search_compile_little(tmp_path):
     compiled = done.stdout.splitlines()
     assert not [line for line in compiled if "unicode" in line]
     sorts = [line for line in compiled if line.startswith("_sort_buckets")]
-    assert len(sorts) == 2  # without weights, and for the bits of 64-bit ones
+    assert len(sorts) == 2  # one without weights, and one for the bits of 64-bit weights

@@ -1,4 +1,4 @@
-"""The CPU engine against SciPy, and its trees against the rules that any breadth-first tree obeys."""
+"""The CPU engine against SciPy, and its trees against the rules that every breadth-first tree obeys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EACH_POLICY = pytest.mark.parametrize("policy", ["gap", "beamer"])
 
 
 def view_of(edges, n_vertices, directed=False):
-    """The engine's view of an edge list, with both adjacencies."""
+    """Return the engine's view of an edge list, with both adjacencies."""
     edges = np.asarray(edges, np.int64).reshape(-1, 2)
 
     def chunks():
@@ -44,7 +44,7 @@ def frame_view(frame, n_vertices):
 
 
 def expected_distance(view, sources):
-    """Distances of SciPy's search from an extra vertex that leads to all sources."""
+    """Return the distances of SciPy's search from an extra vertex with an edge to every source."""
     n = view.n_vertices
     src = np.concatenate([view.coo.src, np.full(len(sources), n)])
     dst = np.concatenate([view.coo.dst, sources])
@@ -54,7 +54,7 @@ def expected_distance(view, sources):
 
 
 def assert_tree(view, sources, search):
-    """A predecessor is one level up and joined by an edge; sources and unreached vertices have none."""
+    """Check that predecessors are one level up, over an edge; sources and unreached vertices have none."""
     distance, predecessor = search.distance, search.predecessor
     child = np.flatnonzero(distance > 0)
     assert (predecessor[distance <= 0] == -1).all()
@@ -66,7 +66,7 @@ def assert_tree(view, sources, search):
 
 
 def cut(distance, depth_limit=None, targets=None):
-    """What is left of full distances when a search ends early."""
+    """Return the distances that remain when a search ends early."""
     last = distance.max() if depth_limit is None else depth_limit
     if targets is not None and (distance[targets] >= 0).all():
         last = min(last, distance[targets].max(initial=0))
@@ -80,13 +80,13 @@ def kronecker():
 
 @pytest.fixture(scope="module")
 def wide():
-    """Large enough for several threads and for every kind of step."""
+    """Return a graph large enough for several threads and for every kind of step."""
     return frame_view(generators.rmat(15, seed=3), 1 << 15)
 
 
 @pytest.fixture(scope="module")
 def lopsided():
-    """Directed, with rows and columns that differ; about 7 levels deep."""
+    """Return a directed graph whose rows and columns differ, about 7 levels deep."""
     rng = np.random.default_rng(7)
     u = rng.integers(0, 3000, 9000)
     return view_of(np.stack([u, (u + rng.integers(1, 800, len(u))) % 3000], 1), 3000, directed=True)
@@ -265,9 +265,9 @@ class TestSearch:
 
 
 def replayed_directions(view, root, policy, least=0):
-    """The directions that the published rules give, from the frontiers of a plain search.
+    """Return the directions that the published rules give for the frontiers of a plain search.
 
-    A frontier of fewer than `least` edges is pushed whatever they say.
+    A frontier of fewer than `least` edges is pushed regardless of the rules.
     """
     distance = ENGINE.bfs(view, np.array([root]), BfsOptions("frontier")).distance
     degree = np.diff(view.out.row_offsets)
@@ -432,7 +432,7 @@ class TestGenerators:
         assert 0.05 < (degree == 0).mean() < 0.4
 
     def test_rmat_quadrants(self):
-        """Undoing the labels is not possible from outside, but degrees show the top-level split."""
+        """The relabelling cannot be undone from outside, but the edge counts show the top-level split."""
         frame = generators.rmat(1, 1 << 14, seed=2)
         table = np.zeros((2, 2))
         np.add.at(table, (frame.src, frame.dst), 1 / len(frame))

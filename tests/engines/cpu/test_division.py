@@ -1,4 +1,4 @@
-"""A vertex program that divides by zero gives what `Program` says."""
+"""Division by zero in a vertex program gives the results that `Program` documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Independent searches run together or by themselves, whichever is faster, and give the same."""
+"""Independent searches run together or separately, whichever is faster, with the same results."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def rows_of(n_vertices, n_edges):
         (4_000, 176_000, 64, True),  # a small dense graph
         (4_000, 8_000, 2, True),  # a small path
         (81_000, 2_700_000, 2, True),
-        (81_000, 162_000, 64, False),  # long: searches do not meet
-        (260_000, 8_400_000, 63, False),  # its words do not stay in a cache
-        (260_000, 8_400_000, 64, True),  # but they are full
+        (81_000, 162_000, 64, False),  # a long path: searches do not meet
+        (260_000, 8_400_000, 63, False),  # the words of the vertices do not stay in a cache
+        (260_000, 8_400_000, 64, True),  # as large, but all bits of the words are used
         (1_000_000, 32_000_000, 64, False),
         (4_000, 176_000, 1, False),
     ],

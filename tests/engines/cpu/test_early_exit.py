@@ -1,4 +1,4 @@
-"""Bottom-up steps stop at the first neighbour in the frontier (SYSTEMS P2, V4), as they count."""
+"""Bottom-up steps stop at the first neighbour in the frontier (SYSTEMS P2, V4), as their edge counts show."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def searched(graph, root, variant):
 
 
 def serial_checks(view, distance, level):
-    """Edges up to and with the first that leads to the level before, of each unreached vertex."""
+    """Count the edges of unreached vertices: up to the first one from the level before, and all."""
     offsets, columns = view.into.row_offsets, view.into.column_indices
     checks = degrees = 0
     for v in np.flatnonzero((distance < 0) | (distance >= level)):
@@ -58,10 +58,10 @@ def test_edges_are_those_up_to_the_first_parent(graphs, variant, sort):
 
 @pytest.mark.parametrize("variant", ["pull", "auto"])
 def test_rows_in_order_of_degree_are_left_sooner(graphs, variant):
-    """On a Kronecker graph, in the bottom-up levels of several searches together.
+    """Rows in order of degree shorten the bottom-up levels of several searches together on a Kronecker graph.
 
-    From a root of few edges the first such level reads rows further, as the root stands late in them; the
-    search that turns by itself has none so early.
+    From a root of few edges, the first such level reads further into the rows, because the root stands late
+    in them. The search that chooses its direction itself has no bottom-up level so early.
     """
     edges = {}
     for sort, graph in graphs.items():

@@ -1,4 +1,4 @@
-"""The edge-centric search reads every edge on every level, in whatever order they are (P3)."""
+"""The edge-centric search reads every edge at every level, whatever the order of the edges (P3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rapids_trav.csr.adjacency import EdgeList
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.interface import BfsOptions
 
-N = 60_000  # edges of several threads' parts, and of many blocks
+N = 60_000  # enough edges for the parts of several threads, and for many blocks
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -29,10 +29,10 @@ def on_host(array):
 
 @pytest.mark.parametrize("order", ["from the root", "to the root", "shuffled"])
 def test_each_edge_of_a_tree_is_read_when_it_is_needed(engine, order):
-    """One edge alone leads to each vertex, so that one that is passed over leaves its vertex behind."""
+    """Each vertex has one in-edge, so an edge that is skipped leaves its vertex unreached."""
     rng = np.random.default_rng(1)
     child = np.arange(1, N)
-    parent = (child * rng.random(N - 1)).astype(np.int64)  # any vertex before
+    parent = (child * rng.random(N - 1)).astype(np.int64)  # any vertex before the child
     view = GraphView(Graph(N, parent, child), engine)
     by_child = np.argsort(on_host(view.coo.dst))
     places = {"from the root": by_child, "to the root": by_child[::-1], "shuffled": rng.permutation(N - 1)}

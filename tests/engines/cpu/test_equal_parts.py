@@ -1,4 +1,4 @@
-"""What a page gathers over is cut into parts of equal length, however long its rows are (G12)."""
+"""The edges that a page gathers over are cut into parts of equal length, however long the rows are (G12)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST = Program("largest", "int64", "max")
 
 
 class Recorded(Team):
-    """A team that keeps the arguments of the kernel that gathers, by their names."""
+    """Team that records the arguments of the gather kernel by name."""
 
     def run(self, function, n_items, *arguments, grain):
         names = inspect.signature(function.py_func).parameters
@@ -30,7 +30,7 @@ class Recorded(Team):
 
 
 def parts_of(degrees, rows=None, n_parts=None, n_threads=2):
-    """Edges of each part of an iteration, in which vertex v gathers over `degrees[v]` edges."""
+    """Return the edges of each part of an iteration in which vertex v gathers over `degrees[v]` edges."""
     n, dst = len(degrees), np.repeat(np.arange(len(degrees)), degrees)
     chunks = lambda: iter([(np.zeros_like(dst), dst)])  # noqa: E731
     engine = CpuEngine()
@@ -68,4 +68,4 @@ def test_threads_get_several_parts_each_of_a_wide_iteration(n_threads):
     parts = parts_of([1_000_000, 1, 1, 200_000], n_threads=n_threads)
     assert len(parts) == PIECES_PER_THREAD * n_threads
     assert parts.max() - parts.min() <= 1
-    assert len(parts_of([3, 0, 2], n_threads=n_threads)) == 1  # a few edges are not worth a thread
+    assert len(parts_of([3, 0, 2], n_threads=n_threads)) == 1  # a few edges are not worth another thread

@@ -1,4 +1,4 @@
-"""What gathers, cut into parts of as many edges (SYSTEMS G12), and which vertices do (G13, G14)."""
+"""Gathering in parts of equally many edges (SYSTEMS G12), and the vertices that gather (G13, G14)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
 
-# Sums of integers, so that an edge that is lost or counted twice shows; every vertex counts in `total`.
+# Sums of integers, so that a lost or doubled edge shows; every vertex counts in `total`.
 SUMS = Program(
     "sums",
     "int64",
@@ -36,7 +36,7 @@ def view_of(n, src, dst, weights):
 
 
 def hub(n=30):
-    """Vertex 4 gathers from all; 0, 5, 6 and the last from none."""
+    """Return a graph in which vertex 4 gathers from all vertices; 0, 5, 6 and the last gather from none."""
     rng = np.random.default_rng(0)
     others = rng.choice(np.setdiff1d(np.arange(1, n - 1), [4, 5, 6]), 10)
     return n, np.concatenate([np.arange(n), rng.integers(0, n, 10)]), np.concatenate([[4] * n, others])
@@ -56,7 +56,7 @@ GRAPHS = {
 @pytest.mark.parametrize("n_parts", [1, 2, 3, 4, 7, 16, 300])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_parts_of_any_number_give_the_same(name, n_parts):
-    """One part; parts of which three or more are of one hub; more parts than edges."""
+    """Cases: one part; three or more parts within one hub's row; more parts than edges."""
     n, src, dst = GRAPHS[name]
     rng = np.random.default_rng(2)
     weights, values = rng.integers(1, 100, len(src)), rng.integers(-50, 50, n)
@@ -93,7 +93,7 @@ def test_listed_vertices_gather_alone(n_parts):
 
 @pytest.mark.parametrize("apply", [None, lambda value, gathered: min(value, gathered)])
 def test_who_is_notified(apply):
-    """The out-neighbours of the active; they themselves too if `apply` may make more of their value."""
+    """Out-neighbours of active vertices are notified; active ones too, if `apply` may change them further."""
     program = Program("p", "int64", "min", apply=apply)
     view = view_of(5, np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4]), np.ones(4, int))
     active = np.array([True, False, False, False, True])
@@ -118,7 +118,7 @@ def test_who_is_notified(apply):
     ],
 )
 def test_choice_of_the_mode_at_its_bounds(active, edges, paged, mode):
-    """Notify if the active share f of the edges is at most 1/2, from storage 1/(2 k) with k = 10."""
+    """Notify if the active share f of the edges is at most 1/2; from storage, at most 1/(2 k) with k = 10."""
     assert gather_mode(active, edges, paged) == mode
     assert gather_mode(1, 7, paged=True, penalty=3) == "notify"
     assert gather_mode(1, 5, paged=True, penalty=3) == "pull"

@@ -1,4 +1,4 @@
-"""Numba's cache on disk, damaged in every way, and Numba told not to compile."""
+"""Numba's cache on disk, damaged in several ways, and Numba with compilation disabled."""
 
 import os
 import pickle
@@ -32,7 +32,7 @@ def test_damaged_files_count_as_none(tmp_path, monkeypatch, ending, damage):
     (file,) = tmp_path.rglob(f"*.{ending}")
     DAMAGES[damage](file)
     assert kernel(twice)(3) == 6
-    if damage != "folder":  # which stays where it is
+    if damage != "folder":  # a folder in the file's place stays there
         mended = kernel(twice)
         assert mended(3) == 6 and sum(mended.stats.cache_hits.values()) == 1
 

@@ -1,4 +1,4 @@
-"""Components by linking trees: what propagated labels give, and rows of the largest are left out."""
+"""Components by linking trees: the labels equal propagated ones, and rows of the largest are skipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHERS = ({"mode": "pull"}, {"mode": "notify"}, {"mode": "push"}, {"asynchronous
 
 @pytest.fixture
 def finely(monkeypatch):
-    """Small graphs are cut as large ones are: into ranges of a vertex, blocks of 4 edges, pages of 2."""
+    """Cut small graphs as large ones are cut: ranges of one vertex, blocks of 4 edges, pages of 2 blocks."""
     monkeypatch.setattr(linking, "VERTICES", 1)
     monkeypatch.setattr(linking, "BLOCKS", 1)
     monkeypatch.setattr(linking, "BLOCK_BYTES", 16)
@@ -42,14 +42,14 @@ def adjacency(src, dst, n, dtype, both=False):
 
 
 def smallest(src, dst, n, places=None):
-    """The smallest place in the component of each vertex, by SciPy."""
+    """Return the smallest place in the component of each vertex, by SciPy."""
     matrix = csr_matrix((np.ones(len(src), np.int8), (src, dst)), (n, n))
     _, label = connected_components(matrix, directed=False)
     return pd.Series(np.arange(n) if places is None else places).groupby(label).transform("min").to_numpy()
 
 
 def views(src, dst, n, dtype):
-    """Rows with all, with one end of each edge, with both ends apart, and in files."""
+    """Yield views whose rows hold all edges, one end of each edge, or both ends apart, and paged views."""
     both = adjacency(src, dst, n, dtype, both=True)
     out, into = adjacency(src, dst, n, dtype), adjacency(dst, src, n, dtype)
     yield "both ways", LinkView(both, both)
@@ -79,7 +79,7 @@ def test_every_view_gives_scipys_components(finely, seed, dtype, threads):
 
 
 def test_many_threads_on_one_tree_lose_no_link(finely):
-    """A path in shuffled order is nothing but links of roots that others are linking."""
+    """A path in shuffled order makes every link one between roots that other threads are linking."""
     n, random = 20_000, np.random.default_rng(1)
     order = random.permutation(n)
     for name, view in views(order[:-1], order[1:], n, "int32"):
@@ -89,7 +89,7 @@ def test_many_threads_on_one_tree_lose_no_link(finely):
 
 
 def test_a_root_that_another_thread_links_meanwhile_is_looked_up_again(monkeypatch):
-    """The plain function, with the other thread's link between the look at a root and the swap."""
+    """The uncompiled function runs, with the other thread's link between the look at a root and the swap."""
     parent, others = np.arange(6, dtype=np.int32), [(5, 2), (3, 1)]
 
     def interrupted(array, index, expected, desired):
@@ -150,7 +150,7 @@ def test_rows_of_the_largest_component_are_left_out():
 
 
 def test_a_row_is_left_when_its_vertex_has_come_into_the_largest_component():
-    """A few vertices have each other as first neighbours, and one of them a thousand others behind those."""
+    """A few vertices are each other's first neighbours, and one of them has a thousand more behind those."""
     low, few, high = np.arange(1000), np.arange(1000, 1010), np.arange(1010, 2010)
     src = [*low, *low, *np.repeat(few, 10), *[1009] * 1000]
     dst = [*high, *np.roll(high, 1), *np.tile(few, 10), *high]
@@ -180,7 +180,7 @@ def test_nothing_is_built_for_directed_components():
 
 
 def test_an_edge_from_a_row_that_could_be_left_out_is_not_lost():
-    """Everything hangs on third edges out of the largest component, which their other ends do not have."""
+    """Only third edges out of the largest component reach the other vertices, whose rows lack these edges."""
     hub = np.arange(100)
     edges = pd.DataFrame({"src": [*hub, *hub, *hub], "dst": [*np.roll(hub, 1), *np.roll(hub, 2), *hub + 100]})
     graph = edges.trav.graph(directed=True)
@@ -199,7 +199,7 @@ def named_in(error):
 
 
 def within_the_least(edges, **options):
-    """A graph in the least memory with which it can be built and asked; refusals leave nothing behind."""
+    """Return a graph in the least memory that suffices to build and ask; refusals leave nothing held."""
     limit = 1000
     while True:
         try:
@@ -228,7 +228,7 @@ def test_out_of_memory_the_edges_are_read_once_at_most(directed, degree_sort, mo
     assert graph.budget.peak <= graph.budget.limit
     if directed:
         assert trace["mode"].tolist() == ["hook"]
-        assert trace["bytes"].sum() <= full_stream(graph)  # but for rows without edges behind the last
+        assert trace["bytes"].sum() <= full_stream(graph)  # except for rows without edges after the last one
         assert trace["edges"].tolist() == [graph.n_edges]
     else:
         assert trace["mode"].tolist() == ["hook", "rest"]

@@ -1,4 +1,4 @@
-"""Asynchronous pushes in order of value: right on any graph, each vertex once a round, without the host."""
+"""Asynchronous pushes in order of value: correct on any graph, each vertex once a round, without the host."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from random_graphs import common, shapes
 from rapids_trav import Program, generators
 from rapids_trav.engines.cpu.programs import push
 
-HERE, EVERYWHERE = push.WIDE, -1  # edges from which several threads push a round
+HERE, EVERYWHERE = push.WIDE, -1  # least number of edges that several threads push in a round
 
 
 def spied(patch, name):
-    """What calls of a function of `push` gave, each with the edges that were pushed."""
+    """Return a list to which calls of a function of `push` add their results, the numbers of pushed edges."""
     real, seen = getattr(push, name), []
 
     def call(*arguments):
@@ -74,7 +74,7 @@ def test_distances_and_widths(dtype, wide):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_vertex_that_is_improved_before_its_turn_is_pushed_once(monkeypatch, threads):
-    """Of near, 1 comes before 2 and improves it."""
+    """Among the near vertices, 1 comes before 2 and improves it."""
     monkeypatch.setattr(push, "WIDE", EVERYWHERE)
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
     in_parts = spied(monkeypatch, "_wide")
@@ -86,22 +86,22 @@ def test_a_vertex_that_is_improved_before_its_turn_is_pushed_once(monkeypatch, t
 
 
 def test_a_long_search_is_one_call_of_the_kernel(monkeypatch):
-    """On a grid the threshold moves many times, and none of them returns to the host."""
+    """On a grid the threshold moves many times, without any return to the host."""
     calls = spied(monkeypatch, "_narrow")
     edges = generators.grid(120, 120)
     edges["w"] = np.random.default_rng(3).integers(1, 100, len(edges))
     graph = edges.trav.graph(weight="w")
     found = graph.sssp(0, trace=True)
     assert len(calls) <= len(found.trace) and sum(calls) == found.trace["edges"].sum()
-    # Rounds that each pushed all that is active would be many times the edges.
+    # Rounds that each pushed all active vertices would push many times the edges.
     assert sum(calls) < 2 * 2 * graph.n_edges
 
 
 def test_far_has_room_when_vertices_come_back(monkeypatch):
-    """Each vertex enters far once, however often its value improves: here as often as there are others."""
+    """Each vertex enters the far list once, however often it improves: here as often as there are others."""
     n = 60
     pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
-    weights = [(v - u) * (v - u) + 1 for u, v in pairs]  # longer ways of more edges are shorter
+    weights = [(v - u) * (v - u) + 1 for u, v in pairs]  # longer paths, of more edges, are shorter in weight
     for wide in (HERE, EVERYWHERE):
         monkeypatch.setattr(push, "WIDE", wide)
         found = weighted(pairs, weights).sssp(0, mode="push", asynchronous=True)
@@ -110,7 +110,7 @@ def test_far_has_room_when_vertices_come_back(monkeypatch):
 
 @pytest.mark.parametrize(("dtype", "last"), [("int64", 2**63 - 2), ("float64", 1e308)])
 def test_values_at_the_end_of_their_type(dtype, last):
-    """The threshold stops there, and does not wrap around."""
+    """The threshold stops at the largest value and does not wrap around."""
     program = Program("farthest", dtype, "min", gather=lambda message, weight: max(message, weight))
     weights = np.array([1, last // 2, last, last - last / 4], dtype)
     graph = weighted([(0, 1), (1, 2), (2, 3), (1, 3)], weights)

@@ -14,7 +14,7 @@ SUM = Program("sum", "int64", "sum", apply=lambda value, gathered: value + gathe
 
 
 def path(memory_limit):
-    """Vertices in the order in which they gather, each edge ten times: in pages under the limit."""
+    """Return a path with every edge ten times, whose vertices gather in order; paged if there is a limit."""
     src, dst = np.arange(N - 1), np.arange(1, N)
     edges = pd.concat([pd.DataFrame({"src": src, "dst": dst})] * 10)
     return edges.trav.graph(directed=True, memory_limit=memory_limit)
@@ -32,13 +32,13 @@ def test_a_value_goes_as_far_as_the_order_lets_it(limit):
         reached[asynchronous] = int((values < N).sum())
         assert values[: reached[asynchronous]].tolist() == list(range(reached[asynchronous]))
     assert reached[False] == 2
-    # All of them on one thread; on several, no fewer than the first part of the path has.
+    # One thread reaches all vertices; several reach at least those of the first part of the path.
     assert reached[True] > N / 20
 
 
 @pytest.mark.parametrize("limit", [None, 200_000], ids=["in memory", "paged"])
 def test_a_sum_takes_what_is_new(limit):
-    """The second vertex gathers ten of the first, and the third ten of the second: old, or already new."""
+    """The second vertex gathers ten edges from the first, the third ten from the second: old or new value."""
     graph, initial = path(limit), np.ones(N, np.int64)
     ends = {
         asynchronous: graph.run(

@@ -1,4 +1,4 @@
-"""Edges as paths: each edge in one, and where paths end."""
+"""Decomposition of the edges into paths: each edge is in one path, and paths end at the right vertices."""
 
 from collections import Counter
 from itertools import pairwise
@@ -25,7 +25,7 @@ def rows_of(n, edges, *, directed=True, weights=None):
 
 
 def edges_of(rows):
-    """The edges of an adjacency, counted, with their weights if it has any."""
+    """Count the edges of an adjacency, with their weights if it has any."""
     sources = np.repeat(np.arange(rows.n_vertices), np.diff(rows.row_offsets))
     weights = () if rows.weights is None else (rows.weights.tolist(),)
     return Counter(zip(sources.tolist(), rows.column_indices.tolist(), *weights, strict=True))
@@ -43,7 +43,7 @@ def edges_along(layout):
 
 
 def plainly(rows, relaxed):
-    """Paths of one range, by lists."""
+    """Return the paths of one range, found with plain lists."""
     n = rows.n_vertices
     left = [part.tolist() for part in np.split(rows.column_indices, rows.row_offsets[1:-1])][:n]
     led_to = np.bincount(rows.column_indices, minlength=n)
@@ -113,7 +113,7 @@ def test_threads_make_other_paths_of_the_same_edges(edges, relaxed):
     one, eight = layouts
     assert edges_along(one) == edges_along(eight) == edges_of(rows)
     if relaxed:
-        assert eight.n_paths > one.n_paths  # they end where they leave a range
+        assert eight.n_paths > one.n_paths  # paths end where they leave a range
 
 
 def test_ranges_have_about_as_many_edges():
@@ -126,7 +126,7 @@ def test_ranges_have_about_as_many_edges():
 def test_a_path_goes_on_to_its_end(relaxed):
     line = rows_of(6, [(i, i + 1) for i in range(5)])
     assert paths_of(decompose(line, relaxed, 1)) == [[0, 1, 2, 3, 4, 5]]
-    with Team.limited(1):  # the first range before the second
+    with Team.limited(1):  # the first range is done before the second
         assert paths_of(decompose(line, relaxed, 2)) == [[0, 1, 2], [2, 3, 4, 5]]
 
 
@@ -143,7 +143,7 @@ def test_self_loops_and_repeated_edges():
 
 
 def test_a_path_ends_where_edges_of_any_range_lead():
-    """One edge leads to the vertex 1 from its own range, 0 and 1, and one from the other."""
+    """Vertex 1 has one in-edge from its own range, which is 0 and 1, and one from the other range."""
     rows = rows_of(8, [(0, 1), (1, 2), (5, 1), (6, 7)])
     assert paths_of(decompose(rows, 0, 2)) == [[0, 1], [1, 2], [5, 1], [6, 7]]
 
@@ -163,7 +163,7 @@ def test_graphs_without_edges(n, relaxed):
 
 
 def chains(n_chains=400, length=40, core=512):
-    """A one-way web: chains that leave a core and come back to it."""
+    """Return a directed graph of chains that leave a core and return to it."""
     random = np.random.default_rng(0)
     along = [random.integers(0, core, (6 * core, 2))]
     for chain in range(n_chains):
@@ -179,7 +179,7 @@ def test_long_paths_are_those_of_chains_in_one_direction():
     layout = decompose(rows_of(n, edges), 0, 1)
     assert layout.mean_length > 3
     assert layout.ratio < 0.6
-    assert layout.single > 0.8  # those of the core
+    assert layout.single > 0.8  # the edges of the core
 
 
 def test_strict_paths_of_undirected_graphs_are_single_edges():

@@ -1,4 +1,4 @@
-"""Vertex programs over random graphs of every shape: each mode, in memory and in pages, against oracles."""
+"""Vertex programs over random graphs of every shape: each mode, in memory and paged, against oracles."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_questions(shape, data):
 @common
 @given(shapes(), st.data())
 def test_pages(shape, data):
-    """Streamed page by page, the values are those in memory, and the budget is kept."""
+    """Streaming page by page gives the values of a run in memory and keeps to the budget."""
     n, edges = shape
     src, dst = (np.array([edge[i] for edge in edges], dtype=np.int64) for i in (0, 1))
     weights = data.draw(st.lists(st.integers(1, 9), min_size=len(edges), max_size=len(edges)))
@@ -69,7 +69,7 @@ def test_pages(shape, data):
     pages = Pages(np.unique([0, *cuts, n]), budget)
     mapped = replace(into, row_offsets=into.row_offsets.view(), column_indices=into.column_indices.view())
     for array in (mapped.row_offsets, mapped.column_indices):
-        array.flags.writeable = False  # as those mapped from files are
+        array.flags.writeable = False  # as arrays mapped from files are
     paged = GatherView(mapped, out, view.weights, degrees, pages)
     mode = data.draw(st.sampled_from(["auto", "pull", "notify"]))
     for program, first, parameters in (

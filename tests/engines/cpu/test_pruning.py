@@ -1,4 +1,4 @@
-"""Vertices without edges cost a search nothing but their rows in the answer (SYSTEMS V5), by a counter."""
+"""Vertices without edges cost a search only their rows in the answer (SYSTEMS V5), as a counter shows."""
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ def traced(graph, root, variant):
 
 @pytest.mark.parametrize("variant", ["auto", "direction"])
 def test_isolated_vertices_are_not_looked_at(padded, variant):
-    """A bottom-up level looks at the vertices that are not reached and have an edge, and at no others."""
+    """A bottom-up level looks only at unreached vertices that have an edge."""
     linked = np.diff(padded.storage.view().into.row_offsets) > 0
     assert linked.sum() < padded.n_vertices / 2
     for root in EDGES["src"].iloc[:5]:
@@ -64,7 +64,7 @@ def test_answers_have_every_vertex(bare, padded, variant):
 @pytest.mark.parametrize("mode", ["joint", "each"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_source_may_be_isolated_or_lead_out_alone(directed, mode):
-    """Beside sources that are linked: a vertex without in-edges in a directed graph leads on all the same."""
+    """One source is isolated. In a directed graph, a source without in-edges still leads to others."""
     star = pd.DataFrame({"src": np.full(300, 900), "dst": np.arange(300)})
     tail = pd.DataFrame({"src": np.arange(299), "dst": np.arange(1, 300)})
     graph = pd.concat([star, tail]).trav.graph(directed=directed, vertices=np.arange(1000))
@@ -92,7 +92,7 @@ def test_which_rows_have_an_edge():
 
 
 def test_a_graph_outside_memory_keeps_no_marks_of_its_rows():
-    """They are part of what a search declares, and go with it."""
+    """The marks belong to the memory that a search declares, and are freed with it."""
     vertices = np.arange(N)
     outside = EDGES.trav.graph(vertices=vertices, memory_limit="100kB")
     root = int(EDGES["src"].iloc[0])

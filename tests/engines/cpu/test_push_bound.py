@@ -1,4 +1,4 @@
-"""The CPU pushes by itself up to a share of active edges, which falls with the threads (G14)."""
+"""The CPU engine chooses to push up to a share of active edges, which falls with the thread count (G14)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_EDGES = 2400
 
 
 def first_mode(n_active, **options):
-    """How an iteration begins that has so many of the edges at its active vertex."""
+    """Return the mode of the first iteration when the active vertex has `n_active` of the edges."""
     rest = np.arange(N_EDGES - n_active)
     src = np.concatenate([np.zeros(n_active, np.int64), 10_000 + rest])
     dst = np.concatenate([1 + np.arange(n_active), 20_000 + rest])
@@ -27,7 +27,7 @@ def first_mode(n_active, **options):
 
 @pytest.mark.parametrize("n_threads", [1, 2, 8])
 def test_a_synchronous_iteration_pushes_up_to_its_bound(monkeypatch, n_threads):
-    """It pushes on one thread, and a pull or a notification would be shared by all."""
+    """A push runs on one thread, whereas all threads would share a pull or a notification."""
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", n_threads)
     bound = N_EDGES // (push.NARROW * n_threads)
     assert first_mode(bound) == "push"

@@ -1,4 +1,4 @@
-"""Where searches end, what they count on the way, and what they look at no more."""
+"""The ends of searches: the last level, the counts on the way, and vertices that are no longer looked at."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ def test_a_search_ends_with_its_last_target(variant, targets):
 
 
 def test_searches_together_meet_at_a_vertex_that_counts_once(monkeypatch):
-    monkeypatch.setattr(multi_source, "Team", lambda: Team(1))  # one word for both
-    beyond = [(v, v + 1) for v in range(10, 200)]  # so many edges that no level is pulled
+    monkeypatch.setattr(multi_source, "Team", lambda: Team(1))  # one word for both searches
+    beyond = [(v, v + 1) for v in range(10, 200)]  # enough edges that no level is pulled
     view = view_of([(0, 1), (1, 2), *beyond], 201)
     trace = multi_source.search(view, np.array([0, 2]), BfsOptions(trace=True)).trace
     assert [(row.direction, row.frontier) for row in trace][:2] == [("push", 2), ("push", 1)]

@@ -1,4 +1,4 @@
-"""Turned adjacencies are those that a build of the same edges makes."""
+"""Transposed and symmetrised adjacencies equal those that a build from the same edges makes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_small_graphs(data):
 @pytest.mark.parametrize(("n", "m"), [(4, 0), (1, 9), (1500, 3000), (5000, 40_000), (300_000, 200_000)])
 def test_many_buckets_hubs_and_self_loops(n, m, threads, monkeypatch):
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
-    monkeypatch.setattr(turn, "SHARED", 1000)  # so that threads do share
+    monkeypatch.setattr(turn, "SHARED", 1000)  # so that threads share the work
     random = np.random.default_rng(n + m)
     u, v = random.integers(0, n, (2, m))
     u[: m // 5] = n // 2
@@ -58,7 +58,7 @@ def test_many_buckets_hubs_and_self_loops(n, m, threads, monkeypatch):
 
 
 def test_wide_ids():
-    """Ids of 64 bits, which graphs of 2^31 vertices and more have."""
+    """Ids have 64 bits, as in graphs of 2^31 and more vertices."""
     out = Adjacency(np.array([0, 3, 4, 4, 6]), np.array([0, 0, 3, 1, 0, 3], np.int64))
     into = ENGINE.transposed(out)
     assert into.column_indices.dtype == np.int64
@@ -74,11 +74,11 @@ def test_views_are_turned_and_the_transpose_is_used_if_it_is_there():
     graph = edges.trav.graph(directed=True)
     with count_launches() as counts:
         assert graph.bfs(3, direction="in")["distance"].tolist() == [3, 2, 1, 0]
-    assert counts["_scatter"] == counts["_sort_buckets"] == 1  # of the transpose
+    assert counts["_scatter"] == counts["_sort_buckets"] == 1  # for the transpose
     with count_launches() as counts:
         assert graph.bfs(3, direction="both")["distance"].tolist() == [2, 2, 1, 0]
     assert counts["_merge"] == 1 and counts["_scatter"] == 0
     assert {"CSR", "CSC", "CSR, symmetrised"} <= set(graph.memory()["structure"])
     graph = edges.trav.graph(directed=True)
     graph.bfs(3, direction="both")
-    assert "CSC" not in set(graph.memory()["structure"])  # it was made for the merging alone
+    assert "CSC" not in set(graph.memory()["structure"])  # the transpose served only the merge

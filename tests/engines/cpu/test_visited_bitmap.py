@@ -1,4 +1,4 @@
-"""The bitmap of visited vertices that narrow levels look up, and the rows that chains ask for ahead."""
+"""The bitmap of visited vertices that narrow levels look up, and the rows that chains prefetch."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def shuffled_path(n, ends=(0,)):
 
 
 def clique_with_tails(n_clique, n_tails, length):
-    """Pulled while it is in the clique, pushed before in one tail and afterwards in the others."""
+    """Return a clique with tails: a search pushes in one tail, pulls in the clique, pushes in the others."""
     u, v = np.triu_indices(n_clique, 1)
     edges = [np.stack([u, v], 1)]
     for tail in range(n_tails):
@@ -49,9 +49,9 @@ def test_pushed_levels_know_what_pulled_ones_visited(policy, tails):
 
 
 def test_narrow_levels_know_what_wide_ones_visited(monkeypatch):
-    """A root, more vertices around it than one thread pushes, a vertex behind all of these, and a tail.
+    """Search a root, more neighbours than one thread pushes, one vertex behind all of these, and a tail.
 
-    Beyond is a path that no search gets to, of so many edges that no level is pulled.
+    A path that the search does not reach has so many edges that no level is pulled.
     """
     names = launches(monkeypatch)
     monkeypatch.setattr(direction_optimizing, "Team", lambda: Team(2))
@@ -74,7 +74,7 @@ def test_narrow_levels_know_what_wide_ones_visited(monkeypatch):
 
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 130])
 def test_bits_behind_the_last_vertex_are_no_vertices(n):
-    """A bottom-up level looks at unvisited vertices, all of which have an edge here."""
+    """A bottom-up level looks at the unvisited vertices, all of which have an edge here."""
     view = view_of([(0, v) for v in range(1, n)], n)
     found = ENGINE.bfs(view, np.array([0]), BfsOptions("direction", trace=True))
     assert [row.direction for row in found.trace][:1] == ["pull"]
@@ -111,7 +111,7 @@ def test_likely_rows_of_equally_long_rows_are_right(n):
     offsets = 4 * np.arange(n + 1)
     marks = every_64th(offsets)
     assert marks.tolist() == [4 * min(64 * i, n) for i in range(n // 64 + 2)]
-    whole = n // 64 * 64  # the last rows have fewer than 64 around them
+    whole = n // 64 * 64  # the last rows have fewer than 64 rows around them
     likely = [likely_row(marks, np.uintp(v)) for v in range(n)]
     assert likely[:whole] == offsets[:whole].tolist()
     assert all(0 <= e <= offsets[-1] for e in likely)

@@ -1,4 +1,4 @@
-"""Levels that several threads push together: claimed once, handed over whole, and told as they were."""
+"""Levels that several threads push together: vertices are claimed and queued once, the trace is right."""
 
 import numpy as np
 import pytest
@@ -14,9 +14,9 @@ HUBS, EACH, FAR = 4200, 5, 300_000
 
 
 def broad():
-    """A root, vertices around it, and more around each of these, one of which is the next one's too.
+    """Return a root, vertices around it, and more around each of these, one of which the next one shares.
 
-    Beyond is a path that no search gets to, of so many edges that no level is pulled.
+    A path that no search reaches has so many edges that no level is pulled.
     """
     hubs = np.arange(1, HUBS + 1)
     leaves = 1 + HUBS + np.arange(HUBS * EACH)

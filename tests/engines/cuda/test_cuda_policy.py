@@ -1,4 +1,4 @@
-"""When the CUDA engine's direction-optimising search turns, against the rules as they are published."""
+"""Changes of direction in the CUDA engine's direction-optimising search, against the published rules."""
 
 from typing import get_args
 
@@ -16,7 +16,7 @@ def turns(policy, levels):
 
 
 def gap_reference(n_vertices, n_edges, levels, alpha=15, beta=18):
-    """The loop of GAP's bfs.cc, fed with the (frontier, scout) that its steps would have found."""
+    """Run the loop of GAP's bfs.cc on the (frontier, scout) pairs that its steps would have found."""
     directions, edges_to_check, position = [], n_edges, 0
     frontier, scout = levels[0]
     while position < len(levels):
@@ -57,13 +57,13 @@ def test_gap_is_the_loop_of_its_reference(levels, n_edges):
 
 
 def test_gap_divides_integers():
-    """29 // 15 is 1: two edges are more, one is not."""
+    """29 // 15 is 1: two edges exceed it, and one does not."""
     assert turns(Gap(10, 29), [(1, 2)]) == ["pull"]
     assert turns(Gap(10, 29), [(1, 1)]) == ["push"]
 
 
 def test_beamer_pulls_above_one_fourteenth_and_returns_below_one_twentyfourth():
-    """Of 1500 edges 100 are the frontier's: 1400 / 14 is exactly as many, 101 are more."""
+    """With 1500 edges and 100 in the frontier, 1400 / 14 is exactly 100; a pull needs more than that."""
     assert turns(Beamer(2400, 1500), [(10, 100)]) == ["push"]
     assert turns(Beamer(2400, 1501 + 14), [(10, 102)]) == ["pull"]
     assert turns(Beamer(2400, 1500), [(10, 500), (100, 10), (99, 10)]) == ["pull", "pull", "push"]

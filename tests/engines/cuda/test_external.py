@@ -1,4 +1,4 @@
-"""Building in pieces that a GPU can hold, with NumPy in CuPy's place: the adjacency is the CPU engine's."""
+"""Builds in pieces that fit on a GPU, with NumPy in CuPy's place: the adjacency equals the CPU engine's."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rapids_trav.errors import TravError, TravMemoryError
 from rapids_trav.memory.budget import Budget
 
 ENGINE = CpuEngine()
-RANGES = [0, 1, 8]  # at most, before entries are written straight to the host
+RANGES = [0, 1, 8]  # most ranges before entries are written straight to the host
 
 
 class Outside:
-    """Host memory, and a budget for what stands for the device's."""
+    """Host memory, with a budget that stands for the device's memory."""
 
     cut = staticmethod(page_rows)
 
@@ -45,12 +45,12 @@ def build(chunks, n, limit, reach=lambda array: array, **how):
 
 
 def least(n):
-    """What a build needs: two numbers a row, and an edge."""
+    """Return the bytes that a build needs: two numbers per row, and one edge."""
     return spilled.ROW_BYTES * n + 2 * spilled.ENTRY_BYTES
 
 
 def canonical(adjacency):
-    """Rows with their weights in an order of their own: repeated edges may have theirs in any."""
+    """Return sorted entries with their weights, since repeated edges may have their weights in any order."""
     rows = np.repeat(np.arange(adjacency.n_vertices), np.diff(adjacency.row_offsets))
     weights = np.zeros(len(rows)) if adjacency.weights is None else adjacency.weights
     return sorted(zip(rows.tolist(), adjacency.column_indices.tolist(), weights.tolist(), strict=True))
@@ -104,7 +104,7 @@ def some_edges(n=40, m=500):
 
 @pytest.mark.parametrize(("spare", "readings"), [(1 << 20, 2), (1000, 4), (300, 9), (200, 2)])
 def test_edges_are_read_once_for_each_range(spare, readings):
-    """And once to be counted; of ranges there are no more than `MOST_RANGES`."""
+    """Edges are also read once for counting, and there are at most `MOST_RANGES` ranges."""
     n, u, v = some_edges()
     read = []
     build(lambda: read.append(1) or iter([(u, v)]), n, least(n) + spare)
@@ -114,7 +114,7 @@ def test_edges_are_read_once_for_each_range(spare, readings):
 @pytest.mark.parametrize("ranges", RANGES)
 @pytest.mark.parametrize("change", ["another row", "more", "fewer"])
 def test_edges_that_change_are_noticed(monkeypatch, ranges, change):
-    """After the counting, and before anything is written past its row."""
+    """A change after the counting is noticed before anything is written past its row."""
     monkeypatch.setattr(spilled, "MOST_RANGES", ranges)
     n, u, v = some_edges()
     other = {
@@ -128,7 +128,7 @@ def test_edges_that_change_are_noticed(monkeypatch, ranges, change):
 
 
 def test_columns_of_64_bits():
-    """From 2^31 vertices on; a row is then sorted through an index."""
+    """Columns have 64 bits from 2^31 vertices on; a row is then sorted through an index."""
     columns = np.array([7, 2**40, 3, 2**40, 1], dtype=np.int64)
     weights = np.arange(5.0)
     rows = Adjacency(np.array([0, 3, 3, 5]), columns, weights=weights)

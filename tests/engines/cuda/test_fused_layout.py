@@ -1,4 +1,4 @@
-"""The fused search's structs are as large on the host, which lays the memory out, as in the kernel."""
+"""The fused search's structs have the same size in the kernel and on the host, which lays the memory out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rapids_trav.engines.cuda.runtime import loader
 
 
 def errors(text: str) -> list[str]:
-    """The errors that NVRTC finds in a source."""
+    """Return the errors that NVRTC reports for a source."""
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
     program = nvrtc.nvrtcCreateProgram(text.encode(), b"layout.cu", 0, [], [])[1]
     nvrtc.nvrtcCompileProgram(program, 2, [b"-arch=compute_90", b"-std=c++17"])
@@ -39,7 +39,7 @@ def test_sizes(vertex_bytes, edge_bytes):
 
 @pytest.mark.parametrize("trace", [0, 1])
 def test_traced_and_untraced_searches_meet_at_the_same_words(trace):
-    """They take turns on one stream, with one `Control`, and their levels differ in size."""
+    """Both take turns on one stream with one `Control`, although their levels differ in size."""
     pytest.importorskip("cupy")
     from rapids_trav.engines.cuda.bfs import fused
 
@@ -52,7 +52,7 @@ def test_traced_and_untraced_searches_meet_at_the_same_words(trace):
 
 
 def test_the_engine_bounds_what_lies_in_shared_memory():
-    """A copy of more hubs than there is room for would overwrite what lies behind it."""
+    """A copy of more hubs than fit would overwrite what follows it in shared memory."""
     pytest.importorskip("cupy")
     from rapids_trav.engines.cuda.bfs import fused
 

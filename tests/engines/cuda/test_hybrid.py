@@ -1,4 +1,4 @@
-"""Who takes which page when the CPU and the GPU share an iteration, by clocks that the tests move."""
+"""Sharing of pages between the CPU and the GPU in one iteration, with clocks that the tests move."""
 
 import threading
 
@@ -16,7 +16,10 @@ class Clock:
 
 
 def measured(edges, cpu, gpu, penalty=1):
-    """A dispatcher that has seen each side process a page: `cpu` and `gpu` are seconds for an edge."""
+    """Return a dispatcher that has seen each side process a page, and its clock.
+
+    `cpu` and `gpu` are seconds per edge.
+    """
     clock = Clock()
     dispatcher = Dispatcher(edges, penalty, clock)
     dispatcher.begin()
@@ -52,7 +55,7 @@ def test_nothing_is_known_before_both_have_processed_a_page():
     ],
 )
 def test_alpha(share, penalty, alpha):
-    """min(2 f p, 1) T_pull / T_gpu, where the CPU takes four times as long for an edge."""
+    """alpha is min(2 f p, 1) T_pull / T_gpu; here the CPU takes four times as long per edge."""
     dispatcher, _ = measured([100] * 4, cpu=0.04, gpu=0.01, penalty=penalty)
     assert dispatcher.alpha(share) == pytest.approx(alpha)
     assert dispatcher.alone(share) == (alpha <= 1)
@@ -64,7 +67,7 @@ def test_a_faster_cpu_works_alone():
 
 
 def simulated(dispatcher, clock, edges, cpu, gpu):
-    """Both sides at work; who has processed which page, and when each was through."""
+    """Simulate both sides; return which side processed which page, and when each side finished."""
     dispatcher.begin()
     begin, at = clock.now, {CPU: clock.now, GPU: clock.now}
     working: dict[str, tuple] = {}
@@ -108,7 +111,7 @@ def test_both_share_by_their_speed():
 
 
 def test_the_gpu_does_not_wait_for_a_slow_cpu():
-    """Once the speeds are known: the CPU starts no page that would end after all the others."""
+    """Once the speeds are known, the CPU starts no page that would end after all the others."""
     edges = [10] * 8
     clock = Clock()
     dispatcher = Dispatcher(edges, clock=clock)

@@ -1,4 +1,4 @@
-"""`iterate` needs of an executor what `engines.interface.Executor` has; here one of a few lines, in NumPy."""
+"""`iterate` needs only what `engines.interface.Executor` declares; here with a short NumPy executor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tally(NamedTuple):
 
 @dataclass
 class State:
-    """Values that an executor brings up to date when it settles."""
+    """Values that an executor updates when it settles."""
 
     values: np.ndarray
     active: np.ndarray
@@ -39,7 +39,7 @@ class State:
 
 
 class Counting:
-    """Adds 1 to every value in each iteration, elsewhere; as many vertices are active as `left` says."""
+    """Executor that adds 1 to every value per iteration, in its own copy; `left` gives the active counts."""
 
     may_push, penalty = False, None
 
@@ -114,7 +114,7 @@ def test_a_run_goes_on_from_what_is_made_between_iterations():
         seen.append((state.iteration, state.values.tolist()))
         return RunState(10 * state.values, ~state.active)
 
-    executor = Counting([3, 3, 2, 1, 0])  # a restart counts as well
+    executor = Counting([3, 3, 2, 1, 0])  # a restart takes one of the counts as well
     done = run(executor, between=between, between_from=6)
     assert seen == [(6, [2] * 3)]
     assert done.values.tolist() == [21] * 3

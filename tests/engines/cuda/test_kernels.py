@@ -1,4 +1,4 @@
-"""The CUDA sources and the code that loads them, as far as a machine without a GPU can tell."""
+"""The CUDA sources and the code that loads them, as far as a machine without a GPU can check."""
 
 import ctypes
 import importlib.util
@@ -23,7 +23,7 @@ def test_every_source_is_found():
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_sources_include_only_each_other(path):
-    """NVRTC finds no headers, and the loader puts in only what stands beside a file."""
+    """NVRTC finds no headers, and the loader inserts only files that stand beside the including one."""
     for line in path.read_text().splitlines():
         if line.lstrip().startswith("#include"):
             included = re.fullmatch(r'#include "([\w.]+\.cuh)"', line)
@@ -68,7 +68,7 @@ def test_the_preamble_comes_first():
 
 
 def test_the_defaults_are_those_of_the_host():
-    """A file compiled alone has the tunables that the engine gives it."""
+    """A file compiled alone has the tunables that the engine would pass."""
     for file, tunables in (loader.TUNABLES | loader.PROGRAM_TUNABLES).items():
         text = loader.source(file)
         for name, value in tunables.items():
@@ -132,7 +132,7 @@ def test_inline_assembly_stays_in_headers():
 @pytest.mark.slow
 @pytest.mark.parametrize(("file", "defines"), loader.SPECIALISATIONS[:: len(loader.TUNABLES) // 2 + 1])
 def test_some_compile(file, defines):
-    """A sample, for one architecture; `ci/compile_kernels.py` compiles all for all."""
+    """A sample is compiled for one architecture; `ci/compile_kernels.py` compiles all for all."""
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
     text = loader.source(file, defines).encode()
     status, program = nvrtc.nvrtcCreateProgram(text, file.encode(), 0, [], [])
@@ -146,12 +146,12 @@ def test_some_compile(file, defines):
 
 @pytest.fixture(scope="module")
 def script():
-    """ci/compile_kernels.py."""
+    """Import ci/compile_kernels.py as a module."""
     pytest.importorskip("cuda.bindings.nvrtc")
     path = Path(__file__).parents[3] / "ci" / "compile_kernels.py"
     spec = importlib.util.spec_from_file_location("compile_kernels", path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclass asks for it
+    sys.modules[spec.name] = module  # its dataclass looks the module up
     spec.loader.exec_module(module)
     return module
 

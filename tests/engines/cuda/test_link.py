@@ -1,4 +1,4 @@
-"""Vertex programs compiled into the CUDA kernels, as far as a machine without a GPU can tell."""
+"""Vertex programs compiled into the CUDA kernels, as far as a machine without a GPU can check."""
 
 import importlib.util
 import math
@@ -82,7 +82,7 @@ def test_machine_code_without_a_gpu(edge_bits):
 
 @needs_toolchain
 def test_products_and_sums_stay_apart():
-    """A contracted multiply-add rounds once, and a minimum would differ from the CPU's."""
+    """A contracted multiply-add rounds once, so a minimum would differ from the CPU's."""
     program = Program("p", "float32", "min", gather=lambda message, weight: message * weight + message)
     ptx = link.compile_program(program, "gas_rows.cu", "float32", 32, 32, 90, ptx=True).decode()
     assert "mul.rn.f32" in ptx or "mul.f32" in ptx

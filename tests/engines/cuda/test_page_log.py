@@ -1,4 +1,4 @@
-"""Spans of pages and the overlap that follows from them, with streams whose clocks the test moves."""
+"""Time spans of pages and the overlap computed from them, with streams whose clocks the test moves."""
 
 from types import SimpleNamespace
 
@@ -8,11 +8,11 @@ pytest.importorskip("cupy")
 from rapids_trav.engines.cuda.stream import transfer_trace
 from rapids_trav.engines.runs import RunOptions
 
-COPY, COMPUTE = 4.0, 3.0  # milliseconds of a page
+COPY, COMPUTE = 4.0, 3.0  # milliseconds per page
 
 
 class FakeStream:
-    """Work one after another; an event is the time at which it is reached."""
+    """Stream that does its work in sequence; an event is the time at which it is reached."""
 
     def __init__(self):
         self.now = 0.0
@@ -45,7 +45,7 @@ def fake_events(monkeypatch):
 
 
 def moved(n_pages, n_streams, trace=True, told=None):
-    """An iteration with a copying stream and `n_streams` slots, ordered by events as `PagePipeline` does."""
+    """Run an iteration with a copy stream and `n_streams` slots, ordered by events as in `PagePipeline`."""
     on_page = None if told is None else lambda pages, n_bytes: told.append((pages, n_bytes))
     log = transfer_trace.TransferTrace(RunOptions(trace=trace, on_page=on_page))
     copying, slots = FakeStream(), [FakeStream() for _ in range(n_streams)]

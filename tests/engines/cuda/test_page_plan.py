@@ -1,4 +1,4 @@
-"""What a streamed run holds, and what it does with each page; the plan alone, which needs no GPU."""
+"""Plans of streamed runs: memory held and the treatment of each page. Planning needs no GPU."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ PIECE = 16384
 
 
 def paged_view(degrees, limit, weight=None):
-    """A view whose pages are cut for what a budget of `limit` bytes leaves."""
+    """Return a view whose pages are cut for the memory that a budget of `limit` bytes leaves."""
     offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     rows = Adjacency(offsets, np.zeros(offsets[-1], np.int32))
     weights = None if weight is None else np.ones(offsets[-1], weight)
@@ -56,7 +56,7 @@ def test_bytes_of_a_vertex():
     assert streamed_vertex_bytes(shape(components, later), 4) == 4 + 4 + 1 + 4 + 5
     pulled = replace(shape(components, replace(sync, mode="pull")), symmetric=False)
     assert streamed_vertex_bytes(pulled, 8) == 4 + 8 + 1 + 16
-    # Degrees, and no notifying.
+    # Degrees, and no notification.
     assert streamed_vertex_bytes(shape(pagerank, sync), 8) == 8 + 16 + 1 + 8 + 8
 
 

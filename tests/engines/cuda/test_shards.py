@@ -1,6 +1,6 @@
-"""Shards of a GPU's shared memory: every number of SYSTEMS G1 to G3, G9 and G10, without a GPU.
+"""Shards for a GPU's shared memory: every figure of SYSTEMS G1 to G3, G9 and G10, without a GPU.
 
-The addresses of copies (G8) and their merging (G11) are the kernel's: gpu/test_replica_counters_gpu.py.
+The kernel computes the addresses of copies (G8) and merges them (G11): see gpu/test_replica_counters_gpu.py.
 """
 
 import math
@@ -110,7 +110,7 @@ def test_shards_partition_and_fit(name, replication, n_blocks, value_bytes):
 
 
 def test_local_ids_fit_16_bits():
-    """G3: the edges of a shard name its vertices by their distance from its first."""
+    """G3: the edges of a shard store a vertex as its distance from the shard's first vertex."""
     cut = cut_shards(GRAPHS["no edges"], shards.capacity(1 << 30, 4), 8192, 1)
     assert np.diff(cut.firsts).tolist() == [65_536] * 3 + [200_000 - 3 * 65_536]
     assert np.diff(cut.firsts).max() - 1 == np.iinfo(np.uint16).max

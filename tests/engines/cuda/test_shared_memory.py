@@ -1,6 +1,6 @@
-"""Every total of a level that the fused kernel reads from shared memory has been written there.
+"""Every total of a level that the fused kernel reads from shared memory has been written before.
 
-Shared memory is not cleared: a field that only some specialisations write is whatever the kernel before left.
+Shared memory is not cleared: a field that only some specialisations write holds what the last kernel left.
 """
 
 import re
@@ -13,7 +13,7 @@ nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
 from rapids_trav.engines.cuda.bfs import fused  # noqa: E402
 from rapids_trav.engines.cuda.runtime import loader  # noqa: E402
 
-# The kernel's `BlockShared` by its name in PTX, with the place in it.
+# Accesses to the kernel's `BlockShared` by its name in PTX, with the offset in it.
 _ACCESS = r"\b{kind}\.shared\S*\s[^;]*\[_ZZ9bfs_fusedE6shared(?:\+(\d+))?\]"
 
 
@@ -28,7 +28,7 @@ def ptx(file: str, defines: loader.Defines) -> str:
 
 
 def places(kind: str, text: str) -> set[int]:
-    """Where accesses by a fixed address begin, in bytes."""
+    """Return the byte offsets at which accesses with a fixed address begin."""
     return {int(place or 0) for place in re.findall(_ACCESS.format(kind=kind), text)}
 
 

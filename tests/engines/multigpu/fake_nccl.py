@@ -1,7 +1,7 @@
-"""NCCL and CuPy as far as the communicator uses them, over NumPy arrays: for machines without a GPU.
+"""Stand-ins for the parts of NCCL and CuPy that the communicator uses, over NumPy arrays, without a GPU.
 
-What is enqueued moves when somebody asks whether it is done, as on a device that works by itself.  A group
-that is sent to a rank that never posts its own stays undone, as with NCCL.
+An enqueued message moves when somebody asks whether it is done, as if the device worked by itself.  A group
+sent to a rank that never posts its own stays undone, as with NCCL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class DeviceArray(np.ndarray):
-    """An array with a pointer, as CuPy's."""
+    """NumPy array with a device pointer, as CuPy's arrays have."""
 
     @property
     def data(self):
@@ -27,16 +27,16 @@ def on_device(array) -> DeviceArray:
 
 
 class Fabric:
-    """State that the ranks of one job share."""
+    """State that all ranks of a job share."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.boxes: dict = defaultdict(deque)  # (from, to) -> messages
-        self.sums: dict = defaultdict(dict)  # number of the sum -> rank -> values
+        self.sums: dict = defaultdict(dict)  # sequence number of the sum -> rank -> values
         self.local = threading.local()
 
     def modules(self, size: int):
-        """Stand-ins for the modules `cupy` and `cupy.cuda.nccl`."""
+        """Return stand-ins for the modules `cupy` and `cupy.cuda.nccl`."""
         fabric = self
 
         class NcclCommunicator:

@@ -1,4 +1,4 @@
-"""Graphs for searches over loopback ranks, SciPy's answers, and what the ranks ought to have sent."""
+"""Graphs for searches over loopback ranks, SciPy's answers, and the traffic expected of the ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEADLINE = 30.0
 
 @dataclass
 class Graph:
-    """Edges over the vertices 0 to n - 1."""
+    """Graph with edges over the vertices 0 to n - 1."""
 
     n: int
     src: np.ndarray
@@ -29,7 +29,7 @@ class Graph:
     directed: bool = False
 
     def followed(self, direction: str = "out") -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of the edges that a search may follow, each with the end it comes from first."""
+        """Return both ends of the edges that a search may follow, the end that it comes from first."""
         out, back = (self.src, self.dst), (self.dst, self.src)
         if self.directed and direction != "both":
             return out if direction == "out" else back
@@ -37,7 +37,7 @@ class Graph:
         return np.append(out[0], back[0][keep]), np.append(out[1], back[1][keep])
 
     def distance(self, sources, direction: str = "out", limit: int | None = None) -> np.ndarray:
-        """Return the steps from the nearest source, -1 where there is no way, by SciPy."""
+        """Return the distance of each vertex from the nearest source, by SciPy; -1 for unreached vertices."""
         src, dst = self.followed(direction)
         start = self.n  # an extra vertex one step before every source
         src, dst = np.append(src, np.full(len(sources), start)), np.append(dst, sources)
@@ -70,7 +70,7 @@ class Graph:
 
 @dataclass
 class Answer:
-    """The parts of all ranks put together."""
+    """Results of all ranks, put together."""
 
     grid: Grid
     parts: list
@@ -94,7 +94,7 @@ def searched(
     deadline=DEADLINE,
     **options,
 ):
-    """Search on a grid of loopback ranks, of which each starts with every P-th edge."""
+    """Search on a grid of P loopback ranks, each of which starts with every P-th edge."""
     grid = Grid(*shape, graph.n)
 
     def rank(communicator):
@@ -109,7 +109,7 @@ def searched(
 
 
 def random_graph(seed: int, n: int, m: int, directed: bool = False) -> Graph:
-    """Make edges between random vertices, self-loops and repeated edges among them."""
+    """Return a graph of random edges, including self-loops and repeated edges."""
     rng = np.random.default_rng(seed)
     src, dst = rng.integers(0, n, (2, m))
     again = rng.integers(0, m, m // 10)
@@ -131,22 +131,22 @@ def star(n: int, centre: int) -> Graph:
 
 
 def message_bytes(k: int, block: int, exchange: str) -> int:
-    """Return the bytes of k vertices of a block, by K10."""
+    """Return the bytes of a message about k vertices of a block, by K10."""
     as_list, as_bitmap = 4 * k, block // 8
     return {"list": as_list, "bitmap": as_bitmap, "auto": min(as_list, as_bitmap)}[exchange]
 
 
 def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str = "out") -> dict:
-    """Count what each rank sends at each level and for the predecessors, from SciPy's distances alone.
+    """Count the traffic of each rank at each level and for the predecessors, from SciPy's distances alone.
 
-    A rank claims a vertex in the first level in which one of the edges that it holds leads there, so the
-    level is the least distance of the sources of those edges, plus one.
+    A rank claims a vertex in the first level in which one of the rank's edges leads to it. That level is the
+    least distance of the sources of those edges, plus one.
 
     Returns
     -------
     dict
         (level, rank) -> (frontier, candidates, expand bytes, fold bytes, messages), and ("resolution", rank)
-        -> bytes.  One direction of a directed graph, or an undirected graph.
+        -> bytes.  Valid for one direction of a directed graph, or for an undirected graph.
     """
     n_rows, n_columns = shape
     grid = Grid(*shape, graph.n)
@@ -155,7 +155,7 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
     u, v = graph.followed(direction)
     owner = np.arange(graph.n) // nb
     row, column = owner % n_rows, owner // n_rows
-    if direction == "in":  # what is expanded lies along the rows of the grid, what is found along its columns
+    if direction == "in":  # expand runs along the rows of the grid, fold along its columns
         holder = row[u] + column[v] * n_rows
         n_from, n_to = n_columns, n_rows
     else:
@@ -168,7 +168,7 @@ def expected_traffic(graph: Graph, shape, sources, exchange: str, direction: str
     np.minimum.at(first, (holder, v), from_distance)
 
     def axis(rank: int) -> list[int]:
-        """The ranks that own what this one finds."""
+        """Return the ranks that own the vertices that a rank finds."""
         if direction == "in":
             return [rank // n_rows * n_rows + i for i in range(n_rows)]
         return [rank % n_rows + j * n_rows for j in range(n_columns)]

@@ -1,4 +1,4 @@
-"""A rank's own work in plain NumPy, step by step as the kernels do it: what both engines must agree with."""
+"""A rank's own work in plain NumPy, in the same steps as the kernels: the reference for both engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Compressed, off
 
 
 class NumpyWork:
-    """See `local_work.LocalWork`; slow, and without anything that could go wrong in parallel."""
+    """`local_work.LocalWork` in NumPy: slow, and without any parallelism that could go wrong."""
 
     xp = np
 
@@ -23,7 +23,7 @@ class NumpyWork:
         return self.compress([edges.targets.astype(np.int64) << SHIFT | sources], n_to)
 
     def followed(self, edges, frontier):
-        """Both ends of every edge of the frontier, by K5's formula for the g-th of them."""
+        """Return both ends of every edge of the frontier, by K5's formula for the g-th edge."""
         degrees = edges.offsets[frontier + 1] - edges.offsets[frontier]
         scanned = np.append(0, np.cumsum(degrees, dtype=np.int64))
         g = np.arange(scanned[-1])

@@ -1,4 +1,4 @@
-"""Ranks that talk through TCP, all in one process: a server and a thread for each."""
+"""Ranks that communicate over TCP, all in one process: a server and a thread for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 
 @contextmanager
 def communicators(size, deadline=DEADLINE):
-    """Yield a communicator for each rank, and the loop that serves them."""
+    """Yield a communicator for each rank, all served by one event loop."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -60,7 +60,7 @@ def run_ranks(size, function, *, deadline=DEADLINE):
         threads = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in ranks]
         for thread in threads:
             thread.start()
-        for thread in threads:  # one that is stuck must not hold up the test
+        for thread in threads:  # a stuck thread must not hold up the test
             while thread.is_alive() and not all(rank.failure for rank in ranks):
                 thread.join(0.05)
         failed = [rank for rank in ranks if rank.failure is not None]
@@ -72,6 +72,6 @@ def run_ranks(size, function, *, deadline=DEADLINE):
 
 
 def close_connections(communicator):
-    """Do what the kernel does for a process that is killed; on the event loop."""
+    """Abort the connections as the kernel does for a killed process; call this on the event loop."""
     for comm in communicator._links._comms.values():
         comm.abort()

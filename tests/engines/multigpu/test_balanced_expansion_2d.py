@@ -1,6 +1,6 @@
-"""The expansion has a thread for each edge of the frontier, by an exclusive sum of its degrees (K5).
+"""The expansion uses one thread per edge of the frontier, by an exclusive sum of the degrees (K5).
 
-What a GPU would be asked to launch is looked at, over NumPy arrays in the place of CuPy's.
+The tests check the launches that a GPU would be given, with NumPy arrays in place of CuPy's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEGREES = np.array([0, 1000, 1, 0, 7, 1])
 
 @pytest.fixture
 def kernels(monkeypatch):
-    """Kernels that only note their threads, and their arguments by the names that the kernel gives them."""
+    """Return kernels that only record their thread counts, and their arguments by parameter name."""
     parameters = {
         name: [parameter.split()[-1].lstrip("*") for parameter in listed.split(",")]
         for name, listed in re.findall(
@@ -42,7 +42,7 @@ def kernels(monkeypatch):
 
 @pytest.mark.parametrize("frontier", [[1], [0, 1, 3, 2, 4], [5, 3, 0], [0, 3], []])
 def test_a_thread_for_each_edge_of_the_frontier(kernels, frontier):
-    """A hub's edges are as many threads; vertices without edges have none."""
+    """A hub gets as many threads as it has edges; vertices without edges get none."""
     offsets = np.append(0, np.cumsum(DEGREES)).astype(np.int32)
     edges = Compressed(offsets, np.zeros(offsets[-1], np.int32))
     frontier = np.array(frontier, np.int32)

@@ -1,4 +1,4 @@
-"""A rank that fails or goes silent in the middle of a search: an error that names it, and no hang."""
+"""A rank that fails or hangs in the middle of a search causes an error that names it, and no hang."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRAPH = graphs.path(400)
 
 
 class Failing(CpuWork):
-    """Work that does something else at the third level."""
+    """Work that calls `instead` first at the third level."""
 
     def __init__(self, instead) -> None:
         self._levels = 0
@@ -56,7 +56,7 @@ def test_a_rank_that_raises():
 
 
 def test_a_rank_that_goes_silent():
-    run(lambda: None, deadline=60)  # compiles what the deadline leaves no time for
+    run(lambda: None, deadline=60)  # compiles first: the deadline leaves no time for that
     stuck = threading.Event()
     with pytest.raises(RankError, match="Rank 4 did not come within 1 s") as caught:
         run(stuck.wait, deadline=1)

@@ -1,4 +1,4 @@
-"""Places of vertices and edges in a grid of ranks, and local ids (K1 to K3)."""
+"""Placement of vertices and edges in a grid of ranks, and local ids (K1 to K3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_vertex_has_one_owner(shape, n):
 
 
 def test_the_block_of_the_paper():
-    """1,200 vertices on 16 x 25 ranks are blocks of 3; here a vertex is a word of 32."""
+    """1,200 vertices on 16 x 25 ranks are blocks of 3; here a word of 32 vertices stands for each."""
     assert Grid(16, 25, 1200 * 32).block == 3 * 32
 
 
@@ -52,7 +52,7 @@ def test_edges_lie_where_sources_share_columns_and_destinations_rows(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_local_ids_are_a_bijection(shape):
-    """On each rank, columns are 0 to N/C - 1 and rows 0 to N/R - 1, block after block of their ranks."""
+    """On each rank, columns are 0 to N/C - 1 and rows 0 to N/R - 1, ordered by the blocks of the ranks."""
     n_rows, n_columns = shape
     grid = Grid(*shape, 3000)
     padded = grid.block * grid.size
@@ -63,7 +63,7 @@ def test_local_ids_are_a_bijection(shape):
         assert np.array_equal(grid.row_id(vertices), local)
         assert np.array_equal(grid.owner(vertices), np.repeat(grid.ranks_of_row(row), grid.block))
         m, offset = local // grid.block, local % grid.block
-        assert np.array_equal(vertices, (m * n_rows + row) * grid.block + offset)  # K3's inverse
+        assert np.array_equal(vertices, (m * n_rows + row) * grid.block + offset)  # the inverse in K3
     for column in range(n_columns):
         local = np.arange(grid.local_columns, dtype=np.int32)
         vertices = grid.source(column, local)

@@ -1,4 +1,4 @@
-"""The kernels of the grid search compile for what the engine loads; CI has NVRTC and no GPU."""
+"""The kernels of the grid search compile as the engine loads them; CI has NVRTC but no GPU."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_kernels_compile(architecture):
 
 
 def test_launches_name_kernels_and_their_arguments():
-    """Each launch gives as many arguments as the kernel takes, of which an integer is an i64."""
+    """Each launch passes as many arguments as the kernel has parameters, and plain integers are i64."""
     text = loader.source("bfs_2d.cu")
     kernels = {
         name: [parameter.split()[:-1] for parameter in parameters.split(",")]

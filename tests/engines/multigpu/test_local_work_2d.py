@@ -1,4 +1,4 @@
-"""A rank's own steps: both engines against the plain NumPy ones (K5 to K7, K10)."""
+"""A rank's own steps: both engines against the plain NumPy version (K5 to K7, K10)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def reach(xp, keep):
 @pytest.mark.parametrize("claim", ["atomics", "sort"])
 @pytest.mark.parametrize("case", CASES)
 def test_expanding_level_after_level(work, case, claim, wide, keep):
-    """Frontiers with vertices without edges, an empty one, and all vertices; claims last over the levels."""
+    """Frontiers hold vertices without edges, no vertex, or all vertices; claims persist over the levels."""
     keys = keys_of(case)
     plain, plain_reach = PLAIN.compress([keys], N_FROM), reach(np, keep)
     edges, own_reach = work.compress([work.xp.asarray(keys)], N_FROM), reach(work.xp, keep)
@@ -99,7 +99,7 @@ def test_expanding_level_after_level(work, case, claim, wide, keep):
         assert followed == wanted_followed
         assert sorted_lists(found) == sorted_lists(wanted)
         assert np.array_equal(on_host(own_reach.claimed), plain_reach.claimed)
-        if keep:  # any of the frontier will do, over an edge
+        if keep:  # any vertex of the frontier with an edge to it will do
             before = on_host(own_reach.predecessor)
             assert np.array_equal(before >= 0, plain_reach.predecessor >= 0)
             new = np.concatenate([on_host(x) + m * BLOCK for m, x in enumerate(found)]).astype(np.int64)
@@ -128,7 +128,7 @@ def test_pulling_claims_what_expanding_does(work, case, wide, keep):
         assert sorted_lists(found) == sorted_lists(wanted)
         assert np.array_equal(on_host(own_reach.claimed), plain_reach.claimed)
         _, wanted_looks = PLAIN.pull(pulling, on_host(words), host_reach, BLOCK, N_BLOCKS)
-        if not hasattr(reverse.targets, "get"):  # on a GPU rows are in another order, so the first hit is too
+        if not hasattr(reverse.targets, "get"):  # GPU rows have another order, so the first hit differs
             assert looked_at <= len(keys)
         assert (looked_at == 0) == (wanted_looks == 0)
         if keep:
@@ -141,7 +141,7 @@ def test_pulling_claims_what_expanding_does(work, case, wide, keep):
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_the_smallest_vertex_one_level_nearer(work, case, wide):
-    """Unreached ends, -1, are one below level 0 and lead nowhere."""
+    """Unreached vertices have level -1, one below level 0, and lead nowhere."""
     rng = np.random.default_rng(9)
     from_level = rng.integers(-1, 4, N_FROM, dtype=np.int32)
     to_level = rng.integers(-1, 5, N_TO, dtype=np.int32)
@@ -181,7 +181,7 @@ def test_candidates_are_all_edges_of_the_frontier(work, case):
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_settling(work, keep):
-    """A vertex is visited once, by the first message that has it, and messages may overlap and be empty."""
+    """The first message that holds a vertex visits it, once; messages may overlap and be empty."""
     rng = np.random.default_rng(5)
     messages = [(rng.choice(BLOCK, k, replace=False).astype(np.int32), 10 + k) for k in (0, 9, 20, 64, 3)]
 
@@ -238,7 +238,7 @@ def test_a_whole_search_by_the_plain_steps(shape):
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 2), (1, 4), (4, 1)])
 def test_ranks_that_share_one_gpu(shape, direction, options):
-    """Loopback ranks in threads, all on this device."""
+    """Loopback ranks run in threads and share this device."""
     cupy = pytest.importorskip("cupy")
     import grid_graphs as graphs
 

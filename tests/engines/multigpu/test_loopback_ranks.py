@@ -1,4 +1,4 @@
-"""Ranks as threads of one process: what they exchange, and how they end when one of them fails."""
+"""Ranks as threads of one process: their exchanges, and their end when one of them fails."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError
 
-SHORT = 0.5  # seconds: for ranks that are meant to be missed
+SHORT = 0.5  # seconds: a deadline that ranks are meant to miss
 
 
 def test_gathering_in_groups():
-    """Even and odd ranks gather apart, arrays of different lengths and types."""
+    """Even and odd ranks gather separately, with arrays of different lengths and dtypes."""
 
     def rank(communicator):
         group = range(communicator.rank % 2, communicator.size, 2)
@@ -32,7 +32,7 @@ def test_gathering_in_groups():
 
 
 def test_exchanging_many_times():
-    """The k-th array goes to the k-th of the group, in either order of the group, again and again."""
+    """The k-th array goes to the k-th rank of the group, in either order of the group, again and again."""
 
     def rank(communicator):
         group = tuple(reversed(range(communicator.size)))
@@ -40,7 +40,7 @@ def test_exchanging_many_times():
             arrays = [np.array([turn, communicator.rank, other]) for other in group]
             received = communicator.exchange(group, arrays)
             for array in arrays:
-                array[:] = -1  # what was sent may be changed
+                array[:] = -1  # the sender may change an array that it has sent
             mine = group.index(communicator.rank)
             for k, other in enumerate(group):
                 assert k == mine or received[k].tolist() == [turn, other, communicator.rank]
@@ -72,7 +72,7 @@ def test_a_rank_that_raises_ends_the_others():
     start = time.monotonic()
     with pytest.raises(RankError, match="Rank 2 failed while working: nothing to divide by") as caught:
         run_ranks(4, rank, deadline=30)
-    assert time.monotonic() - start < 15  # none waited for the deadline
+    assert time.monotonic() - start < 15  # no rank waited for the deadline
     assert caught.value.rank == 2
     assert isinstance(caught.value, TravError)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
@@ -98,7 +98,7 @@ def test_a_rank_that_never_comes_is_named_at_the_deadline(call):
 
 
 def test_a_rank_that_is_held_up_is_not_named():
-    """Rank 0 gives up first, and of the two that it misses rank 1 waits for rank 2 itself."""
+    """Rank 0 gives up first. Of the two ranks that it misses, rank 1 is itself waiting for rank 2."""
     stuck = threading.Event()
 
     def rank(communicator):
@@ -131,7 +131,7 @@ def test_a_rank_that_never_ends_is_named():
 
 
 def test_aborting_from_another_thread():
-    """As a watcher of lost workers does."""
+    """A watcher of lost workers aborts from its own thread."""
 
     def rank(communicator):
         if communicator.rank == 0:

@@ -1,4 +1,4 @@
-"""The communicator over NCCL: its own logic over a stand-in, one rank on a GPU, and several on several."""
+"""The NCCL communicator: its own logic over a stand-in, one rank on a GPU, and several on several GPUs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTIONS: list[dict] = [
 
 
 def run_threads(size, function):
-    """Call `function(rank)` on so many threads; return the results, or the errors in their place."""
+    """Call `function(rank)` on `size` threads; return the results, or errors in their place."""
     results: list = [None] * size
 
     def work(rank):
@@ -47,7 +47,7 @@ def run_threads(size, function):
 
 @pytest.fixture
 def over_fakes(monkeypatch):
-    """Run a function of a communicator on some ranks, without a GPU."""
+    """Run a function on the communicators of some ranks, without a GPU."""
     pytest.importorskip("cupy")
     from rapids_trav.engines.multigpu import nccl
 
@@ -107,7 +107,7 @@ def test_a_whole_search(over_fakes):
     root = int(graph.src[0])
 
     class Carrying:
-        """Brings host arrays to the fake device and back."""
+        """Communicator that copies host arrays to the fake device and back."""
 
         def __init__(self, inner):
             self._inner = inner
@@ -173,7 +173,7 @@ def test_a_type_that_cannot_be_sent(over_fakes):
 
 @contextmanager
 def own_pool(device):
-    """A device with memory of CuPy's own: frees of cuDF's allocator wait for all devices of the process."""
+    """Use CuPy's own pool on a device: frees of cuDF's allocator wait for all devices of the process."""
     import cupy
 
     with cupy.cuda.Device(device), cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
@@ -181,7 +181,7 @@ def own_pool(device):
 
 
 def check_devices(n_ranks):
-    """Search over NCCL, a thread and a device a rank, and compare with SciPy."""
+    """Search over NCCL with one thread and one device per rank, and compare with SciPy."""
     import cupy
 
     from rapids_trav.engines.multigpu.local_cuda import CudaWork

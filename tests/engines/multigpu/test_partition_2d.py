@@ -1,4 +1,4 @@
-"""Edges on their way to their ranks, and compressed there (K2, K4)."""
+"""Distribution of edges to their ranks, and compression there (K2, K4)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def edges_of(part, compressed) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("shape", [*GRIDS, (1, 1), (5, 3)])
 def test_each_edge_is_on_its_rank_once(shape, directed):
-    """Wherever it starts; multi-edges stay as many, self-loops are stored once."""
+    """The start of an edge does not matter; repeated edges are all kept, and self-loops are stored once."""
     graph = graphs.random_graph(5, 700, 2000, directed)
     rng = np.random.default_rng(0)
     starts_at = rng.integers(0, shape[0] * shape[1], len(graph.src))
@@ -43,7 +43,7 @@ def test_each_edge_is_on_its_rank_once(shape, directed):
     def chunks_of(rank, size):
         mine = np.flatnonzero(starts_at == rank)
         for some in np.array_split(mine, 3):
-            yield graph.src[some], graph.dst[some].astype(np.int32)  # any integer type
+            yield graph.src[some], graph.dst[some].astype(np.int32)  # any integer dtype is allowed
 
     grid, parts = built(graph, shape, chunks_of)
     found: Counter = Counter()
@@ -66,7 +66,7 @@ def test_each_edge_is_on_its_rank_once(shape, directed):
 
 @pytest.mark.parametrize("who", ["all of them on rank 0", "all of them for one rank", "spread"])
 def test_rounds_bound_what_is_under_way(who):
-    """However uneven the edges are, no rank has more than twice the edges of a round on their way."""
+    """However uneven the edges are, no rank has more than twice the edges of a round in transit."""
     n, m, bound = 640, 5000, 240
     rng = np.random.default_rng(3)
     src, dst = rng.integers(0, 32 if who == "all of them for one rank" else n, (2, m))
@@ -74,7 +74,7 @@ def test_rounds_bound_what_is_under_way(who):
 
     def chunks_of(rank, size):
         mine = slice(rank, None, size) if who == "spread" else slice(0, m if rank == 0 else 0)
-        yield src[mine], dst[mine]  # one chunk that is larger than a round
+        yield src[mine], dst[mine]  # one chunk, larger than a round
 
     grid, parts = built(graph, (2, 3), chunks_of, round_edges=bound)
     assert sum(part.n_edges for part in parts) == m

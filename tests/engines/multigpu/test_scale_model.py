@@ -1,4 +1,4 @@
-"""The count of bytes for machines that are not here, against the counters of loopback ranks."""
+"""Modelled byte counts for machines that are not available, against the counters of loopback ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rapids_trav.engines.multigpu.grid import Grid
 SCRIPT = Path(__file__).parents[3] / "ci" / "bench" / "scale_model.py"
 spec = importlib.util.spec_from_file_location("scale_model", SCRIPT)
 scale_model = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = scale_model  # its dataclasses ask for it
+sys.modules[spec.name] = scale_model  # its dataclasses look the module up
 spec.loader.exec_module(scale_model)
 
 
@@ -42,7 +42,7 @@ def test_the_count_is_what_ranks_send(shape, exchange):
 
 
 def test_bytes_that_leave_a_host():
-    """A column of the grid on each host: gathering stays inside, all that is told crosses."""
+    """With a column of the grid on each host, expand traffic stays inside and all fold traffic leaves."""
     adjacency = scale_model.rmat(10, 8)
     distance = scale_model.distances(adjacency, 5)
     inside = scale_model.count(adjacency, distance, Grid(8, 4, 1024))
@@ -50,7 +50,7 @@ def test_bytes_that_leave_a_host():
     assert inside.expand_off_host.sum() == 0
     assert np.array_equal(inside.fold_off_host, inside.fold)
     column = scale_model.count(adjacency, distance, Grid(32, 1, 1024))
-    assert (column.expand_off_host * 31 == column.expand * 24).all()  # 24 of 31 partners are elsewhere
+    assert (column.expand_off_host * 31 == column.expand * 24).all()  # 24 of 31 partners are on other hosts
     wide = scale_model.count(adjacency, distance, Grid(4, 8, 1024))
     assert 0 < wide.fold_off_host.sum() < wide.fold.sum()
     assert wide.expand_off_host.sum() == 0

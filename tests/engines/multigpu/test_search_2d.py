@@ -1,4 +1,4 @@
-"""The search on a grid of ranks against SciPy, over random graphs and named ones (K5 to K9, K12, K13)."""
+"""The search on a grid of ranks against SciPy, on random and named graphs (K5 to K9, K12, K13)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def shape_edges(kind: str, n: int) -> list[tuple[int, int]]:
 
 @st.composite
 def small_graphs(draw) -> Graph:
-    """A few vertices with edges of some shape and others, spread over the ids of up to six ranks."""
+    """Draw a few vertices with edges of some shape and random ones, with ids spread over up to six ranks."""
     n = draw(st.integers(1, 30))
     ends = st.integers(0, n - 1)
     kind = draw(st.sampled_from(["none", "star", "line", "two components", "loops"]))
     edges = shape_edges(kind, n) + draw(st.lists(st.tuples(ends, ends), max_size=2 * n))
-    n_vertices = draw(st.integers(n, 400))  # the others are isolated
+    n_vertices = draw(st.integers(n, 400))  # the other vertices are isolated
     ids = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).choice(n_vertices, n, replace=False)
     src, dst = ids[np.array(edges, np.int64).reshape(-1, 2)].T
     return Graph(n_vertices, src, dst, draw(st.booleans()))
@@ -97,7 +97,7 @@ NAMED = {
 @pytest.mark.parametrize("shape", GRIDS)
 @pytest.mark.parametrize("name", NAMED)
 def test_named_graphs(name, shape):
-    """From the first vertex, from the last, which is on the last rank that has any, and from several."""
+    """Sources are the first vertex, the last one, which is on the last rank that has any, or several."""
     graph = NAMED[name]
     for sources in ([0], [graph.n - 1], list(range(0, graph.n, 1 + graph.n // 5))):
         answer = searched(graph, shape, sources)
@@ -107,7 +107,7 @@ def test_named_graphs(name, shape):
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_the_grid_of_the_paper(direction):
-    """16 x 25 ranks, on a graph of few levels."""
+    """The grid is 16 x 25, on a graph of few levels."""
     graph = graphs.random_graph(4, 400 * 32 - 5, 60_000, directed=True)
     answer = searched(graph, (16, 25), [graph.n - 1, 7], direction=direction)
     assert np.array_equal(answer.distance, graph.distance([graph.n - 1, 7], direction))
@@ -137,7 +137,7 @@ def test_the_engine_of_one_machine_agrees():
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_sorting_finds_what_atomics_find(direction):
-    """K7 is K6: the same frontier and candidates on every rank and level, not just the same distances."""
+    """K7 finds the frontiers and candidates of K6 on every rank and level, not only the same distances."""
     graph = graphs.rmat(9, directed=True)
     source = int(graph.src[3])
     by = {
@@ -155,7 +155,7 @@ def test_sorting_finds_what_atomics_find(direction):
 
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_bottom_up_saves_edges_and_changes_nothing_else(direction):
-    """Each rank claims as much at each level, by fewer edges."""
+    """Each rank claims as many vertices at each level, but looks at fewer edges."""
     graph = graphs.rmat(10, 16, directed=True)
     source = int(graph.src[3])
     down, up = (
@@ -179,7 +179,7 @@ def test_bottom_up_saves_edges_and_changes_nothing_else(direction):
 @pytest.mark.parametrize("shape", GRIDS)
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_the_smallest_predecessor(direction, shape):
-    """On every grid, and with the traffic that its documentation says."""
+    """The predecessor is the same on every grid, with the traffic that the documentation states."""
     graph = graphs.rmat(9, directed=True)
     sources = [int(graph.src[3]), int(graph.dst[4])]
     answer = searched(graph, shape, sources, direction=direction, deterministic=True)

@@ -1,8 +1,8 @@
-"""The slips of a published sketch of this search, each of which would go unnoticed on one rank.
+"""Errors in a published sketch of this search, each of which would go unnoticed on one rank.
 
-The sketch exchanges with the wrong axis of the grid, gathers a part of the column into the buffer that it
-sends from, follows every edge instead of the frontier's, and never clears what it received.  Here a
-communicator writes down what passes.
+The sketch exchanges along the wrong axis of the grid, gathers a part of the column into the buffer that it
+sends from, follows every edge instead of the frontier's edges, and never clears what it received.  Here a
+communicator records what passes through it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SOURCE = int(GRAPH.src[0])
 
 
 class Recorder:
-    """A communicator that keeps what the search gathers and exchanges; the edges are handed out unseen."""
+    """Communicator that records what a search gathers and exchanges, not the distribution of edges."""
 
     def __init__(self, communicator):
         self._inner = communicator
@@ -69,26 +69,26 @@ def test_axes_buffers_and_receipts(shape, direction):
         assert len(recorder.gathered) == len(recorder.exchanged) == wanted.max() + 1
 
         for level, (group, own, received) in enumerate(recorder.gathered):
-            assert group == expand  # all of the column, this rank too
+            assert group == expand  # all of the column, including this rank
             for owner, offsets in zip(group, received, strict=True):
                 members = np.array(grid.owned(owner))
                 assert sorted(members[offsets]) == members[wanted[members] == level].tolist()
             mine = received[group.index(rank)]
-            assert np.array_equal(own, mine)  # what was sent stays what it was
+            assert np.array_equal(own, mine)  # the sent array is unchanged
 
         told: Counter = Counter()
         for group, received in recorder.exchanged:
             assert group == fold
             for finder, offsets in zip(group, received, strict=True):
                 told.update((finder, offset) for offset in offsets.tolist())
-        assert max(told.values(), default=1) == 1  # a finder tells of a vertex once, in one level
+        assert max(told.values(), default=1) == 1  # a finder reports a vertex once, in one level
 
 
 def test_a_transposed_exchange_is_seen(monkeypatch):
     """With expand along the rows and fold along the columns, as in the sketch, vertices are lost."""
 
     class Transposed(Grid):
-        """A square grid whose ranks ask the wrong axis."""
+        """Square grid whose ranks use the wrong axis."""
 
         def ranks_of_column(self, column):
             return super().ranks_of_row(column)

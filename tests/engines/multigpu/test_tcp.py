@@ -1,4 +1,4 @@
-"""Ranks that talk through TCP pass the tests of ranks in one process, and more that only TCP has."""
+"""Ranks over TCP pass the tests of ranks in one process, and further tests of what only TCP has."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_traffic_is_that_of_the_formula(shape, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float32, "M8[ns]", bool])
 def test_types_lengths_and_ownership(dtype):
-    """Arrays of any type, empty, strided and read-only, arrive writable; the sender may change its own."""
+    """Arrays of any dtype, even empty, strided or read-only, arrive writable; a sender may change its own."""
     sizes = [0, 1, 300_001]
 
     def rank(communicator):
@@ -84,7 +84,7 @@ def test_an_array_may_be_changed_after_a_large_send():
 
 
 def test_an_array_may_be_changed_while_it_is_sent():
-    """Rank 0 has all that it waits for before it sends, and so goes on at once."""
+    """Rank 0 has all that it waits for before it sends, so it goes on at once."""
 
     def rank(communicator):
         large = np.zeros(4_000_000 if communicator.rank == 0 else 0)
@@ -159,7 +159,7 @@ def test_a_rank_that_ended_well_before_the_others():
 
 
 def test_what_a_wait_of_another_kind_is_told():
-    """A rank in an NCCL call looks here: an error of another rank's ends it, a good end does not."""
+    """A wait in an NCCL call polls this: an error of another rank ends the wait, a normal end does not."""
     with communicators(3) as ranks:
         threads = [
             threading.Thread(target=pytest.raises, args=(RankError, rank.conclude, outcome))
@@ -199,7 +199,7 @@ def test_a_rank_that_leaves_is_missed_at_once():
 
 
 def test_a_rank_that_has_left_is_missed_at_once():
-    """What is sent to it may fail before its farewell is read: then the connection was lost."""
+    """A send to it may fail before its farewell is read; the error then says that the connection was lost."""
     with communicators(2, deadline=60) as ranks:
         leave(ranks[1])
         with pytest.raises(RankError, match=r"Rank 1 has left|connection with rank 1, .* was lost") as caught:

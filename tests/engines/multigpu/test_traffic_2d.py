@@ -1,4 +1,4 @@
-"""Traffic of the ranks, against counts from SciPy's distances, and the forms of a message (K10, K11)."""
+"""Traffic of the ranks against counts from SciPy's distances, and the message formats (K10, K11)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_counters_are_those_of_the_formula(shape, exchange, direction):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_form_of_message_gives_the_same(shape):
-    """A dense graph, so that auto takes lists at first and bitmaps after."""
+    """The graph is dense, so that auto uses lists at first and bitmaps later."""
     graph = graphs.random_graph(8, 3000, 40_000)
     by = {
         exchange: searched(graph, shape, [17], exchange=exchange, trace=True)

@@ -1,4 +1,4 @@
-"""The distributed validator: each rule broken once, and the same counts as the one for one machine."""
+"""The distributed validator: each rule is broken once, and counts equal those of the one for one machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rapids_trav.graph500 import validation
 
 
 class Spread(Grid):
-    """A grid whose blocks are short enough for a tree of nine vertices to lie on many ranks."""
+    """Grid whose blocks are short enough that a tree of nine vertices lies on many ranks."""
 
     @property
     def block(self):
@@ -47,7 +47,7 @@ def judged(shape, parent, root, src, dst, level=None, grid=Spread, **options) ->
         )
 
     verdicts = run_ranks(places.size, rank, deadline=30)
-    assert len(set(verdicts)) == 1  # every rank has the sum
+    assert len(set(verdicts)) == 1  # every rank has the same sum
     return verdicts[0]
 
 

@@ -1,4 +1,4 @@
-"""Runs over blocks of any size, with any loader, and graphs for them."""
+"""Helpers for runs over blocks of any size with any loader, and graphs for them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def view_of(n, src, dst, weights=None, directed=True):
 
 
 def from_sources(program, n, *sources):
-    """Return the state in which these have the value 0, and are active."""
+    """Return the state in which the sources have the value 0 and are active."""
     values, active = np.full(n, program.identity), np.zeros(n, bool)
     values[list(sources)], active[list(sources)] = 0, True
     return RunState(values, active)
 
 
 def over_blocks(view, program, state, shift=2, n_places=2, loading=Loader, **options):
-    """Run to the end, in blocks of 1 << shift edges."""
+    """Run a program to its end, in blocks of 1 << shift edges."""
     asked = RunOptions(asynchronous=True, weighted=view.weights is not None, **options)
     blocks = Blocks(view, program, state, asked, cut(view.out.row_offsets, shift, n_places), loading)
     try:
@@ -57,6 +57,6 @@ def lattice(side, seed=0):
 
 
 def path(n, seed=None):
-    """Return a one-way path, its vertices in order or shuffled, and the vertices in the path's order."""
+    """Return a one-way path whose ids are in order or shuffled, and the vertices in the path's order."""
     order = np.arange(n) if seed is None else np.random.default_rng(seed).permutation(n)
     return view_of(n, order[:-1], order[1:]), order

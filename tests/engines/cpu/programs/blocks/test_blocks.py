@@ -1,4 +1,4 @@
-"""Runs over blocks: right on every graph and in any places, and what they move (SYSTEMS L4 to L11)."""
+"""Runs over blocks: correct on any graph with any places, and the bytes moved (SYSTEMS L4 to L11)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def widest(dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 def test_values_are_those_of_sweeps(dtype):
-    """Rows over several blocks, blocks of one edge, one place, zero weights, vertices without edges."""
+    """Cases: rows in several blocks, blocks of one edge, one place, zero weights, vertices without edges."""
 
     @common
     @given(shapes(), st.data())
@@ -55,7 +55,7 @@ def test_distances_and_components_are_scipys(directed):
     weights = rng.integers(0, 9, 700)
     view = view_of(n, src, dst, weights, directed)
     lengths = lil_matrix((n, n))
-    for u, v, w in zip(src, dst, weights + 1e-9, strict=True):  # SciPy takes 0 for no edge
+    for u, v, w in zip(src, dst, weights + 1e-9, strict=True):  # SciPy takes 0 for a missing edge
         for a, b in ((u, v),) if directed else ((u, v), (v, u)):
             lengths[a, b] = min(w, lengths[a, b] or w)
     program = shipped.shortest_paths("float64")
@@ -73,7 +73,7 @@ def test_distances_and_components_are_scipys(directed):
 
 @pytest.mark.parametrize("n_places", [1, 2, 8])
 def test_a_row_longer_than_a_place_has_parts(n_places):
-    """The hub's row is 16 blocks, and the row of the source one; each is loaded once."""
+    """The hub's row has 16 blocks and the source's row has one; each is loaded once."""
     n, program = 1025, shipped.breadth_first()
     view = view_of(n + 1, [n, *[0] * (n - 1)], np.arange(n))
     found = over_blocks(view, program, from_sources(program, n + 1, n), 6, n_places)
@@ -83,7 +83,7 @@ def test_a_row_longer_than_a_place_has_parts(n_places):
 
 
 def test_loaded_blocks_are_iterated_until_they_are_quiet():
-    """On a lattice far fewer loads than rounds, and few times the bytes of the edges (L8)."""
+    """A lattice needs far fewer loads than rounds, and moves few times the bytes of its edges (L8)."""
     view, program = lattice(80), shipped.shortest_paths("int64")
     state = from_sources(program, view.n_vertices, 0)
     found = over_blocks(view, program, state, shift=8, n_places=25)
@@ -95,21 +95,21 @@ def test_loaded_blocks_are_iterated_until_they_are_quiet():
 
 
 def test_blocks_that_are_quiet_move_nothing():
-    """Of ten paths one is walked: no byte of the others is copied or read."""
+    """Only one of ten paths is walked: no byte of the others is copied or read."""
     one = 256
     order = np.arange(10 * one).reshape(10, one)
     view = view_of(10 * one, order[:, :-1].ravel(), order[:, 1:].ravel())
     program = shipped.breadth_first()
     found = over_blocks(view, program, from_sources(program, 10 * one, 5 * one), shift=6, n_places=2)
     assert found.values[5 * one : 6 * one].tolist() == list(range(one))
-    n_blocks = 1 + -(-(one - 1) // 64)  # those that the path reaches into
+    n_blocks = 1 + -(-(one - 1) // 64)  # the blocks that hold edges of the path
     assert found.counters["loads"] <= n_blocks
     moved = found.counters["loaded"] + found.counters["in_place"]
     assert 4 * (one - 1) <= moved <= 4 * 64 * n_blocks * (1 + 1 / PRICE)
 
 
 def test_a_block_is_rented_until_that_has_cost_its_price():
-    """Of 64 edges in a row, one after another: PRICE each, until together they cost the block."""
+    """A path walks 64 edges one by one: each costs PRICE in place, until together they cost the block."""
     view, _ = path(65)
     program = shipped.breadth_first()
     found = over_blocks(view, program, from_sources(program, 65, 0), shift=6, n_places=1)
@@ -121,7 +121,7 @@ def test_a_block_is_rented_until_that_has_cost_its_price():
 
 
 def test_what_is_read_in_place_is_bounded_by_what_is_loaded():
-    """A shuffled path goes from block to block: each is rented for a quarter and then bought."""
+    """A shuffled path goes from block to block: a block is read in place for a quarter, and then loaded."""
     view, order = path(4000, seed=2)
     program = shipped.breadth_first()
     found = over_blocks(view, program, from_sources(program, 4000, order[0]), shift=6, n_places=16)
@@ -154,7 +154,7 @@ def test_an_iteration_is_the_work_of_a_sweep_and_can_be_the_last():
 
 
 def test_between_iterations_values_may_be_others():
-    """What is there stays there, and what has become active in it is worked on."""
+    """`between` may replace values: the new values stay, and vertices that it activates are processed."""
     view, order = path(3000, seed=1)
     program, told = shipped.breadth_first(), []
 

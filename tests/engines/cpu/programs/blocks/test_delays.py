@@ -1,4 +1,4 @@
-"""Loads that take any time: no hang, no early stop, no change that is lost (SYSTEMS L9)."""
+"""Loads that take any time: the run neither hangs nor stops early, and loses no change (SYSTEMS L9)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rapids_trav.programs import shipped
 
 
 class Late:
-    """Copies when it is waited for, or after it was asked so many times as `delay` says."""
+    """Loader that copies when it is waited for, or once it has been polled as often as `delay` says."""
 
     def __init__(self, delay, copy):
         self._delay, self._copy, self._coming = delay, copy, None
@@ -48,7 +48,7 @@ class Late:
 @common
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(2, 6), st.integers(0, 30))
 def test_blocks_that_come_late(seed, n_places, shift, most):
-    """What becomes active in a block that is being loaded waits for it; the last change may be its own."""
+    """Vertices that become active in a loading block wait for it; theirs may be the last change of a run."""
     chance = random.Random(seed)
     late = partial(Late, lambda: chance.randint(0, most))
     view, order = path(300, seed=seed)
@@ -82,7 +82,7 @@ def test_threads_that_are_delayed(n_places):
 
 
 def test_others_iterate_while_a_block_comes():
-    """While a load lasts, there are launches, and so rounds do not wait for the disk."""
+    """Launches go on while a block loads, so rounds do not wait for the disk."""
     during = []
 
     class Counting(Late):
@@ -94,12 +94,12 @@ def test_others_iterate_while_a_block_comes():
     view, program = lattice(60), shipped.shortest_paths("int64")
     state = from_sources(program, 3600, 0)
     found = over_blocks(view, program, state, 8, 8, partial(Counting, lambda: 1000))
-    assert len(during) > found.counters["loads"] / 2 > 8  # asked after a launch that began before it came
+    assert len(during) > found.counters["loads"] / 2 > 8  # polled after a launch begun before it came
 
 
 @pytest.mark.parametrize("reducer", ["min", "max"])
 def test_the_block_whose_waiting_value_comes_first_is_loaded_first(reducer):
-    """The hub's row is block 0, and each of its neighbours' rows a block of its own (L6)."""
+    """The hub's row is block 0, and the row of each of its neighbours is a block of its own (L6)."""
     offers = [5, 2, 7, 1, 4, 8, 3, 6]
     k, width, begun = len(offers), 64, []
     heads, sinks = 1 + np.arange(k), 1 + k + np.arange(width)

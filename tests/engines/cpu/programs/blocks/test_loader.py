@@ -1,4 +1,4 @@
-"""Blocks that are copied on a helper thread."""
+"""The loader that copies blocks on a helper thread."""
 
 from __future__ import annotations
 

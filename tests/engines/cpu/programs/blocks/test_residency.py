@@ -1,4 +1,4 @@
-"""Which block gives way, by synthetic frequencies (SYSTEMS L7 and L10)."""
+"""Eviction of blocks by synthetic frequencies (SYSTEMS L7 and L10)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def always(block):
 
 
 def loaded(residency, block, is_quiet=always):
-    """Bring a block to whatever place is made for it."""
+    """Load a block into the place that is made for it, and return the place."""
     place = residency.room(is_quiet)
     assert place is not None
     residency.begin(block)
@@ -30,7 +30,7 @@ def used(residency, amounts):
 
 
 def full():
-    """Four places: 0 and 1 are hot, 2 and 3 rotate."""
+    """Return a residency with four places in use: blocks 0 and 1 are hot, 2 and 3 rotate."""
     residency = Residency(8, 4)
     places = [loaded(residency, block) for block in range(4)]
     assert sorted(places) == [0, 1, 2, 3]
@@ -72,7 +72,7 @@ def test_no_block_goes_that_is_not_quiet():
 
 
 def test_the_hot_set_tracks_a_moving_workload():
-    """Frequencies count half after so many loads, of whatever block: a clock of loads, not of seconds."""
+    """Frequencies halve after HALF_LIFE loads of any blocks: the clock counts loads, not seconds."""
     residency = full()
     used(residency, {0: 1.0, 1: 1.0})
     for _ in range(HALF_LIFE // 2):
