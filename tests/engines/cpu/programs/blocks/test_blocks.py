@@ -121,7 +121,7 @@ def test_a_block_is_rented_until_that_has_cost_its_price():
 
 
 def test_what_is_read_in_place_is_bounded_by_what_is_loaded():
-    """A shuffled path goes from block to block: a block is read in place for a quarter, and then loaded."""
+    """A shuffled path goes from block to block: a block is read in place for 1 / PRICE of it, then loaded."""
     view, order = path(4000, seed=2)
     program = shipped.breadth_first()
     found = over_blocks(view, program, from_sources(program, 4000, order[0]), shift=6, n_places=16)
