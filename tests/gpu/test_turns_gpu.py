@@ -30,7 +30,7 @@ def core_and_tail(length, n_edges=40_000):
 
 
 def two_wide_parts():
-    """Return a root, 600 vertices around it, 600 with most of the edges, and a path that ends in 3000 leaves."""
+    """Return a root, 600 vertices around it, 600 with most edges, and a path that ends in 3000 leaves."""
     size, reach, path_length, leaves = 600, 50, 40, 3000
     first, second = 1 + np.arange(size), 1 + size + np.arange(size)
     joined = second[(np.arange(size)[:, None] + np.arange(reach)) % size]
