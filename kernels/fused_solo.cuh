@@ -87,7 +87,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         ++depth;
         BlockQueue next = solo_queue(shared, parity ^ 1, turn, graph.leaf_degree);
         Tally tally;
-        // Vertices for each warp, so that all warps have some.
+        // A warp takes few enough vertices that all warps have some.
         u32 tile = min(32u, (size + WARPS - 1) / WARPS);
         for (u32 base = threadIdx.x / 32 * tile; base < size; base += WARPS * tile) {
             bool mine = lane < tile && base + lane < size;

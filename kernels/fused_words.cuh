@@ -6,8 +6,8 @@
 constexpr i32 TILE_WORDS = 8;
 
 // Distribution of the words of the bitmap over the warps: in runs of 2^shift neighbouring words, every
-// n_warps-th run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all hubs
-// are at its beginning), so runs are short; but not too short, since neighbouring words are read together.
+// n_warps-th run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all
+// hubs are at its beginning), so runs are short; but not too short, as neighbouring words are read together.
 struct Deal {
     vertex_t n_warps;
     i32 shift;
