@@ -1,6 +1,6 @@
 // Many independent searches at once: one bit for each source, 64 sources in a word.
 //
-// frontier[v], next[v] and visited[v] are `n_words` words each; bit b of word w stands for the search from
+// frontier[v], next[v] and visited[v] are `n_words` words each; bit b of word w belongs to the search from
 // source 64 w + b.  Searches that are at the same vertex on the same level share the read of its row.  A
 // level is one step (push or pull) followed by settle, which moves `next` into `frontier`, writes the
 // distances and counts.  The thread that first sets a bit writes the predecessor.  Each step has two kernels:

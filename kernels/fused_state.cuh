@@ -150,7 +150,7 @@ struct State {
     Control* control;
 };
 
-// What the host passes; fused_arguments.py has the same fields in the same order.
+// Arguments from the host; fused_arguments.py has the same fields in the same order.
 struct Arguments {
     const edge_t* out_offsets;
     const vertex_t* out_indices;

@@ -85,7 +85,7 @@ def same(asked, ours, theirs):
 
 @pytest.fixture(scope="module")
 def paged(cudf):
-    """Return a function that makes a graph with `more` times the smallest budget, or None if it fits."""
+    """Return a function that makes a graph in `more` times its least budget; None if it then fits."""
 
     @functools.cache
     def smallest(name, directed, asked):
