@@ -1,11 +1,11 @@
-// Along the out-edges of a queue of vertices: a block deals the edges of its tile of light rows out evenly to
-// its threads; heavy rows are each spread over a column of blocks.
+// Traversal of the out-edges of a queue of vertices: a block distributes the edges of its tile of light rows
+// evenly over its threads; each heavy row is spread over a column of blocks.
 //
-// A step has a type, carried_t, for what an edge needs of the vertex that it leads out of; carry(u) gives it,
-// and over(carried, edge, v) follows the edge.  Edges that were followed are counted.
+// A step has a type, carried_t, for the data of a source vertex that its edges need; carry(u) returns this
+// data, and over(carried, edge, v) follows an edge.  Followed edges are counted.
 //
-// Reference: D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012 (dealing out edges
-// by a prefix sum).
+// Reference: D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012 (distributing
+// edges by a prefix sum).
 #pragma once
 #include "block_sum.cuh"
 #include "rows.cuh"
@@ -19,7 +19,7 @@ __device__ __forceinline__ void along_light(const edge_t* row_offsets, const ver
                                             const vertex_t* queue, i64 n_light, Step& step, u64* counters) {
     __shared__ typename Step::carried_t carried[BLOCK_SIZE];
     __shared__ i64 row_begin[BLOCK_SIZE];
-    __shared__ i32 ends[BLOCK_SIZE];  // where each vertex's edges end among those of the tile
+    __shared__ i32 ends[BLOCK_SIZE];  // end of each vertex's edges among those of the tile
     __shared__ i32 warp_totals[BLOCK_SIZE / WARP];
     const i32 thread = static_cast<i32>(threadIdx.x);
     i64 examined = 0;
@@ -46,8 +46,8 @@ __device__ __forceinline__ void along_light(const edge_t* row_offsets, const ver
     count(counters, EDGES, examined);
 }
 
-// Heavy rows stand at the end of a queue for n_vertices, the last first.  Rows i, i + gridDim.x, ... each
-// belong to the gridDim.y blocks of one column.
+// Heavy rows are at the end of a queue of n_vertices, in reverse order.  Rows i, i + gridDim.x, ... belong to
+// the gridDim.y blocks of column i.
 template <class Step>
 __device__ __forceinline__ void along_heavy(const edge_t* row_offsets, const vertex_t* column_indices,
                                             i64 n_vertices, const vertex_t* queue, i64 n_heavy, Step& step,

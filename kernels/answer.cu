@@ -1,10 +1,10 @@
-// The columns of an answer: distances and predecessors of a search, in the caller's ids and their order, with
-// the bits that tell which are null.
+// The columns of an answer: distances and predecessors of a search, with the caller's ids in their order, and
+// validity bits.
 //
 // Row i is vertex rank[i] (i itself if rank is null).  Internal id v is the caller's labels[order[v]];
-// without `order`, labels[v]; without `labels`, first + v; where `names` is held, names[v].  Bits are set
-// where a value is, 32 rows to a word, as Arrow has them.  One pass instead of a gather, a comparison and a
-// selection for each column.
+// without `order`, labels[v]; without `labels`, first + v; with `names`, names[v].  As in Arrow, a set bit
+// marks a valid value, and a word covers 32 rows.  One pass replaces a gather, a comparison and a selection
+// for each column.
 //
 // Invariant: `rank` and `order` are inverse to each other, or both null.
 #include "rows.cuh"
@@ -22,7 +22,7 @@ __device__ __forceinline__ label_t label_of(const label_t* labels, i64 first, i6
     return labels != nullptr ? labels[place] : static_cast<label_t>(first + place);
 }
 
-// The internal id of one of the caller's, for signed ids; NONE if the graph does not have it.  One thread.
+// Looks up the internal id of a signed id of the caller; NONE if the graph does not have it.  One thread.
 extern "C" __global__ void locate(label_t label, const vertex_t* __restrict__ rank,
                                   const label_t* __restrict__ labels, i64 first, i64 n, vertex_t* internal) {
     const i64 place = labels != nullptr ? lower_bound(labels, n, label) : static_cast<i64>(label) - first;

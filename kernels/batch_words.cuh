@@ -5,14 +5,14 @@
 
 constexpr i32 WORD = 64;  // searches in a word
 
-// What a thread has counted of a level; see `enum Counter`.
+// Counts of one thread for a level; see `enum Counter`.
 struct Settled {
     i64 found = 0;
     i64 scout = 0;
     i64 remaining = 0;
 };
 
-// Returns the searches that have reached `v`, of which `i` is a word, on this level.
+// Returns the searches of word `i`, a word of vertex `v`, that have reached `v` on this level.
 __device__ __forceinline__ u64 settle_word(const edge_t* __restrict__ out_offsets, vertex_t v, i64 i,
                                            u64 wanted, u64* frontier, u64* visited, u64* next,
                                            Settled& settled) {

@@ -1,19 +1,18 @@
 // One rank's part of a level of the search on a grid of ranks (rapids_trav/engines/multigpu/search2d.py).
 //
 // Vertices are local ids of 32 bits, whatever the graph's are; offsets into the edges of a rank may be
-// 64-bit.  A block is the vertices of one rank, and an offset the place of a vertex in it.
+// 64-bit.  A block is the vertices of one rank; an offset is the position of a vertex in its block.
 //
 // expand_claim: a thread for each edge of the frontier, found by binary search over the scanned degrees, so
-//     that hubs and leaves cost the same; claims what the edge leads to by atomicOr and appends it to its
-//     block's list, with one atomic for all lanes of a warp that append to the same.
-// pull_claim: the same claims from the other side: each vertex that is not claimed looks for one edge from
-// the
-//     frontier, alone at first and then with its warp.
-// expand_keys: the same edges as keys for sorting, unclaimed: the baseline.
-// smallest_before: a thread for each edge; of all vertices that are one level nearer the smallest, or the one
-//   of the smallest rank, which is then what `best` holds.
-// settle: the owner visits what it was told of, unless it has been there.
-// list_to_bitmap, bitmap_to_list: between the two forms in which vertices travel.
+//     that hubs and leaves cost the same; claims the edge's target by atomicOr and appends it to its block's
+//     list, with one atomic for all lanes of a warp that append to the same list.
+// pull_claim: makes the same claims bottom-up: each unclaimed vertex looks for one edge from the frontier,
+//     first alone and then with its warp.
+// expand_keys: writes the same edges as keys for sorting, without claims: the baseline.
+// smallest_before: a thread for each edge; finds each vertex's smallest in-neighbour one level nearer, or,
+//     with `rank`, the smallest rank among these; `best` then holds that rank.
+// settle: the owner marks the vertices that it receives as visited, unless it has visited them before.
+// list_to_bitmap, bitmap_to_list: convert between the two forms in which vertices are sent.
 //
 // Invariants: a bit of `claimed` and of `visited` is set once, by the thread that then appends the vertex, so
 // that no list holds a vertex twice and a block's list, which has room for the block, never overflows.
@@ -28,8 +27,8 @@ struct Edge {
     i32 to;
 };
 
-// The edge number `at` of the frontier: of the last vertex whose edges begin at or before it, which skips
-// vertices without edges.
+// Returns edge number `at` of the frontier.  It belongs to the last vertex whose edges begin at or before it;
+// this skips vertices without edges.
 __device__ __forceinline__ Edge edge_of(const edge_t* offsets, const i32* targets, const i32* frontier,
                                         const i64* scanned, i64 frontier_size, i64 at) {
     i64 low = 0;
@@ -46,14 +45,14 @@ __device__ __forceinline__ Edge edge_of(const edge_t* offsets, const i32* target
     return Edge{from, targets[static_cast<i64>(offsets[from]) + at - scanned[low]]};
 }
 
-// Sets a vertex's bit; true for exactly one caller.  The plain read spares latecomers the atomic.
+// Sets a vertex's bit; returns true to exactly one caller.  The plain read saves later callers the atomic.
 __device__ __forceinline__ bool set_bit(u32* bitmap, i32 vertex) {
     const u32 bit = 1u << (vertex & 31);
     if (*static_cast<volatile u32*>(bitmap + (vertex >> 5)) & bit) return false;
     return !(atomicOr(bitmap + (vertex >> 5), bit) & bit);
 }
 
-// A place at the end of list `which` for each lane that is here: one atomic for all lanes of a list.
+// Reserves a place at the end of list `which` for each active lane: one atomic for all lanes of a list.
 __device__ __forceinline__ i32 list_place(i32* sizes, i32 which) {
     const u32 same = __match_any_sync(__activemask(), which);
     const i32 leader = __ffs(static_cast<i32>(same)) - 1;
@@ -62,10 +61,10 @@ __device__ __forceinline__ i32 list_place(i32* sizes, i32 which) {
     return __shfl_sync(same, base, leader) + __popc(same & lanes_below());
 }
 
-// Enters a vertex in the list of its block.
+// Appends a vertex to the list of its block.
 __device__ __forceinline__ void append(i32* found, i32* sizes, i32 block, i32 vertex) {
     const i32 which = vertex / block;
-    const i32 first = which * block;  // fits: it is not above a local id
+    const i32 first = which * block;  // cannot overflow: not greater than a local id
     found[first + list_place(sizes, which)] = vertex - first;
 }
 
@@ -87,7 +86,7 @@ extern "C" __global__ void pull_claim(const edge_t* __restrict__ offsets, const 
     const auto in_frontier = [frontier](i32 u, i32) { return frontier[u >> 5] >> (u & 31) & 1; };
     i64 examined = 0;
     for (i64 first = global_thread() - lane_id(); first < n_to; first += global_threads()) {
-        const i64 v = first + lane_id();  // the warp stays together: it reads long rows as one
+        const i64 v = first + lane_id();  // the warp stays converged, as it reads long rows together
         const bool open = v < n_to && !(claimed[v >> 5] >> (v & 31) & 1);
         const i64 begin = open ? offsets[v] : 0;
         const i64 end = open ? offsets[v + 1] : 0;
@@ -110,7 +109,7 @@ extern "C" __global__ void expand_keys(const edge_t* __restrict__ offsets, const
     }
 }
 
-// `best` is above every id beforehand.
+// Before the call, `best` is greater than every id.
 extern "C" __global__ void smallest_before(const edge_t* __restrict__ offsets,
                                            const i32* __restrict__ targets, i64 n_offsets, i64 n_edges,
                                            const i32* __restrict__ from_level,

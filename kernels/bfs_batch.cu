@@ -1,14 +1,14 @@
-// Many independent searches at once: a bit for each source, 64 sources to the word.
+// Many independent searches at once: one bit for each source, 64 sources in a word.
 //
-// frontier[v], next[v] and visited[v] are `n_words` words each; bit b of word w stands for the search from
-// source 64 w + b.  Searches that are at the same vertex on the same level share its row.  A level is one
-// step (push or pull), then settle, which moves `next` into `frontier`, writes the distances and counts.
-// Predecessors are written by the thread that first sets the bit.  Steps come in pairs: one for light rows, a
-// thread each, and one for a list of the heavy rows, gridDim.y blocks each.
+// frontier[v], next[v] and visited[v] are `n_words` words each; bit b of word w belongs to the search from
+// source 64 w + b.  Searches that are at the same vertex on the same level share the read of its row.  A
+// level is one step (push or pull) followed by settle, which moves `next` into `frontier`, writes the
+// distances and counts.  The thread that first sets a bit writes the predecessor.  Each step has two kernels:
+// one for light rows, a thread for each, and one for a list of heavy rows, gridDim.y blocks for each.
 //
-// Invariants: `visited` changes only in settle; a step writes only `next`, which is zero before, and a bit of
-// `next` is never one of `visited`, so each (source, vertex) pair is found once.  distance and predecessor
-// are rows of n_vertices, one for each source.
+// Invariants: `visited` changes only in settle; a step writes only `next`, which is zero before, and a set
+// bit of `next` is never set in `visited`, so each (source, vertex) pair is found once.  distance and
+// predecessor have a row of n_vertices for each source.
 //
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014;
 // H. Liu, H. Huang, Y. Hu, iBFS: Concurrent Breadth-First Search on GPUs, SIGMOD 2016.  The plain kernel that
@@ -130,7 +130,7 @@ extern "C" __global__ void batch_pull_heavy(const edge_t* __restrict__ row_offse
         const vertex_t v = heavy[i / n_words];
         const i64 word = i % n_words;
         const u64 missing = wanted[word] & ~visited[v * n_words + word];
-        volatile u64* reached = &next[v * n_words + word];  // other threads of the row set bits meanwhile
+        volatile u64* reached = &next[v * n_words + word];  // other threads of the row set bits concurrently
         const i64 end = missing != 0 ? row_offsets[v + 1] : 0;
         for (i64 edge = row_offsets[v] + first; edge < end; edge += stride) {
             const u64 open = missing & ~*reached;
@@ -146,7 +146,7 @@ extern "C" __global__ void batch_pull_heavy(const edge_t* __restrict__ row_offse
     count(counters, EDGES, examined);
 }
 
-// Ends a level; with level 0 and the sources in `next` it begins a search.
+// Ends a level; with level 0 and the sources in `next`, begins a search.
 extern "C" __global__ void batch_settle(const edge_t* __restrict__ out_offsets, i64 n_vertices, i64 n_words,
                                         const u64* __restrict__ wanted, i32 level, u64* frontier,
                                         u64* visited, u64* next, i32* distance, u64* counters) {
@@ -160,7 +160,7 @@ extern "C" __global__ void batch_settle(const edge_t* __restrict__ out_offsets, 
         if (i < size) {
             reached = settle_word(out_offsets, v, i, wanted[word], frontier, visited, next, settled);
         }
-        // The lanes take the bits in step, so that neighbours write to one row of distance together.
+        // The lanes process the same bit at a time, so that their writes to a row of distance are coalesced.
         for (u64 bits = warp_or(reached); bits != 0; bits &= bits - 1) {
             const i32 bit = __ffsll(static_cast<i64>(bits)) - 1;
             if (reached >> bit & 1) distance[(word * WORD + bit) * n_vertices + v] = level;

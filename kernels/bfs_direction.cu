@@ -1,14 +1,14 @@
 // P6: direction-optimising BFS, one launch for each step; the host chooses the directions (policy.py).
 //
 // Top-down steps expand a queue (along.cuh).  It is split by row length, so that neither a warp nor a block
-// waits for one thread: short rows stand at the front of the buffer (push_light), long rows at the back
+// waits for one thread: short rows are at the front of the buffer (push_light), long rows at the back
 // (push_heavy).
 // Bottom-up steps scan the unreached vertices for a parent in a bitmap of the frontier (pull_step).
-// queue_to_bitmap, bitmap_to_queue and enqueue change from one form to the other.
+// queue_to_bitmap, bitmap_to_queue and enqueue convert between the two forms.
 //
 // Invariants: a vertex enters a queue once, by the thread that claimed it, so front and back never meet in a
 // buffer of n_vertices; LIGHT and HEAVY are the lengths of the two parts.  A bitmap has a bit for each
-// vertex, 32 to the word, low bit first; pull_step writes every word of the next bitmap, so it needs no
+// vertex, 32 in a word, low bit first; pull_step writes every word of the next bitmap, so it needs no
 // clearing.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012, and
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
 }
 
 // `row_offsets` are those of the in-edges, `out_offsets` those of the out-edges; rows from `n_linked` on are
-// empty and are not looked at.
+// empty and are not read.
 extern "C" __global__ void pull_step(const edge_t* __restrict__ row_offsets,
                                      const vertex_t* __restrict__ column_indices, i64 n_vertices,
                                      i64 n_linked, const u32* __restrict__ frontier, i32 level, i32* distance,
@@ -110,7 +110,7 @@ extern "C" __global__ void pull_step(const edge_t* __restrict__ row_offsets,
     count(counters, SCOUT, scout);
 }
 
-// `bitmap` is zero before.
+// Before the call, `bitmap` is zero.
 extern "C" __global__ void queue_to_bitmap(const vertex_t* __restrict__ queue, i64 n_vertices, i64 n_light,
                                            i64 n_heavy, u32* bitmap) {
     for (i64 i = global_thread(); i < n_light + n_heavy; i += global_threads()) {

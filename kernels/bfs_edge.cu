@@ -1,7 +1,7 @@
 // P3: edge-centric BFS, one thread for each edge (COO).
 //
 // One launch reads every edge u -> v, in any order, and gives `level` to v if u is on level - 1 and v is
-// unreached.  The writes race as harmlessly as those of bfs_push.cu: equal distances, valid predecessors.
+// unreached.  As in bfs_push.cu, the races of writes are harmless: equal distances, valid predecessors.
 //
 // Invariant: within a launch `distance` changes only from UNREACHED to `level`.  FOUND is a flag, one scalar.
 //

@@ -1,12 +1,12 @@
 // P4 and P5: BFS from a queue of the frontier, one thread for each vertex in it (CSR).
 //
-// A thread claims each unreached neighbour with an atomic compare-and-swap; the winner alone writes the
+// A thread claims each unreached neighbour with an atomic compare-and-swap; only the winner writes the
 // predecessor and appends the neighbour to the next queue, which therefore holds no vertex twice and never
-// more than n_vertices.  bfs_frontier appends straight to the global queue.  bfs_private collects a block's
+// more than n_vertices.  bfs_frontier appends directly to the global queue.  bfs_private collects a block's
 // vertices in shared memory and copies them out together, with one atomic on the global counter for each
-// block; what does not fit into shared memory goes straight to the global queue.
+// block; vertices that do not fit into shared memory go directly to the global queue.
 //
-// Invariant: counters[FOUND] is the length of `next` once the launch is over.
+// Invariant: after the launch, counters[FOUND] is the length of `next`.
 //
 // Reference: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
 // sections 15.5 and 15.6; L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search,
@@ -18,14 +18,14 @@
 #endif
 
 #ifndef COUNTS
-#define COUNTS 0  // 1: bfs_private counts what its queues do
+#define COUNTS 0  // 1: bfs_private counts the use of its queues
 #endif
 
-// What bfs_private adds up over the levels of a search, with COUNTS.
+// Counts that bfs_private sums over the levels of a search, with COUNTS.
 enum QueueCounter {
     KEPT,        // vertices that a block kept in shared memory
-    OVERFLOWED,  // vertices that found no place there
-    RESERVED,    // blocks that asked the global counter for places, each once
+    OVERFLOWED,  // vertices for which there was no place
+    RESERVED,    // blocks that reserved places with the global counter, each once
 };
 
 #if VERTEX_BITS == 64
@@ -60,7 +60,7 @@ extern "C" __global__ void bfs_private(const edge_t* __restrict__ row_offsets,
                                        i32* distance, vertex_t* predecessor, vertex_t* next, u64* counters,
                                        [[maybe_unused]] u64* queue_counters) {
     __shared__ vertex_t private_queue[PRIVATE_CAPACITY];
-    __shared__ place_t private_size;  // counts overflow too: clamped after the barrier, never stored to
+    __shared__ place_t private_size;  // includes overflow; clamped when read after the barrier
     __shared__ u64 base;
     if (threadIdx.x == 0) private_size = 0;
     __syncthreads();

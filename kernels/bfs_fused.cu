@@ -1,13 +1,13 @@
-// Breadth-first search from its sources to its end in one cooperative launch (SYSTEMS P7 and P6).
+// A whole breadth-first search in one cooperative launch (SYSTEMS P7 and P6).
 //
 // The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the
 // frontier has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is
-// searched by one block alone, level after level with no grid-wide barrier, so that long thin graphs cost
-// less than two microseconds a level.
+// searched by one block alone, level after level without a grid-wide barrier, so that long thin graphs cost
+// less than two microseconds for each level.
 //
 // Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.
-// Totals of a level are written only between its barrier and the next, so all blocks take the same decisions
-// from them.
+// The totals of a level are written only between its barrier and the next, so that all blocks make the same
+// decisions from them.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
@@ -16,12 +16,12 @@
 #include "fused_pull.cuh"
 #include "fused_solo.cuh"
 
-// Vertices left that make a pull step cheap: fewer than this and turning back to push would cost more.
+// With fewer vertices left than this, a pull step is cheaper than changing back to push.
 #ifndef CHEAP_PULL
 #define CHEAP_PULL (1 << 19)
 #endif
 
-// Edges of a frontier up to which claims are not preceded by a look.
+// With at most this many edges in a frontier, claims are made without a read of `visited` first.
 #ifndef EAGER_EDGES
 #define EAGER_EDGES (1 << 16)
 #endif
@@ -33,7 +33,7 @@ __device__ __forceinline__ void swap(T& a, T& b) {
     b = old;
 }
 
-// No vertex visited and no frontier.  Bits past the last vertex count as visited.
+// Marks no vertex as visited and empties the frontier.  Bits past the last vertex count as visited.
 __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     vertex_t n_words = bitmap_words(n_vertices);
     for (i64 i = global_thread(); i < n_words; i += global_threads()) {
@@ -43,7 +43,7 @@ __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     }
 }
 
-// Writes the distances out, and marks the vertices that were not reached; four vertices to a thread.
+// Writes out the distances and marks unreached vertices; a thread takes four vertices.
 __device__ void finish(const State& state, vertex_t n_vertices) {
     for (i64 base = 4 * global_thread(); base < n_vertices; base += 4 * global_threads()) {
         const u32 reached = state.visited[base >> 5] >> (base & 31);
@@ -79,9 +79,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
     const vertex_t n_words = bitmap_words(n_linked);
-    // Claims of one word wait for each other, so that many of them are better not made in vain.
+    // Claims of one word are serialised, so useless ones should be avoided when there are many.
     const u64 eager_edges = min((u64)EAGER_EDGES, 8 * (u64)n_words);
-    // Up to so many edges a push step follows at once; a pull step has a vertex look at one after another.
+    // A push step follows this many edges at once, whereas in a pull step a vertex reads one after another.
     const u64 least_pull = max((u64)n_words, given.least_pull);
     Control* const control = given.control;
     u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
@@ -103,8 +103,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     clear(visited, bitmap_a, given.n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
-    // `narrow_a`, `hubs_a` and `bitmap_a` are always the current frontier's, `now` its level's totals and
-    // `depth` its distance.
+    // `narrow_a`, `hubs_a` and `bitmap_a` always hold the current frontier, `now` the totals of its level,
+    // and `depth` its distance.
     GridQueue queue{narrow_a, hubs_a, &control->level[0], 0, false};
     Tally tally;
     const bool few_sources = n_sources <= SOLO_EDGES;
@@ -121,8 +121,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     end_level(shared, control, &control->level[0], tally, epoch);
     if (TRACE && !few_sources && first_thread) trace_level(trace, 0, PUSHED, 0, Level{});
     Level now = shared.seen;
-    // `n_unvisited` counts the linked vertices, less the isolated sources: it only guides the directions
-    // until the end, when the isolated vertices are added.
+    // `n_unvisited` counts linked vertices, less isolated sources: until the end, it only guides the choice
+    // of directions; then the isolated vertices are added.
     u64 unexplored = (u64)given.out_offsets[n_linked], n_unvisited = (u64)n_linked, targets_found = 0;
     i32 depth = 0;
     auto count_level = [&](const Level& level) {
@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         n_unvisited -= level.vertices;
         targets_found += level.targets;
     };
-    // The block that wrote `solo` cannot overwrite it yet: the next level is the whole grid's.
+    // The block that wrote `solo` cannot overwrite it yet, as the whole grid processes the next level.
     auto count_solo = [&]() {
         unexplored -= __ldcg(&control->solo.edges);
         n_unvisited -= __ldcg(&control->solo.vertices);
@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    // `swelled`: the frontier has been pushed into the bitmap, and no thread has counted its edges.
+    // `swelled`: the frontier has been pushed into the bitmap, and its edges have not been counted.
     bool pulling = false, map_clean = true, swelled = false;
     auto clean_map = [&](Level* level) {
         if (map_clean) return;
@@ -155,17 +155,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         Level* next = &control->level[turn % 3];
         if (first_thread) control->level[(turn + 1) % 3] = Level{};
 
-        // A pull step over few vertices costs no more than turning back would.
+        // A pull step over few vertices costs no more than changing back to push.
         u64 pull_work = n_unvisited + n_words / 8;
         bool many = (float)now.edges * given.alpha > (float)unexplored && now.edges > least_pull;
-        // So few are left that what a pull step finds is listed as well, and the next step may be either.
+        // With so few vertices left, a pull step also lists those that it finds; the next step may be either.
         const bool ending = n_unvisited < (u64)n_words;
         bool few = !ending && pull_work > CHEAP_PULL && (float)now.vertices * given.beta < (float)pull_work;
-        // An edge leads to a vertex of `neighbor_degree` edges on average: to hubs, in most graphs.
+        // On average, an edge leads to a vertex with `neighbor_degree` edges: in most graphs, to hubs.
         float coming =
             min((float)(swelled ? now.vertices : now.edges) * given.neighbor_degree, (float)unexplored);
         bool swell = !ending && coming * given.alpha > (float)unexplored && coming > (float)least_pull;
-        // A queue may get a vertex for each edge; the bitmap holds any number.
+        // A queue may receive a vertex for each edge; the bitmap has room for any number.
         swell |= !swelled && now.edges > given.queue_capacity;
         if (swelled && swell) few = false;
         swelled = false;
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
             end_level(shared, control, next, Tally(), epoch);
         } else if (pulling && few) {
-            // Queued in the totals of the level that found these vertices; only now are their edges counted.
+            // Queues these vertices in the totals of the level that found them, and counts their edges.
             Level* found = &control->level[(turn + 2) % 3];
             Tally degrees;
             bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree, false},
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             end_level(shared, control, found, degrees, epoch);
             now = shared.seen;
             unexplored -= now.edges;
-            // The bitmap still has the frontier, should the queue have no place for all that comes.
+            // The bitmap still holds the frontier, in case the queue is too small for the next one.
             pulling = now.edges > min(pull_work, given.queue_capacity);
             if (!pulling && now.narrow + now.hubs == 0) break;
         }
@@ -208,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap(bitmap_a, bitmap_b);
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
-            // What was put off is in the bitmap alone.
+            // Deferred vertices that were found are only in the bitmap.
             pulling = !ending || deferred || shared.seen.edges > pull_work;
         } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {

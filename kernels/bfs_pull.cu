@@ -1,11 +1,10 @@
 // P2: bottom-up BFS, one thread for each vertex (CSC).
 //
 // One launch looks for a parent on level - 1 among the in-neighbours of every unreached vertex and stops at
-// the first.  Only the vertex's own thread writes its distance and predecessor, so there is nothing to race
-// for.
+// the first.  Only the vertex's own thread writes its distance and predecessor, so there are no races.
 //
 // Invariant: within a launch `distance` changes only from UNREACHED to `level`, so a neighbour that is
-// reached meanwhile is never taken for a parent.
+// reached in the same launch is never taken for a parent.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, section 15.3 (pull).

@@ -1,8 +1,8 @@
 // P1: top-down BFS, one thread for each vertex (CSR).
 //
 // One launch expands level - 1: each vertex on it gives `level` to its unreached neighbours.  Several threads
-// may write the same neighbour; they all write the same distance, and each writes a valid predecessor, so any
-// order of the writes is a right answer and no atomics are needed.
+// may write the same neighbour; they all write the same distance, and each writes a valid predecessor, so
+// every order of the writes gives a correct answer and no atomics are needed.
 //
 // Invariant: within a launch `distance` changes only from UNREACHED to `level`.  FOUND is a flag, one scalar.
 //

@@ -2,8 +2,8 @@
 #pragma once
 #include "level.cuh"
 
-// Sum of the values of the block's threads up to and including this one's; `warp_totals` has a place for each
-// warp.
+// Returns the sum of the values of the block's threads up to and including this one; `warp_totals` has a
+// place for each warp.
 __device__ __forceinline__ i32 block_inclusive_sum(i32 value, i32* warp_totals) {
     for (i32 step = 1; step < WARP; step *= 2) {
         const i32 below = __shfl_up_sync(FULL_WARP, value, step);

@@ -1,7 +1,7 @@
-// From edges to compressed rows, around a sort: pack the edges into keys, sort the keys, unpack them.
+// Conversion of edges to compressed rows by sorting: pack the edges into keys, sort the keys, unpack them.
 //
-// A key is row * 2^32 + column, so that sorting the keys sorts by row and, within it, by column.  This form
-// is for fewer than 2^31 vertices; with more, row_starts reads the sorted rows themselves (key_shift 0).
+// A key is row * 2^32 + column, so that sorting the keys sorts by row and then by column.  Keys are used for
+// fewer than 2^31 vertices; with more, row_starts reads the sorted rows themselves (key_shift 0).
 //
 // Invariant: DROPPED sorts after every key of an edge.
 #include "rows.cuh"
@@ -18,7 +18,7 @@ extern "C" __global__ void pack_edges(const vertex_t* __restrict__ rows, const v
     for (i64 i = global_thread(); i < n_edges; i += global_threads()) keys[i] = pack(rows[i], columns[i]);
 }
 
-// Both directions of every edge; a self-loop once.
+// Packs both directions of every edge, but a self-loop once.
 extern "C" __global__ void pack_both(const vertex_t* __restrict__ rows, const vertex_t* __restrict__ columns,
                                      i64 n_edges, u64* keys) {
     for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
@@ -29,8 +29,8 @@ extern "C" __global__ void pack_both(const vertex_t* __restrict__ rows, const ve
     }
 }
 
-// Adds to count[b] the entries of the rows from b << shift to the next block's, of n_blocks; with `both`,
-// those of the mirror images too, without self-loops'.
+// Adds to count[b], for each of n_blocks, the entries of the rows from b << shift up to the next block; with
+// `both`, also the entries of the mirrored edges, except self-loops.
 extern "C" __global__ void count_row_blocks(const vertex_t* __restrict__ rows,
                                             const vertex_t* __restrict__ columns, i64 n_edges, i32 both,
                                             i32 shift, i32 n_blocks, u64* count) {
@@ -49,9 +49,9 @@ extern "C" __global__ void count_row_blocks(const vertex_t* __restrict__ rows,
     }
 }
 
-// Appends the keys of the entries whose row is in [first, after) to `keys`, of which *filled are there; with
-// `both`, of mirror images too.  A warp looks at SELECTED edges to a lane before it reserves their places,
-// since all warps reserve in one word.
+// Appends the keys of the entries whose row is in [first, after) to `keys`, which already holds *filled; with
+// `both`, also those of mirrored edges.  A warp reads SELECTED edges for each lane before it reserves their
+// places, since all warps reserve places in one word.
 constexpr i32 SELECTED = 8;
 extern "C" __global__ void select_rows(const vertex_t* __restrict__ rows,
                                        const vertex_t* __restrict__ columns, i64 n_edges, i32 both, i64 first,
@@ -87,12 +87,12 @@ extern "C" __global__ void select_rows(const vertex_t* __restrict__ rows,
     }
 }
 
-// Adds to count[v] how often each v stands in a list of ids.
+// Adds to count[v] the number of times that v occurs in a list of ids.
 extern "C" __global__ void count_ids(const vertex_t* __restrict__ ids, i64 n_ids, u64* count) {
     for (i64 i = global_thread(); i < n_ids; i += global_threads()) atomicAdd(&count[ids[i]], 1ull);
 }
 
-// row_offsets[r] for r in [first, after): `before`, and the number of keys below row r.
+// Writes row_offsets[r] for r in [first, after): `before` plus the number of keys below row r.
 extern "C" __global__ void row_starts(const u64* __restrict__ keys, i64 n_keys, i64 first, i64 after,
                                       i64 before, i32 key_shift, edge_t* row_offsets) {
     for (i64 row = first + global_thread(); row < after; row += global_threads()) {
@@ -108,7 +108,8 @@ extern "C" __global__ void unpack_columns(const u64* __restrict__ keys, i64 n_ke
     }
 }
 
-// The row of every edge, by searching the offsets: edges are dealt out evenly however long the rows are.
+// Finds the row of every edge by searching the offsets: threads get equally many edges, whatever the lengths
+// of the rows.
 extern "C" __global__ void expand_rows(const edge_t* __restrict__ row_offsets, i64 n_rows, i64 n_edges,
                                        vertex_t* rows) {
     for (i64 edge = global_thread(); edge < n_edges; edge += global_threads()) {
@@ -117,7 +118,7 @@ extern "C" __global__ void expand_rows(const edge_t* __restrict__ row_offsets, i
     }
 }
 
-// The first entry of each row apart from the rest: NONE if the row is empty, -2 - u if u is alone in it.
+// Copies the first entry of each row: NONE if the row is empty, -2 - u if u is its only entry.
 extern "C" __global__ void first_neighbors(const edge_t* __restrict__ row_offsets,
                                            const vertex_t* __restrict__ column_indices, i64 n_rows,
                                            vertex_t* first) {

@@ -1,8 +1,8 @@
-// Types and constants of every kernel, its place in the grid, and what a barrier over the grid is made of.
+// Types and constants of all kernels, the position of a thread, and the operations of a grid-wide barrier.
 //
 // The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
 // each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
-// signed and unsigned never meet in a comparison.
+// signed and unsigned values are never compared.
 #pragma once
 
 #ifndef VERTEX_BITS
@@ -12,7 +12,7 @@
 #define EDGE_BITS 32  // 64 when there are 2^31 edges or more
 #endif
 
-using i32 = int;  // NVRTC has no <cstdint>, and atomics want these very types
+using i32 = int;  // NVRTC has no <cstdint>, and atomics require exactly these types
 using i64 = long long;
 using u32 = unsigned int;
 using u64 = unsigned long long;
@@ -38,7 +38,7 @@ __device__ __forceinline__ i32 lane_id() {
     return static_cast<i32>(threadIdx.x % WARP);
 }
 
-// A bit for each lane before this one.
+// Mask of the lanes before this one.
 __device__ __forceinline__ u32 lanes_below() {
     return (1u << lane_id()) - 1;
 }
@@ -51,8 +51,8 @@ __device__ __forceinline__ i64 global_threads() {
     return static_cast<i64>(gridDim.x) * blockDim.x;
 }
 
-// A block that adds with release after writing, and one that then loads the sum with acquire, agree on the
-// writes. Data that other blocks write must not be read through `const __restrict__`, whose loads may stay
+// If a block adds with release after its writes, a block that then loads the sum with acquire sees these
+// writes. Data that other blocks write must not be read through `const __restrict__`, whose loads may be
 // cached.
 __device__ __forceinline__ u32 load_acquire(const u32* address) {
     u32 value;

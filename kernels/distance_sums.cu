@@ -1,10 +1,10 @@
-// Sums over the distances of many searches, without the distances: every level adds what it has found.
+// Sums over the distances of many searches without storing distances: every level adds what it has found.
 //
-// The levels are those of bfs_batch.cu, and so is the layout of the words; these kernels replace its
-// batch_settle.  Sums are kept for each vertex over the searches, or for each search over the vertices.
+// The levels and the layout of the words are those of bfs_batch.cu; these kernels replace its batch_settle.
+// Sums are kept for each vertex over the searches, or for each search over the vertices.
 //
 // Invariants: each pair of a search and a vertex is found on one level, and level 0, of the sources, adds
-// nothing; a vertex belongs to one thread; `found` is zero before a level, and cleared when it has been
+// nothing; one thread processes a vertex; `found` is zero before a level, and cleared after it has been
 // added.
 //
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014,
@@ -12,7 +12,7 @@
 #include "batch_words.cuh"
 
 #ifndef MOST_WORDS
-#define MOST_WORDS 4  // words of a batch at most
+#define MOST_WORDS 4  // maximal words of a batch
 #endif
 
 // reached, total, inverse and largest of one vertex or one search; see `DistanceSums`.

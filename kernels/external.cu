@@ -1,10 +1,10 @@
-// Placing edges in compressed rows that are built one range of rows after another.
+// Placement of edges in compressed rows that are built one range of rows after another.
 //
-// Invariants: free[row] is the next place of the row, counted over all rows; every place is taken once, so
-// the entries of a row come in any order.  A place past the range, which only edges that differ from those
-// counted before could take, is left alone, and shows in `free`.
+// Invariants: free[row] is the next free place of the row, counted over all rows; every place is taken once,
+// and the entries of a row are in any order.  A place past the range is not written; it is only reserved if
+// the edges differ from those that were counted before, and `free` then shows this.
 //
-// rapids_trav/engines/cuda/build/places.py has the plain version that it must agree with (place_plainly).
+// The plain version, with which it must agree, is place_plainly in rapids_trav/engines/cuda/build/places.py.
 #include "common.cuh"
 
 template <class Word>
@@ -12,8 +12,8 @@ __device__ __forceinline__ void copy(const void* from, i64 i, void* to, i64 plac
     static_cast<Word*>(to)[place] = static_cast<const Word*>(from)[i];
 }
 
-// The entries of the rows in [first, after), whose places begin at `begin`: the edges, with `both` their
-// mirror images too (a self-loop's is itself), and beside them their weights, of `weight_bytes` (0: none).
+// Places the entries of the rows in [first, after), whose places begin at `begin`: the edges, with `both`
+// also the mirrored edges (self-loops once), and their weights, each of `weight_bytes` (0: no weights).
 extern "C" __global__ void place_edges(const vertex_t* __restrict__ rows,
                                        const vertex_t* __restrict__ columns, const void* weights,
                                        i32 weight_bytes, i64 n_edges, i32 both, i64 first, i64 after,

@@ -1,14 +1,14 @@
-// How a pull step looks the frontier up, for a vertex and for the edges of a row.
+// Look-ups of the frontier in a pull step, for a vertex and for the edges of a row.
 #pragma once
 #include "fused_state.cuh"
 
 // Words of the frontier bitmap that each block keeps in shared memory.  With vertices in descending order of
-// degree they are the hubs', which most lookups ask for (SYSTEMS V6).
+// degree they belong to the hubs, which most look-ups ask for (SYSTEMS V6).
 #ifndef HUB_WORDS
 #define HUB_WORDS 1024
 #endif
 
-// The frontier as a pull step looks it up.
+// The frontier of a pull step.
 struct Frontier {
     const u32* bitmap;
     const u32* hubs;  // copy of the first `hub_words` words, in shared memory
@@ -23,22 +23,22 @@ struct Frontier {
     }
 };
 
-// Fills the frontier's copy in shared memory; the whole block calls it.
+// Fills the copy of the frontier in shared memory; the whole block calls it.
 __device__ __forceinline__ void copy_hubs(const Frontier& frontier, u32* hubs) {
     if (frontier.hub_words == 0) return;
     for (vertex_t i = threadIdx.x; i < frontier.hub_words; i += BLOCK_SIZE) hubs[i] = frontier.bitmap[i];
     __syncthreads();
 }
 
-// The first neighbours stand apart, side by side: most vertices are settled by theirs, without a look at
-// their row. A vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that no
-// thread looks for more.
+// The first neighbours are in an array of their own: they settle most vertices without a read of the rows. A
+// vertex without neighbours has NONE; one with a single neighbour u has -2 - u, so that no thread looks for
+// more.
 __device__ __forceinline__ vertex_t neighbor_in(vertex_t entry) {
     return entry < NONE ? -2 - entry : entry;
 }
 
-// The first neighbour in the frontier among the edges [begin, end), or NONE; called by whole warps with equal
-// arguments.
+// Returns the first neighbour in the frontier among the edges [begin, end), or NONE; whole warps call it with
+// equal arguments.
 __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Frontier& frontier, edge_t begin,
                                                 edge_t end, Tally& tally) {
     for (edge_t base = begin; base < end; base += 32 * UNROLL) {

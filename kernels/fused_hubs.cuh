@@ -1,5 +1,5 @@
-// Lists of hubs, whose edges a whole grid shares out evenly: each warp takes a run of chunks, wherever one
-// hub ends and the next begins.
+// Lists of hubs, whose edges are distributed evenly over the grid: each warp takes a run of chunks, which may
+// extend over several hubs.
 #pragma once
 #include "fused_state.cuh"
 
@@ -11,7 +11,7 @@ __device__ __forceinline__ u32 warp_scan(u32 value) {
     return value;
 }
 
-// Appends hubs, one to a lane where `mine`, with `chunks` chunks each; the whole warp calls it.
+// Appends the hub of each lane where `mine` is true, with its number of chunks; the whole warp calls it.
 __device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool mine, vertex_t v, u32 chunks) {
     u32 lanes = __ballot_sync(FULL_WARP, mine);
     if (!lanes) return;
@@ -24,7 +24,7 @@ __device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool min
             HubItem{n_chunks(before) + inclusive - chunks, v};
 }
 
-// The hub that a chunk belongs to: the last whose first chunk is not behind it.  A warp probes 32 places at a
+// Returns the hub of a chunk: the last one whose first chunk is not after it.  A warp probes 32 places at a
 // time.
 __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk) {
     u64 low = 0;
@@ -38,8 +38,8 @@ __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk
     return low;
 }
 
-// Calls visit(hub, first, last) with each run of row offsets, relative to its row, that falls to this warp;
-// either may lie past the end of the row.  The first `n_busy` warps have other work, so chunks go to them
+// Calls visit(hub, first, last) for each run of offsets, relative to its row, that is assigned to this warp;
+// both ends may be past the end of the row.  The first `n_busy` warps have other work, so they get chunks
 // last.
 template <u32 CHUNK, class Visit>
 __device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u64 n_busy, Visit visit) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, 
     constexpr u32 PIECES = CHUNK / BATCH;
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
     warp = warp < n_busy ? warp + n_warps - n_busy : warp - n_busy;
-    // Dealt in pieces, of which a warp has all edges under way at once.
+    // Distributes pieces so small that a warp can have the loads of all their edges in flight at once.
     chunks *= PIECES;
     u64 share = (chunks + n_warps - 1) / n_warps, chunk = warp * share, end = min(chunk + share, chunks);
     if (chunk >= end) return;

@@ -1,20 +1,20 @@
 // Bottom-up step (Beamer, Asanovic and Patterson, SC 2012): every unvisited vertex looks for one neighbour in
 // the frontier and stops at the first.  A warp packs the unvisited vertices of a few bitmap words, so that
-// its lanes are busy however few are left; what a lane does not settle in PROBES steps is cut into chunks
-// that the whole grid shares.
+// its lanes are busy even if few are left; a row that a lane does not settle in PROBES steps is cut into
+// chunks that are distributed over the grid.
 #pragma once
 #include "fused_frontier.cuh"
 #include "fused_words.cuh"
 
-// Edges that a lane looks at alone; a vertex with more left is put off.  No less than HUB_DEGREE, so that
-// what is put off fits into the list of hubs.
+// Edges that a lane reads alone; a vertex with more left is deferred.  Not less than HUB_DEGREE, so that the
+// deferred vertices fit into the list of hubs.
 #ifndef PROBES
 #define PROBES 128
 #endif
 #ifndef DEFER_CHUNK
 #define DEFER_CHUNK 256
 #endif
-// Unvisited vertices in a word from which on a tile is read word by word.
+// A tile with a word of at least this many unvisited vertices is read word by word.
 #ifndef DENSE_WORD
 #define DENSE_WORD 12
 #endif
@@ -25,8 +25,8 @@ struct PullShared {
     u32 hubs[HUB_WORDS];
 };
 
-// Lanes of one warp, each with one unvisited vertex whose first neighbour is not in the frontier (or NONE);
-// true where it was reached.
+// Searches the rows of a warp's vertices: each lane has an unvisited vertex whose first neighbour is not in
+// the frontier (or NONE).  Returns whether the lane's vertex was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
                               i32 depth, HubItem* deferred, Level* level, Tally& tally) {
     edge_t begin = 0, end = 0;
@@ -35,7 +35,7 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
         begin = graph.in.offsets[v] + 1;
         end = graph.in.offsets[v + 1];
     }
-    // Four neighbours at a time: they mostly share a sector, and their bitmap words load together.
+    // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
     for (int probe = 0; probe < PROBES && from == NONE && begin < end; probe += 4) {
         vertex_t u[4];
 #pragma unroll
@@ -53,9 +53,9 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
     return from != NONE;
 }
 
-// First probe: settles those of N vertices a lane whose first neighbour is in the frontier, and lists the
-// others that have more neighbours from `left` on.  Several to a lane, so that their loads are under way
-// together.
+// First probe of N vertices for each lane: settles those whose first neighbour is in the frontier, and lists
+// the others that have more neighbours, from `left` on.  A lane has several vertices so that their loads are
+// in flight together.
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
                                            const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
@@ -63,7 +63,7 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
                                            Tally& tally) {
     vertex_t entry[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k)  // read once a level: they need not push the frontier out of the cache
+    for (i32 k = 0; k < N; ++k)  // read once a level: should not evict the frontier from the cache
         entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + tile.vertex(local[k])) : NONE;
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
@@ -85,8 +85,8 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 }
 
-// First probe of a tile most of which is unvisited: a word at a time, a lane to a bit.  Each lane holds one
-// of the tiles' words; returns what was found in it.
+// First probe of a mostly unvisited tile: a word at a time, a lane for each bit.  Each lane holds one of the
+// tiles' words; returns the vertices found in it.
 __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
                           u32 unvisited, u32 first_lane, i32 depth, unsigned char* list, u32& left,
                           Tally& tally) {
@@ -101,8 +101,8 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
             waiting[k] = __shfl_sync(FULL_WARP, unvisited, first_lane + word + k) >> lane & 1;
         }
 #if PREDECESSORS
-        // A word that is all unvisited is written whole: memory does not have to fetch what it would keep of
-        // it.
+        // The predecessors of a fully unvisited word are all written, so that memory need not be read to fill
+        // partial writes.
 #pragma unroll
         for (i32 k = 0; k < N; ++k)
             if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile.vertex(local[k])] = NONE;
@@ -117,8 +117,8 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
     return found;
 }
 
-// First probe of a tile with few unvisited vertices, which are listed; found ones are marked in shared
-// memory.
+// First probe of a tile with few unvisited vertices, which are in a list; the vertices found are marked in
+// shared memory.
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
                             const Tile& tile, u32 size, i32 depth, unsigned char* list, u32& left, u32* found,
                             Tally& tally) {
@@ -132,7 +132,7 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
             waiting[k] = at < size;
             local[k] = waiting[k] ? list[at] : 0;
         }
-        // The list shrinks in place: what is written lies behind what was read.
+        // The list shrinks in place: writes never pass the entries already read.
         __syncwarp();
         pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
 #pragma unroll
@@ -142,8 +142,8 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
     }
 }
 
-// One level by the whole grid; `next` gets every word of the new frontier up to `n_linked`, and `queue` its
-// vertices if `listed`.
+// Processes one level with the whole grid; `next` receives every word of the new frontier up to `n_linked`,
+// and `queue` its vertices if `listed`.
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared,
                            const GridQueue& queue, bool listed, Tally& tally) {
@@ -189,7 +189,7 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
     }
 }
 
-// The hubs that the level put off, their rows shared out over the grid.
+// Processes the hubs that the level deferred; their rows are distributed over the grid.
 __device__ void pull_deferred(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                               const HubItem* deferred, u64 packed, i32 depth, Tally& tally) {
     for_hub_chunks<DEFER_CHUNK>(deferred, packed, 0, [&](vertex_t v, edge_t first, edge_t last) {
@@ -197,7 +197,7 @@ __device__ void pull_deferred(const Graph& graph, const State& state, const Fron
         if (first >= degree) return;
         edge_t end = row + min(last, degree);
         u32 bit = 1u << (v & 31);
-        // A chunk at a time: another warp may have settled the vertex meanwhile.
+        // One chunk at a time, as another warp may have settled the vertex in the meantime.
         for (edge_t begin = row + first; begin < end; begin += min((edge_t)DEFER_CHUNK, end - begin)) {
             if (__ldcg(state.visited + (v >> 5)) & bit) return;
             vertex_t from =

@@ -1,9 +1,10 @@
-// Top-down step: a warp lays the edges of up to 32 vertices end to end and takes them 32 at a time, so that
-// its lanes are busy whatever the degrees (Merrill, Garland and Grimshaw, PPoPP 2012, "scan gathering").
+// Top-down step: a warp concatenates the edges of up to 32 vertices and takes 32 edges at a time, so that its
+// lanes are busy whatever the degrees (Merrill, Garland and Grimshaw, PPoPP 2012, "scan gathering").
 #pragma once
 #include "fused_hubs.cuh"
 
-// The largest degree that a queue in shared memory keeps, which then means that or more; above SOLO_EDGES.
+// The largest degree that a queue in shared memory stores; it stands for this degree or more.  Greater than
+// SOLO_EDGES.
 #ifndef MOST_KEPT
 #define MOST_KEPT 0x7fffffff
 #endif
@@ -14,9 +15,10 @@ struct GridQueue {
     HubItem* hubs;
     Level* level;
     vertex_t leaf_degree;
-    bool eager;  // claim without a look at first: worth it while few edges lead to visited vertices
+    bool eager;  // claim without reading first: faster while few edges lead to visited vertices
 
-    // The vertices of a warp, N to a lane; one reservation in each queue for all, both under way together.
+    // Appends a warp's vertices, N for each lane, with one reservation in each queue; both are in flight
+    // together.
     template <int N>
     __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
                                            const edge_t (&first)[N], const edge_t (&degree)[N]) const {
@@ -57,13 +59,13 @@ struct GridQueue {
     }
 };
 
-// Marks the vertices in a bitmap, for a pull step to read.  No thread asks for their rows.
+// Marks the vertices in a bitmap, which a pull step reads.  Their row offsets are not loaded.
 struct FrontierMap {
     u32* bitmap;
     bool eager;
 };
 
-// Appends to a queue in shared memory, with what the next level needs to start at once.
+// Appends to a queue in shared memory, with the data that the next level needs to start without look-ups.
 struct BlockQueue {
     vertex_t* vertex;
     edge_t* begin;
@@ -97,8 +99,8 @@ struct BlockQueue {
     }
 };
 
-// Follows N edges a lane (from -> to; none where `to` is NONE).  In stages, so that the N loads, and then the
-// N atomics, are under way together; the offsets of a vertex are fetched while its claim is.
+// Follows N edges for each lane (from -> to; none where `to` is NONE).  It works in stages, so that the N
+// loads, and then the N atomics, are in flight together; the offsets of a vertex are loaded during its claim.
 template <int N, class Queue>
 __device__ __forceinline__ void push_edges(const Graph& graph, const State& state, const vertex_t (&from)[N],
                                            const vertex_t (&to)[N], i32 depth, const Queue& queue,
@@ -130,12 +132,12 @@ __device__ __forceinline__ void push_edges(const Graph& graph, const State& stat
     queue.append(fresh, to, first, degree);
 }
 
-// The lanes of a warp, each with a bit of some word to set.  Rows ascend, so neighbouring lanes mostly share
-// a word: each run of them sets its bits with one atomic.  Where hubs point to hubs, all warps want the same
-// few words, and one atomic for each edge would wait for thousands of others.
+// A run of neighbouring lanes whose bits belong to the same word.  Rows ascend, so neighbouring lanes mostly
+// share a word, and each run sets its bits with one atomic.  Where hubs point to hubs, all warps need the
+// same few words, and one atomic for each edge would wait for thousands of others.
 struct WordRun {
-    i32 last;  // lane that speaks for the run
-    u32 bits;  // of the lanes up to this one
+    i32 last;  // lane that issues the atomic of the run
+    u32 bits;  // bits of the run's lanes up to this one
     u32 bits_before;
 
     __device__ __forceinline__ WordRun(vertex_t word, u32 bit) : bits(bit) {
@@ -153,7 +155,7 @@ struct WordRun {
     }
 };
 
-// Follows N edges a lane into a bitmap.
+// Follows N edges for each lane and marks the vertices reached in a bitmap.
 template <int N>
 __device__ __forceinline__ void push_edges(const Graph&, const State& state, const vertex_t (&from)[N],
                                            const vertex_t (&to)[N], i32 depth, const FrontierMap& map,
@@ -178,7 +180,7 @@ __device__ __forceinline__ void push_edges(const Graph&, const State& state, con
         if (bit[k] & ~old[k]) reach(state, to[k], from[k], depth, tally);
 }
 
-// Each lane holds one frontier vertex with its edges, or degree 0.
+// Follows the edges of a warp's vertices; each lane holds one frontier vertex, or degree 0.
 template <class Queue>
 __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, edge_t begin, u32 degree,
                           i32 depth, const Queue& queue, Tally& tally) {
@@ -187,7 +189,7 @@ __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, ed
     if (TRACE && lane == 0) tally.examined += total;
     for (u32 base = 0; base < total; base += 32 * UNROLL) {
         vertex_t from[UNROLL], to[UNROLL];
-        // All loads of the batch are under way before the first is used.
+        // All loads of the batch are in flight before the first result is used.
 #pragma unroll
         for (int k = 0; k < UNROLL; ++k) {
             u32 edge = base + 32 * k + lane, owner = 0;
@@ -208,15 +210,15 @@ __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, ed
 
 constexpr u32 CUTS = (HUB_DEGREE + BATCH - 1) / BATCH;
 
-// One level by the whole grid: the narrow queue in tiles, then the chunks of the hubs.
+// Processes one level with the whole grid: the narrow queue in tiles, then the chunks of the hubs.
 template <class Queue>
 __device__ void push_level(const Graph& graph, const State& state, const NarrowItem* narrow, u64 n_narrow,
                            const HubItem* hubs, u64 packed_hubs, i32 depth, const Queue& queue,
                            Tally& tally) {
     u32 lane = lane_id();
-    // Neighbouring warps sit on different multiprocessors, so that a short queue still spreads over the card.
+    // Neighbouring warps run on different multiprocessors, so that a short queue still uses the whole GPU.
     u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
-    // A short queue is cut up further, so that a warp has all edges of its piece under way at once.
+    // A short queue is cut into smaller pieces, so that a warp has all edges of its piece in flight at once.
     const bool cut = n_narrow * CUTS <= n_warps;
     const u64 n_items = cut ? n_narrow * CUTS : n_narrow;
     const u32 tile = n_items <= n_warps ? 1 : (u32)min((u64)32, (n_items + n_warps - 1) / n_warps);

@@ -1,9 +1,9 @@
 // Levels by one block alone: while the frontier has few edges, a level costs two round trips to memory and a
-// block's barrier, and no other block is asked (SYSTEMS P7).
+// barrier of the block, without any other block (SYSTEMS P7).
 #pragma once
 #include "fused_push.cuh"
 
-// Two queues in shared memory, read and written in turn; sizes and totals rotate by three as the grid's do.
+// Two queues in shared memory, read and written in turn; three sizes and totals rotate, as for the grid.
 struct SoloShared {
     vertex_t vertex[2][SOLO_EDGES];
     edge_t begin[2][SOLO_EDGES];
@@ -12,7 +12,8 @@ struct SoloShared {
     Level sum[3];
 };
 
-// Row 0 tells when the first level began, row d when level d was done; levels past the capacity go untold.
+// Writes a row of the trace: row 0 has the start time of the first level, row d the end time of level d;
+// levels past the capacity are not recorded.
 __device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Level& level) {
 #if TRACE
     if ((u32)depth >= trace.capacity) return;
@@ -34,7 +35,7 @@ __device__ __forceinline__ BlockQueue solo_queue(SoloShared& shared, u32 parity,
                       &shared.size[turn % 3], leaf_degree};
 }
 
-// What one block begins with: sources to claim, or a frontier that the grid has queued.
+// Start of a search by one block: sources to claim, or a frontier that the grid has queued.
 struct SoloStart {
     const vertex_t* sources;  // null if the frontier is queued
     const NarrowItem* narrow;
@@ -42,12 +43,12 @@ struct SoloStart {
     u64 frontier;
     i32 depth;  // of that frontier
     i32 depth_limit;
-    u64 targets_wanted;  // stop when so many are found; 0 if there are none
+    u64 targets_wanted;  // stop when this many are found; 0: no targets
 };
 
-// Searches on from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is
-// over. The frontier left goes to the grid's `queue`, the totals of its level to `sum`, those of all levels
-// to `solo`.
+// Continues from `start` until the frontier is empty or has more edges than SOLO_EDGES, or the search is
+// over. The remaining frontier goes to the grid's `queue`, the totals of its level to `sum`, and those of all
+// levels to `solo`.
 __device__ void search_alone(const Graph& graph, const State& state, SoloShared& shared,
                              const SoloStart& start, const GridQueue& queue, Level& sum, Solo& solo,
                              const Trace& trace) {
@@ -86,7 +87,7 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
         ++depth;
         BlockQueue next = solo_queue(shared, parity ^ 1, turn, graph.leaf_degree);
         Tally tally;
-        // Enough vertices to a warp that all warps have some.
+        // A warp takes few enough vertices that all warps have some.
         u32 tile = min(32u, (size + WARPS - 1) / WARPS);
         for (u32 base = threadIdx.x / 32 * tile; base < size; base += WARPS * tile) {
             bool mine = lane < tile && base + lane < size;

@@ -1,11 +1,11 @@
-// What the blocks of one fused search share, and how they agree on it once a level.
+// Shared state of the blocks of one fused search, and its synchronisation once a level.
 #pragma once
 #include "common.cuh"
 
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 1024
 #endif
-// A vertex with more edges than this is a hub, whose edges are shared out in chunks of this many.
+// A vertex with more edges than this is a hub; its edges are distributed in chunks of this size.
 #ifndef HUB_DEGREE
 #define HUB_DEGREE 128
 #endif
@@ -13,7 +13,7 @@
 #ifndef SOLO_EDGES
 #define SOLO_EDGES 1024
 #endif
-// Edges that a lane has under way at once.
+// Edges that a lane has in flight at once.
 #ifndef UNROLL
 #define UNROLL 2
 #endif
@@ -28,9 +28,9 @@
 #endif
 
 constexpr int WARPS = BLOCK_SIZE / 32;
-constexpr u32 BATCH = 32 * UNROLL;  // edges that a warp has under way at once
+constexpr u32 BATCH = 32 * UNROLL;  // edges that a warp has in flight at once
 
-// A frontier vertex with what its edges are read by, so that a level starts without looking it up again.
+// A frontier vertex with the range of its edges, so that a level starts without looking it up again.
 struct alignas(16) NarrowItem {
     edge_t begin;
     vertex_t vertex;
@@ -52,24 +52,24 @@ __device__ __forceinline__ u64 n_chunks(u64 packed) {
     return packed & ((1ull << CHUNK_BITS) - 1);
 }
 
-// Totals of one level.  Three are in use in turn: the one being read, the one being written, and the
-// one being cleared, so that a level needs a single barrier.
+// Totals of one level.  Three rotate: one is read, one is written and one is cleared, so that a level needs a
+// single barrier.
 struct Level {
     u64 narrow;     // vertices appended to the queue
     u64 hubs;       // hubs appended, and their chunks
     u64 vertices;   // vertices reached
     u64 edges;      // out-edges of the vertices queued
     u64 targets;    // targets reached
-    u64 deferred;   // hubs that a pull step put off, and their chunks
-    u64 examined;   // edges looked at (only with TRACE)
+    u64 deferred;   // hubs that a pull step deferred, and their chunks
+    u64 examined;   // edges read (only with TRACE)
     u64 from_host;  // edges read over the bus (only with TRACE and PAGED)
 #if TRACE
     u64 hub_hits;  // look-ups that the hub cache answered
-    u64 looked;    // unvisited vertices that a pull step looked at
+    u64 looked;    // unvisited vertices that a pull step examined
 #endif
 };
 
-// Where a search by one block left off.
+// State at the end of a search by one block.
 struct Solo {
     u64 depth;
     u64 vertices;
@@ -77,17 +77,17 @@ struct Solo {
     u64 targets;
 };
 
-// Zero before the first search that uses it.  A search leaves `barrier` as it is and `epoch` equal to it,
-// from which the next one on the same stream goes on, so nothing has to be cleared in between.  They come
-// first because a traced search, whose levels are larger, must find and leave them in the same place.
+// Zero before the first search that uses it.  A search leaves `barrier` unchanged and `epoch` equal to it;
+// the next search on the same stream continues from there, so nothing has to be cleared in between.  They
+// come first because they must have the same address in a traced search, whose levels are larger.
 struct Control {
     u32 barrier;
     u32 epoch;
-    alignas(128) Level level[3];  // apart from the words that blocks wait on
+    alignas(128) Level level[3];  // on another cache line than the words that blocks wait on
     Solo solo;
 };
 
-// How a level was made.
+// Kind of step that produced a level.
 enum Step { PUSHED, PULLED, PUSHED_ALONE };
 
 struct TraceRow {
@@ -118,8 +118,8 @@ struct Tally {
 #endif
 };
 
-// The rows of an adjacency. With PAGED, `indices` lie in the host's memory, which the device reads over the
-// bus, and those from `resident_begin` on in its own as well.
+// The rows of an adjacency. With PAGED, `indices` is in host memory, which the device reads over the bus, and
+// device memory also holds the indices from `resident_begin` on.
 struct Rows {
     const edge_t* offsets;
     const vertex_t* indices;
@@ -137,20 +137,20 @@ struct Graph {
     Rows out;
     Rows in;
     const vertex_t* first_neighbors;  // of each row of `in`; see neighbor_in()
-    vertex_t n_linked;                // the vertices from here on have no edge (SYSTEMS V5)
+    vertex_t n_linked;                // vertices from this one on have no edges (SYSTEMS V5)
     vertex_t leaf_degree;             // a vertex with no more out-edges than this leads nowhere new
 };
 
 struct State {
     i32* distance;
-    unsigned char* near;  // distances below FAR; the others stand in `distance` at once
+    unsigned char* near;  // distances below FAR; the others are written to `distance` directly
     vertex_t* predecessor;
     u32* visited;
     const u32* targets;  // bitmap, or null
     Control* control;
 };
 
-// What the host passes; fused_arguments.py has the same fields in the same order.
+// Arguments from the host; fused_arguments.py has the same fields in the same order.
 struct Arguments {
     const edge_t* out_offsets;
     const vertex_t* out_indices;
@@ -165,7 +165,7 @@ struct Arguments {
     const u32* targets;
     u64 n_targets;
     u64 queue_capacity;
-    u64 least_pull;  // edges of a frontier up to which the search does not turn to pulling by the ratio
+    u64 least_pull;  // with at most this many edges in a frontier, the ratio does not start pulling
     i32* distance;
     vertex_t* predecessor;
     u64* n_unreached;
@@ -198,7 +198,7 @@ struct BlockShared {
 
 // Words of a bitmap with a bit for each vertex.
 __device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) {
-    return (n_vertices - 1) / 32 + 1;  // of at least one; (n + 31) would overflow
+    return (n_vertices - 1) / 32 + 1;  // n_vertices is at least 1; (n + 31) would overflow
 }
 
 __device__ __forceinline__ u64 warp_sum(u64 value) {
@@ -206,11 +206,11 @@ __device__ __forceinline__ u64 warp_sum(u64 value) {
     return value;
 }
 
-// A byte tells most distances: it is written where it will be written again soon, and four times as many fit
-// into the cache.  Distances from FAR on are written in full.
+// Most distances fit into a byte: such writes are close to other writes that follow soon, and four times as
+// many distances fit into the cache.  Distances from FAR on are written in full.
 constexpr i32 FAR = 255;
 
-// Writes down that `v`, just claimed, was reached from `from`.
+// Records that `v`, which was just claimed, was reached from `from`.
 __device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
                                       Tally& tally) {
     state.near[v] = (unsigned char)min(depth, FAR);
@@ -222,7 +222,7 @@ __device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t f
     if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
 }
 
-// Adds a block's tallies up in shared memory; complete after the next __syncthreads().
+// Sums a block's tallies in shared memory; complete after the next __syncthreads().
 __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
     bool any = tally.vertices || tally.edges || tally.examined;
 #if TRACE
@@ -250,7 +250,8 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
     }
 }
 
-// Ends a level (or a part of one): every block sees all writes of every other and the level's totals.
+// Ends a level (or a part of one): every block then sees all writes of the other blocks and the level's
+// totals.
 __device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level,
                                           const Tally& tally, u32& epoch) {
     add_tally(tally, shared.sum);
@@ -269,7 +270,7 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
         sum = Level{};
         epoch += gridDim.x;
         add_release(&control->barrier, 1);
-        // Differences are compared: on a long path the counter wraps.
+        // Compares the difference, as the counter wraps around on a long path.
         while ((i32)(load_acquire(&control->barrier) - epoch) < 0) {
         }
         shared.seen.narrow = __ldcg(&level->narrow);

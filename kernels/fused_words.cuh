@@ -1,13 +1,13 @@
-// Bitmaps of the vertices word by word: how the words are dealt to warps, and the way between a bitmap and
-// the queues of a push step.
+// Bitmaps of the vertices word by word: distribution of the words over warps, and conversion between a bitmap
+// and the queues of a push step.
 #pragma once
 #include "fused_push.cuh"
 
 constexpr i32 TILE_WORDS = 8;
 
-// How the words of the bitmap are dealt to the warps: in runs of 2^shift neighbouring words, every n_warps-th
-// run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all hubs are at
-// its beginning), so runs are short; but not shorter than needed, since neighbouring words are read together.
+// Distribution of the words of the bitmap over the warps: in runs of 2^shift neighbouring words, every
+// n_warps-th run to the same warp.  Work is uneven along the bitmap (with vertices in order of degree all
+// hubs are at its beginning), so runs are short; but not too short, as neighbouring words are read together.
 struct Deal {
     vertex_t n_warps;
     i32 shift;
@@ -38,8 +38,8 @@ __device__ __forceinline__ vertex_t dealt_warp() {
     return (vertex_t)(threadIdx.x / 32) * gridDim.x + blockIdx.x;
 }
 
-// Lists the set bits among the TILE_WORDS words that the lanes from `first_lane` on hold, by their place in
-// the tile; returns how many there are.
+// Lists the positions, in the tile, of the set bits of the TILE_WORDS words held by the lanes from
+// `first_lane` on; returns their number.
 __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char* list) {
     u32 size = 0;
 #pragma unroll
@@ -52,7 +52,7 @@ __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char
     return size;
 }
 
-// Queues the vertices whose bits the lanes hold, each the word of the warp that is `first` plus its lane.
+// Queues the vertices whose bits are set; each lane holds the warp's word number `first` plus its lane.
 __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first,
                            unsigned char* list, const GridQueue& queue, Tally& tally) {
     u32 busy = __ballot_sync(FULL_WARP, bits);
@@ -72,7 +72,7 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
     }
 }
 
-// The frontier of a push step as a bitmap (its words clear beforehand).
+// Writes the frontier of a push step to a bitmap, which must be cleared before.
 __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
                                 u32* frontier) {
     for (u64 i = (u64)global_thread(); i < n_narrow + n_hubs; i += (u64)global_threads()) {
@@ -81,7 +81,7 @@ __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const Hu
     }
 }
 
-// The frontier of a pull step as queues.
+// Writes the frontier of a pull step to queues.
 __device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue,
                                 unsigned char* list, Tally& tally) {
     const vertex_t n_words = bitmap_words(graph.n_linked), warp = dealt_warp();

@@ -1,10 +1,10 @@
-// A vertex program inside our kernels: its types, its functions and its reducer.
+// Interface of a vertex program to the kernels: its types, its functions and its reducer.
 //
-// The functions are compiled from Python by Numba and linked in, so that each call is inlined
-// (rapids_trav/engines/cuda/programs/link.py).  X_ARGUMENTS says how many arguments function x takes; 0 that
-// the program has none, and that the default below stands.
+// Numba compiles the functions from Python, and they are linked in so that each call is inlined
+// (rapids_trav/engines/cuda/programs/link.py).  X_ARGUMENTS is the number of arguments of function x; 0 means
+// that the program does not define x and that the default below is used.
 //
-// NaN never replaces a number when min and max reduce, nor a number a NaN: a value that is NaN stays.
+// With min and max, NaN never replaces a number, nor a number NaN: a value that is NaN stays NaN.
 #pragma once
 #include "level.cuh"
 #include "scalar.cuh"
@@ -34,13 +34,13 @@
 #define TOTAL_ARGUMENTS 0
 #endif
 #ifndef RESIDUAL
-#define RESIDUAL 0  // 1: sum up the changes of the values
+#define RESIDUAL 0  // 1: sum the changes of the values
 #endif
 
 using u8 = unsigned char;
 
 using value_t = Scalar<VALUE>::type;
-using weight_t = Scalar<WEIGHT == 0 ? VALUE : WEIGHT>::type;  // none: 1 in the type of the values
+using weight_t = Scalar<WEIGHT == 0 ? VALUE : WEIGHT>::type;  // without weights: 1 in the type of the values
 #if WEIGHT == 0
 using degree_t = i64;
 #else
@@ -79,7 +79,7 @@ __device__ double trav_total(value_t value, degree_t degree);
 #endif
 }
 
-// Whether `value` takes the place of `other` when they are reduced; min and max only.
+// Returns whether `value` replaces `other` in a reduction; min and max only.
 __device__ __forceinline__ bool better(value_t value, value_t other) {
     return REDUCER == 0 ? value < other : value > other;
 }
@@ -89,7 +89,7 @@ __device__ __forceinline__ value_t reduce(value_t one, value_t other) {
     return better(other, one) ? other : one;
 }
 
-// What reducing nothing gives.
+// The identity of the reducer.
 __device__ __forceinline__ value_t identity() {
     if (REDUCER == 2) return 0;
 #if VALUE == 1
@@ -102,7 +102,8 @@ __device__ __forceinline__ value_t identity() {
 #endif
 }
 
-// Whether a value or message says nothing, and is passed on as it is: arithmetic on it could overflow.
+// Returns whether a value or message is the identity, which is passed on unchanged, since arithmetic on it
+// could overflow.
 __device__ __forceinline__ bool says_nothing(value_t value) {
     return REDUCER != 2 && value == identity();
 }
@@ -162,7 +163,7 @@ __device__ __forceinline__ double in_total(value_t value, degree_t degree) {
 #endif
 }
 
-// Weight of an edge, and what arrives over it.
+// The weight of an edge.
 __device__ __forceinline__ weight_t weight_of(const weight_t* weights, i64 edge) {
     return WEIGHT == 0 ? static_cast<weight_t>(1) : weights[edge];
 }

@@ -1,12 +1,12 @@
-// Active vertices reach out along their out-edges: they push their messages, or notify those that gather.
+// Steps along the out-edges of active vertices: they push messages, or notify the vertices that must gather.
 //
-// push_*: what arrives is reduced into the values themselves by an atomic, which only min and max allow;
-// the thread that changes a value first claims the vertex for the next queue.  Messages do not change
-// meanwhile, so the step is synchronous.  notify_*: marks those that are to gather.  along.cuh deals the
-// edges out.
+// push_*: messages are reduced directly into the values by an atomic, which only min and max allow; the
+// first thread that changes a value claims the vertex for the next queue.  Messages do not change during the
+// step, so it is synchronous.  notify_*: marks the vertices that must gather.  along.cuh distributes the
+// edges.
 //
 // Invariants: a vertex enters a queue once, by the thread that set its bit in `claimed`; LIGHT and HEAVY of
-// `sizes` are the lengths of the queue's parts, those of `counters` of the next one's.
+// `sizes` are the lengths of the queue's two parts, and those of `counters` the lengths of the next queue's.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (notify).  push_plain is the plain kernel: a thread for
 // each active vertex.
@@ -14,7 +14,7 @@
 #include "gas_queue.cuh"
 #include "gas_reduce.cuh"
 
-// Pushes over one edge.  The plain read, which may be a little old, spares most edges the atomic.
+// Pushes over one edge.  The plain read, which may be slightly stale, saves most edges the atomic.
 struct Push {
     using carried_t = value_t;
 
@@ -39,7 +39,7 @@ struct Push {
 };
 
 struct Notify {
-    using carried_t = u8;  // nothing, in fact
+    using carried_t = u8;  // unused
 
     u8* marks;
 

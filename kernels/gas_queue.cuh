@@ -15,7 +15,7 @@ __device__ __forceinline__ void append(const edge_t* out_offsets, vertex_t verte
     }
 }
 
-// Vertex number i of a queue: the light ones come first.
+// Returns vertex number i of a queue; light vertices come first.
 __device__ __forceinline__ vertex_t queued(const vertex_t* queue, i64 n_vertices, const u64* sizes, i64 i) {
     const i64 n_light = static_cast<i64>(sizes[LIGHT]);
     return i < n_light ? queue[i] : queue[n_vertices - 1 - (i - n_light)];

@@ -1,10 +1,10 @@
-// Reducing what several threads have: in memory, and between the lanes of a warp.
+// Reductions over several threads: in memory, and between the lanes of a warp.
 #pragma once
 #include "gas.cuh"
 
-// Reduces `value` into memory; returns what was there.  The bits of floating-point numbers are in the
-// numbers' order as signed integers if they are positive, in the opposite one as unsigned integers if they
-// are negative.
+// Reduces `value` into memory; returns the old value.  The bits of positive floating-point numbers, read as
+// signed integers, have the order of the numbers; those of negative numbers, read as unsigned integers, have
+// the opposite order.
 __device__ __forceinline__ value_t atomic_reduce(value_t* address, value_t value) {
 #if REDUCER == 2 && VALUE == 2
     return static_cast<i64>(atomicAdd(reinterpret_cast<u64*>(address), static_cast<u64>(value)));

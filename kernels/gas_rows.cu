@@ -1,18 +1,19 @@
-// Gather and apply, row by row: each row of in-edges is reduced by as many threads as it is long.
+// Gather and apply, row by row: the number of threads that reduce a row of in-edges depends on its length.
 //
-// list_rows sorts the rows that gather (all, or the marked) into bins by their length; gather_rows reduces
-// them by a thread, by eight, by a warp or by a block.  A hub's row is cut into pieces, one to a block, and
-// the block that comes last reduces the pieces' results, in order: so a sum has the same value in every run.
-// settle then applies the vertex where its sum is: nothing but new values and messages goes to memory.
+// list_rows sorts the rows that gather (all, or the marked) into bins by their length; gather_rows reduces a
+// row with one thread, eight threads, a warp or a block.  A hub's row is cut into pieces, one for each block,
+// and the last block to finish reduces the results of the pieces in order, so that a sum has the same value
+// in every run.  The thread that has the sum then applies it (settle): only new values and messages are
+// written to memory.
 //
-// Every edge looks up a message of 4 or 8 bytes, for which the second level of cache moves a sector of 32.
-// Where vertices are numbered by degree, most edges lead to the first few: each block keeps the messages of
-// the first n_near in shared memory.  Columns are read once, and leave the cache to the other messages.
+// Every edge looks up a message of 4 or 8 bytes, for which the L2 cache moves a sector of 32 bytes.  If
+// vertices are numbered by degree, most edges lead to the first few: each block keeps the messages of the
+// first n_near in shared memory.  Columns are read once and do not displace messages from the cache.
 //
-// Invariants: a row is in one list, once.  `messages` are those of the iteration before unless it is
-// asynchronous, when they are those that are being written, old or new, and n_near is 0.  marks[v] is 0 or 1;
-// list_rows clears the marks of what it lists, but for hubs, whose marks stand until commit_rows
-// (gas_state.cu).
+// Invariants: a row is in one list, once.  In a synchronous iteration, `messages` are those of the previous
+// iteration; in an asynchronous one, they are being written and may be old or new, and n_near is 0.  marks[v]
+// is 0 or 1; list_rows clears the marks of the rows that it lists, except hubs, whose marks remain until
+// commit_rows (gas_state.cu).
 //
 // gather_plain is the plain kernel: a thread for each row.
 //
@@ -28,10 +29,10 @@
 #define GATHER_BLOCK 512  // threads of gather_rows
 #endif
 #ifndef GATHER_RESIDENT
-#define GATHER_RESIDENT 2  // of its blocks on a multiprocessor, which share the shared memory
+#define GATHER_RESIDENT 2  // blocks of gather_rows on a multiprocessor, which share its shared memory
 #endif
 #ifndef PIECE_EDGES
-#define PIECE_EDGES 16384  // a row with more is cut into pieces of so many
+#define PIECE_EDGES 16384  // a row with more edges is cut into pieces of this size
 #endif
 
 constexpr i32 WARPS = BLOCK_SIZE / WARP;
@@ -47,7 +48,7 @@ __device__ __forceinline__ i32 bin_of(i64 degree) {
 }
 
 // Appends the rows from `first_row` on to `rows`, bin b from begins[b] on, and adds to sizes[b]; only counts
-// if `rows` is null.  Lists the marked ones and the active ones; all if both are null.
+// if `rows` is null.  Lists the marked and the active rows; all rows if both arrays are null.
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     list_rows(const edge_t* __restrict__ row_offsets, i64 first_row, i64 n_rows, u8* marks,
               const u8* __restrict__ active, vertex_t* rows, const i64* __restrict__ begins, u64* sizes) {
@@ -86,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     }
 }
 
-// Those of all vertices, and of the first ones in shared memory.
+// Messages of all vertices, and a copy of the first ones in shared memory.
 struct Messages {
     const value_t* all;
     const value_t* near;
@@ -95,7 +96,7 @@ struct Messages {
     __device__ __forceinline__ value_t of(vertex_t v) const { return v < n_near ? near[v] : all[v]; }
 };
 
-// The edges of `into`, and what they carry.
+// The in-edges and the messages that arrive over them.
 struct Edges {
     const edge_t* row_offsets;
     const vertex_t* column_indices;
@@ -107,10 +108,10 @@ struct Edges {
     }
 };
 
-// What `lanes` threads, of which this is number `lane`, each gather of the edges [begin, end).
+// Returns what thread `lane` of `lanes` threads gathers from its share of the edges [begin, end).
 __device__ __forceinline__ value_t share(const Edges& edges, i64 begin, i64 end, i32 lane, i32 lanes) {
     constexpr i32 AT_ONCE = 4;                  // loads in flight
-    constexpr i32 TURNS = sizeof(value_t) / 4;  // unrolled, as measured on an H100 to be fastest
+    constexpr i32 TURNS = sizeof(value_t) / 4;  // unrolling that was fastest on an H100
     value_t sum = identity();
     i64 edge = begin + lane;
 #pragma unroll TURNS
@@ -135,14 +136,14 @@ __device__ __forceinline__ value_t share(const Edges& edges, i64 begin, i64 end,
 // Reduces over the block; thread 0 gets the result.
 __device__ __forceinline__ value_t block_reduce(value_t value, value_t* warp_values) {
     value = group_reduce(value, WARP);
-    __syncthreads();  // the values of the call before have been read
+    __syncthreads();  // the values of the previous call have been read
     if (lane_id() == 0) warp_values[threadIdx.x / WARP] = value;
     __syncthreads();
     if (threadIdx.x >= WARP) return value;
     return group_reduce(lane_id() < GATHER_WARPS ? warp_values[lane_id()] : identity(), WARP);
 }
 
-// Rows of one bin, by groups of LANES threads.
+// Gathers the rows of one bin with groups of LANES threads.
 template <i32 LANES>
 __device__ __forceinline__ void gather_bin(const Edges& edges, const vertex_t* rows, i64 size,
                                            const Vertices& vertices, Tally& tally) {
@@ -159,7 +160,7 @@ __device__ __forceinline__ void gather_bin(const Edges& edges, const vertex_t* r
     }
 }
 
-// Piece p is of hub piece_hubs[p], whose pieces begin at first_pieces; `tickets` are 0 before and after.
+// Piece p belongs to hub piece_hubs[p], whose pieces begin at first_pieces; `tickets` are 0 before and after.
 struct Pieces {
     const i32* piece_hubs;
     const vertex_t* hubs;
@@ -190,7 +191,7 @@ __device__ __forceinline__ void gather_pieces(const Edges& edges, const Pieces& 
             is_last = atomicAdd(&pieces.tickets[hub], 1u) == static_cast<u32>(after - first - 1);
         }
         __syncthreads();
-        if (!is_last) continue;  // the barriers in block_reduce stand before is_last is written again
+        if (!is_last) continue;  // is_last is written again only after the barriers in block_reduce
         __threadfence();
         value_t merged = identity();
         for (i32 i = first + thread; i < after; i += GATHER_BLOCK) {
@@ -242,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
     report(counters, tally);
 }
 
-// The same for the rows from `first_row` on, of which only the marked if `marks` is not null.
+// Gathers the rows from `first_row` on, or only the marked ones if `marks` is not null.
 extern "C" __global__ void gather_plain(
     const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
     const weight_t* __restrict__ weights, const value_t* messages, i64 first_row, i64 n_rows, const u8* marks,

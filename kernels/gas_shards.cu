@@ -1,15 +1,16 @@
-// Gather by shards: a block reduces the in-edges of a run of vertices in shared memory, then applies them.
+// Gather by shards: a block reduces the in-edges of a run of vertices in shared memory, then applies the
+// vertices.
 //
-// gather_shards: 1. clear the copies of the shard's vertices, as many of each as its factor says; 2. a thread
-// for each edge, in the order of memory, reduces what arrives into the copy of its lane by an atomic in
-// shared memory; 3. the lanes of a warp merge the copies of a vertex in log2(factor) steps; 4. a thread for
-// each vertex applies it.  Blocks stay, and take pieces until none is left.  A vertex whose row has several
-// pieces is a shard alone; the block that comes last reduces the pieces' results, in order.
+// gather_shards: 1. clear the copies of the shard's vertices; its factor is the number of copies; 2. a thread
+// for each edge, in the order of memory, reduces the message into the copy of its lane by an atomic in shared
+// memory; 3. the lanes of a warp merge the copies of a vertex in log2(factor) steps; 4. a thread for each
+// vertex applies it.  Blocks are persistent and take pieces until none is left.  A vertex whose row has
+// several pieces is a shard of its own; the last block to finish reduces the results of the pieces in order.
 //
 // Invariants: every vertex is in one shard, and every shard has a piece; copies of a shard, factor times its
 // vertices, fit into the launch's shared memory.  local_ids[e] is the row of edge e counted from its shard's
-// first.  `tickets` are 0 before and after; counters[FRONTIER], which programs have no other use for, hands
-// out the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed order.
+// first.  `tickets` are 0 before and after; counters[FRONTIER], which programs do not use otherwise, assigns
+// the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed order.
 //
 // The plain kernel is gather_plain (gas_rows.cu).
 //
@@ -25,13 +26,13 @@
 #define RESIDENT_BLOCKS 2  // on a multiprocessor; they share its shared memory
 #endif
 #ifndef COUNTS
-#define COUNTS 0  // 1: count what the copies are used for
+#define COUNTS 0  // 1: count the use of the copies
 #endif
 
-// What a gather adds up over its pieces, with COUNTS.
+// Counts that a gather sums over its pieces, with COUNTS.
 enum ReplicaCounter {
-    FILLED,  // copies beyond the first of a vertex in which something arrived
-    MERGED,  // vertices whose first copy the others changed
+    FILLED,  // copies after a vertex's first that received a message
+    MERGED,  // vertices whose first copy was changed by the others
 };
 
 using u16 = unsigned short;
@@ -81,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     }
 }
 
-// The plain read, which may be a little old, spares most edges the atomic, and refuses what is NaN.
+// The plain read, which may be slightly stale, saves most edges the atomic, and rejects NaN.
 __device__ __forceinline__ void arrive(value_t* copy, value_t value) {
     if (REDUCER != 2 && !better(value, *copy)) return;
     atomic_reduce(copy, value);
@@ -94,7 +95,7 @@ struct InEdges {
     const value_t* messages;
 };
 
-// This thread's share of the edges [begin, end), into the copies of its lane.
+// Reduces this thread's share of the edges [begin, end) into the copies of its lane.
 __device__ __forceinline__ void gather_edges(const InEdges& edges, i64 begin, i64 end, i32 factor,
                                              value_t* copies) {
     constexpr i32 AT_ONCE = 4;  // loads in flight
@@ -125,7 +126,7 @@ __device__ __forceinline__ void gather_edges(const InEdges& edges, i64 begin, i6
     }
 }
 
-// The first copy of each vertex gets the reduction of all.
+// Reduces all copies of each vertex into the first.
 __device__ __forceinline__ void merge_copies(value_t* copies, i32 n_copies, i32 factor,
                                              [[maybe_unused]] u64* replica_counters) {
     if (factor == 1) return;
@@ -147,7 +148,7 @@ __device__ __forceinline__ void merge_copies(value_t* copies, i32 n_copies, i32 
     }
 }
 
-// One warp hands in a piece's result; if it is the last, its lane 0 applies the vertex.
+// One warp stores the result of a piece; if it is the last piece, lane 0 applies the vertex.
 __device__ __forceinline__ void hand_in(const Piece& piece, i64 number, value_t result, value_t* results,
                                         u32* tickets, const Vertices& vertices, Tally& tally) {
     bool is_last = false;
@@ -169,7 +170,7 @@ __device__ __forceinline__ void hand_in(const Piece& piece, i64 number, value_t 
     settle(vertices, piece.first, merged, tally);
 }
 
-// cycles[p] is how long piece p took, if it is not null.
+// cycles[p] receives the duration of piece p, unless `cycles` is null.
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     gather_shards(const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
                   const weight_t* __restrict__ weights, const value_t* messages,
@@ -190,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     Tally tally;
     for (;;) {
         if (thread == 0) taken = static_cast<i64>(atomicAdd(&counters[FRONTIER], 1ull));
-        __syncthreads();  // and the copies of the piece before have been read
+        __syncthreads();  // also: the copies of the previous piece have been read
         const i64 number = taken;
         if (number >= n_pieces) break;
         const i64 began = clock64();

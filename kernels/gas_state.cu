@@ -1,13 +1,13 @@
 // The state of a vertex program between iterations: messages, and the active vertices as flags or a queue.
 //
 // Invariants: flags are 0 or 1.  A queue holds each active vertex once, those with short rows of out-edges at
-// the front of the buffer of n and those with long ones at the back; the counters LIGHT and HEAVY are the
-// lengths of the two parts.  The counters are 0 before, and `claimed` between iterations.
+// the front of the buffer of n and those with long rows at the back; the counters LIGHT and HEAVY are the
+// lengths of the two parts.  The counters are 0 before a kernel, and `claimed` is 0 between iterations.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017.
 #include "gas_queue.cuh"
 
-// Before the first iteration: the messages of all vertices, the sum of `total`, the number of active ones.
+// Before the first iteration: computes all messages, the sum of `total` and the number of active vertices.
 extern "C" __global__ void offer_all(i64 n_vertices, value_t* values, value_t* messages, u8* active,
                                      const degree_t* __restrict__ degrees,
                                      const edge_t* __restrict__ out_offsets, u64* counters) {
@@ -20,8 +20,8 @@ extern "C" __global__ void offer_all(i64 n_vertices, value_t* values, value_t* m
     report(counters, tally);
 }
 
-// Ends a synchronous step of the listed rows: their new messages take their places.  Hubs are not in the
-// lists, but still marked.
+// Ends a synchronous step of the listed rows: their new messages replace the old ones.  Hubs are not in the
+// lists, but are still marked.
 extern "C" __global__ void commit_rows(const vertex_t* __restrict__ rows, const i64* __restrict__ begins,
                                        const u64* __restrict__ sizes, i64 n_bins,
                                        const vertex_t* __restrict__ hubs, i64 n_hubs, u8* marks,
@@ -46,7 +46,7 @@ extern "C" __global__ void flags_to_queue(const edge_t* __restrict__ out_offsets
     }
 }
 
-// `active` is 0 before.
+// Before the call, `active` is 0.
 extern "C" __global__ void queue_to_flags(const vertex_t* __restrict__ queue, i64 n_vertices,
                                           const u64* __restrict__ sizes, u8* active) {
     const i64 n_queued = static_cast<i64>(sizes[LIGHT] + sizes[HEAVY]);
@@ -55,7 +55,7 @@ extern "C" __global__ void queue_to_flags(const vertex_t* __restrict__ queue, i6
     }
 }
 
-// Ends a step that pushed: what it queued offers its new message and can be claimed again.
+// Ends a push step: the queued vertices offer their new messages and can be claimed again.
 extern "C" __global__ void settle_queue(const vertex_t* __restrict__ queue, i64 n_vertices, u64* counters,
                                         const value_t* __restrict__ values, value_t* messages,
                                         const degree_t* __restrict__ degrees,

@@ -1,13 +1,13 @@
-// Apply: a vertex takes its new value, offers its new message, and is counted.
+// The apply step: a vertex takes its new value, offers its new message, and is counted.
 #pragma once
 #include "gas.cuh"
 
-// What stands behind the counters of level.cuh in an iteration's row: two sums in float64.
+// Two sums in float64 that follow the counters of level.cuh in an iteration's row.
 constexpr i32 RESIDUAL_SUM = 7;  // of the changes of the values
 constexpr i32 TOTAL_SUM = 8;     // of the program's total, for the next iteration
 
-// The arrays of the vertices, each of n.  `messages` are the new ones: those that are gathered in the same
-// iteration stand apart if it is synchronous.
+// The arrays of the vertices, each of length n.  `messages` are the new ones; a synchronous iteration gathers
+// from a separate array.
 struct Vertices {
     value_t* values;
     value_t* messages;
@@ -18,7 +18,7 @@ struct Vertices {
     double total;
 };
 
-// What one thread has done.
+// Counts and sums of one thread.
 struct Tally {
     i64 active = 0;
     i64 scout = 0;
@@ -32,7 +32,7 @@ __device__ __forceinline__ degree_t degree_of(const Vertices& vertices, i64 v) {
     return needed ? vertices.degrees[v] : 0;
 }
 
-// A vertex that has `value` becomes `is` active or not, and offers its message.
+// Offers the message of a vertex with `value`, and counts the vertex as active if `is`.
 __device__ __forceinline__ void offer(const Vertices& vertices, i64 v, value_t value, bool is, Tally& tally) {
     const degree_t own_degree = degree_of(vertices, v);
     vertices.messages[v] = scatter(value, own_degree);
@@ -58,7 +58,7 @@ __device__ __forceinline__ void add_sum(u64* counters, i32 which, double value) 
     if (lane_id() == 0 && value != 0) atomicAdd(reinterpret_cast<double*>(counters) + which, value);
 }
 
-// Adds what the threads have done to an iteration's row; whole warps call it.
+// Adds the threads' counts and sums to an iteration's row; whole warps call it.
 __device__ __forceinline__ void report(u64* counters, const Tally& tally) {
     count(counters, FOUND, tally.active);
     count(counters, SCOUT, tally.scout);

@@ -1,14 +1,15 @@
-// The Graph500 benchmark around a search: roots that may be drawn, the parent array in the generator's
+// The steps of the Graph500 benchmark around a search: permitted roots, the parent array in the generator's
 // labels, the edges of a component, and the five rules of validation.
 //
 // Reference: Graph500 specification (graph500.org), sections "Sampling search keys" to "Validation".
 //
-// Validation derives levels from the parents by pointer doubling (J. Wyllie, 1979), then passes once over
-// the edge tuples; rapids_trav/graph500/validation.py says how, and rapids_trav/graph500/cpu.py is the plain
-// version that must agree.
+// Validation derives levels from the parents by pointer doubling (J. Wyllie, 1979), then reads the edge
+// tuples once; rapids_trav/graph500/validation.py describes it, and rapids_trav/graph500/cpu.py is the plain
+// version with which it must agree.
 //
 // Invariants: an Ancestor is `distance` steps above its vertex; the root's is itself at 0; NONE means that no
-// root is above.  A tree is less than n_vertices deep, so a vertex that has come that far leads into a cycle.
+// root is above.  A tree is less than n_vertices deep, so a vertex with an ancestor that far leads into a
+// cycle.
 #include "level.cuh"
 
 constexpr vertex_t OUTSIDE = -1;  // level of a vertex without a parent
@@ -19,7 +20,7 @@ struct alignas(2 * sizeof(vertex_t)) Ancestor {
     vertex_t distance;
 };
 
-// What an edge needs to know of its end, in one load.
+// The data of an end that an edge needs, in one load.
 struct alignas(2 * sizeof(vertex_t)) Node {
     vertex_t parent;
     vertex_t level;
@@ -34,12 +35,12 @@ extern "C" __global__ void has_neighbor(const vertex_t* __restrict__ src, const 
         const vertex_t u = src[i];
         const vertex_t v = dst[i];
         if (u == v) continue;
-        if (!found[u]) found[u] = true;  // hubs stand in millions of edges: most only read
+        if (!found[u]) found[u] = true;  // hubs have millions of edges: most of them only read
         if (!found[v]) found[v] = true;
     }
 }
 
-// `parent` is NONE everywhere beforehand; the host writes the root's.
+// Before the call, `parent` is NONE everywhere; the host writes the root's parent.
 extern "C" __global__ void to_labels(const vertex_t* __restrict__ labels,
                                      const vertex_t* __restrict__ predecessor, i64 n_labels,
                                      vertex_t* parent) {
@@ -88,7 +89,7 @@ extern "C" __global__ void jump(const Ancestor* __restrict__ ancestors, i64 n_ve
     if (moved) faults[MOVED] = 1;
 }
 
-// Rules 1 and 2, and the levels that the search gave (null: it gave none).
+// Checks rules 1 and 2, and the levels that the search returned (null: none).
 extern "C" __global__ void settle(const vertex_t* __restrict__ parent, i64 n_vertices, i64 root,
                                   const Ancestor* __restrict__ ancestors, const i32* __restrict__ given,
                                   Node* nodes, u64* faults) {
@@ -112,7 +113,7 @@ extern "C" __global__ void settle(const vertex_t* __restrict__ parent, i64 n_ver
     count(faults, LEVELS, wrong_level);
 }
 
-// Rules 3 and 4 on every tuple; marks the vertices that it joins to their parent.
+// Checks rules 3 and 4 on every tuple; marks the vertices that a tuple joins to their parent.
 extern "C" __global__ void check_edges(const vertex_t* __restrict__ src, const vertex_t* __restrict__ dst,
                                        i64 n_edges, const Node* __restrict__ nodes, i64 n_vertices,
                                        bool* joined, u64* faults) {
@@ -142,7 +143,7 @@ extern "C" __global__ void check_edges(const vertex_t* __restrict__ src, const v
     count(faults, STRANGE, strange);
 }
 
-// Rule 5.
+// Checks rule 5.
 extern "C" __global__ void count_unjoined(const Node* __restrict__ nodes, i64 n_vertices, i64 root,
                                           const bool* __restrict__ joined, u64* faults) {
     i64 unjoined = 0;

@@ -1,17 +1,17 @@
-// What the level-by-level kernels share: the counters that a level reports to the host, and claiming a
-// vertex.
+// Shared parts of the level-by-level kernels: the counters that a level reports to the host, and the claim of
+// a vertex.
 #pragma once
 #include "common.cuh"
 
-// A row of u64 for each level, in this order (rapids_trav/engines/cuda/bfs/levels.py names the same).
+// A row of u64 for each level, in this order (as in rapids_trav/engines/cuda/bfs/levels.py).
 enum Counter {
-    FOUND,      // vertices that the level reached; a mere flag in bfs_push.cu and bfs_edge.cu
-    FRONTIER,   // vertices that the level expanded, where the host does not know it already
+    FOUND,      // vertices that the level reached; only a flag in bfs_push.cu and bfs_edge.cu
+    FRONTIER,   // vertices that the level expanded, unless the host knows their number
     EDGES,      // edges examined
     SCOUT,      // out-edges of the vertices found
     LIGHT,      // queue entries from the front of the buffer: short rows
     HEAVY,      // queue entries from the back of the buffer: long rows
-    REMAINING,  // out-edges of the vertices that some search has yet to reach
+    REMAINING,  // out-edges of the vertices that some search has not reached yet
 };
 
 // Adds every lane's value to a counter with one atomic; the whole warp calls it.
@@ -20,7 +20,7 @@ __device__ __forceinline__ void count(u64* counters, i32 which, i64 value) {
     if (lane_id() == 0 && value > 0) atomicAdd(&counters[which], static_cast<u64>(value));
 }
 
-// A place at the end of a list for each lane that is here: one atomic for all of them.
+// Reserves a place at the end of a list for each active lane, with one atomic for all of them.
 __device__ __forceinline__ i64 next_place(u64* counters, Counter which) {
     const u32 active = __activemask();
     const i32 leader = __ffs(static_cast<i32>(active)) - 1;
@@ -30,7 +30,8 @@ __device__ __forceinline__ i64 next_place(u64* counters, Counter which) {
     return static_cast<i64>(base) + __popc(active & lanes_below());
 }
 
-// Puts `vertex` on `level`; true for exactly one caller.  The plain read spares latecomers the atomic.
+// Puts `vertex` on `level`; returns true to exactly one caller.  The plain read saves later callers the
+// atomic.
 __device__ __forceinline__ bool claim(i32* distance, vertex_t vertex, i32 level) {
     return distance[vertex] == UNREACHED && atomicCAS(&distance[vertex], UNREACHED, level) == UNREACHED;
 }

@@ -1,9 +1,9 @@
-// How many rows of each page gather, and over how many edges: so the host knows which pages it has to move.
+// Counts, for each page, of the rows that gather and of their edges: they tell the host which pages to copy.
 //
-// Page i is the rows firsts[i] to firsts[i + 1] - 1; a row gathers if it is marked.  A row of the grid's
-// blocks counts a page at a time.
+// Page i holds the rows firsts[i] to firsts[i + 1] - 1; a row gathers if it is marked.  Each row of the
+// grid's blocks counts one page at a time.
 //
-// Invariants: `counts`, of two words a page, are 0 before.
+// Invariants: `counts`, with two words for each page, are 0 before.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (pages, notify-pull).
 #include "level.cuh"

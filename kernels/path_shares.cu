@@ -1,17 +1,17 @@
-// Shares of vertices and edges in the shortest paths from one source, the sums behind betweenness.
+// Shares of vertices and edges in the shortest paths from one source, whose sums give betweenness.
 //
 // count_paths, once for each level on the way out: a warp takes a vertex of the frontier; neighbours that are
 // new go into the next frontier, and those of the next level get the paths of the vertex added to theirs.
-// add_shares, once for each level on the way back, farthest first: a warp adds up what the vertices one level
-// behind hand to a vertex of this level,
+// add_shares, once for each level on the way back, farthest first: a warp sums what a vertex of this level
+// receives from the vertices of the next level,
 //
-//     share[u] = paths[u] * sum over v one level behind u of (1 + share[v]) / paths[v],
+//     share[u] = paths[u] * sum over v one level after u of (1 + share[v]) / paths[v],
 //
-// and leaves weight[u] = (1 + share[u]) / paths[u] for the level before.  A row is ascending, so that a
-// repeated edge stands beside its copy; the first counts alone.
+// and stores weight[u] = (1 + share[u]) / paths[u] for the previous level.  Rows ascend, so that repeated
+// edges are adjacent; only the first counts.
 //
-// Invariants: distance is UNREACHED and paths 0 before; `order` has the frontiers one after another, and
-// `n_found` grows by the vertices that are found.
+// Invariants: before a search, distance is UNREACHED and paths 0; `order` has the frontiers one after
+// another, and `n_found` grows by the number of vertices found.
 //
 // Reference: U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001;
 // A. E. Sariyuece et al., Betweenness centrality on GPUs and heterogeneous architectures, GPGPU-6, 2013.

@@ -1,4 +1,4 @@
-// Edges of Graph500's Kronecker graph by number: edge i is a hash of i, so any stretch can be made alone.
+// Edges of Graph500's Kronecker graph by number: edge i is a hash of i, so any range can be generated alone.
 //
 // rapids_trav/generators.py is the plain version, which must agree bit by bit, and has the references.
 //
@@ -23,8 +23,8 @@ __device__ __forceinline__ vertex_t label(u64 vertex, i64 scale, u64 factor, u64
     return static_cast<vertex_t>(vertex);
 }
 
-// The edges first_edge, first_edge + 1, ...; bit by bit an edge falls into the lower half of the matrix if
-// its draw exceeds `to_lower`, and into the right one if another exceeds that of the half.
+// Generates the edges first_edge, first_edge + 1, ...  For each bit, an edge falls into the lower half of the
+// matrix if a draw exceeds `to_lower`, and into the right half if another draw exceeds that half's threshold.
 extern "C" __global__ void rmat_edges(i64 first_edge, i64 n_edges, i64 scale, u64 stream, u64 to_lower,
                                       u64 upper_to_right, u64 lower_to_right, u64 factor, u64 term,
                                       vertex_t* src, vertex_t* dst) {

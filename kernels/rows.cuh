@@ -1,8 +1,8 @@
-// Searching in ascending arrays: bounds, and the first neighbour of a row that satisfies a condition.
+// Searches: bounds in ascending arrays, and the first neighbour of a row that satisfies a condition.
 #pragma once
 #include "level.cuh"
 
-// First position of ascending `keys[0, size)` whose key is not below `key`.
+// Returns the first position of ascending `keys[0, size)` whose key is not below `key`.
 template <class Key>
 __device__ __forceinline__ i64 lower_bound(const Key* keys, i64 size, Key key) {
     i64 low = 0;
@@ -18,7 +18,7 @@ __device__ __forceinline__ i64 lower_bound(const Key* keys, i64 size, Key key) {
     return low;
 }
 
-// The first neighbour u in the row [begin, end) with hit(u, key), else NONE.
+// Returns the first neighbour u in the row [begin, end) with hit(u, key), else NONE.
 //
 // The whole warp calls it, each lane with its own row (empty if it has none) and key.  A lane reads the head
 // of its row alone, since most scans end there; long tails are then read by the warp together, so that a hub

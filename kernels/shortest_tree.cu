@@ -1,14 +1,14 @@
-// Predecessors of shortest paths by weight, read off the distances.
+// Predecessors of shortest paths by weight, derived from the distances.
 //
-// An edge u -> v is tight if distance[u] + weight == distance[v].  tight_predecessors: for every vertex v
-// that is reached, the smallest u that is nearer and has a tight edge to v; distances alone decide it, not
-// the order in which edges are met.
+// An edge u -> v is tight if distance[u] + weight == distance[v].  tight_predecessors: for every reached
+// vertex v, the smallest u that is nearer and has a tight edge to v; it depends only on the distances, not on
+// the order in which edges are read.
 //
-// Most vertices have one tight edge, so stopping at it would save half of the reads.  Instead edges are dealt
-// out in spans of as many each, whatever rows they are of: a hub keeps no block waiting, and reads are
+// Most vertices have one tight edge, so stopping at it would save half of the reads.  Instead, edges are
+// distributed in spans of equal size, regardless of their rows: no block waits for a hub, and reads are
 // coalesced.
 //
-// Invariant: predecessors are NONE before, which is the greatest id of all if read without its sign.
+// Invariant: predecessors are NONE before, which is greater than every id if read as unsigned.
 #include "rows.cuh"
 #include "scalar.cuh"
 
@@ -30,12 +30,12 @@ using unsigned_t = u32;
 constexpr i32 AT_ONCE = 4;       // loads in flight
 constexpr i64 SPAN = WARP * 32;  // edges that a warp takes at a time; the host starts a warp for each
 
-// The last of the rows [first, last] that begins at `edge` or before it.
+// Returns the last of the rows [first, last] that begins at or before `edge`.
 __device__ __forceinline__ i64 row_of(const edge_t* row_offsets, i64 first, i64 last, i64 edge) {
     return first + lower_bound(row_offsets + first, last + 1 - first, static_cast<edge_t>(edge + 1)) - 1;
 }
 
-// The plain read spares latecomers the atomic.
+// The plain read saves later callers the atomic.
 __device__ __forceinline__ void keep_smallest(vertex_t* address, vertex_t vertex) {
     unsigned_t* kept = reinterpret_cast<unsigned_t*>(address);
     if (static_cast<unsigned_t>(vertex) < *kept) atomicMin(kept, static_cast<unsigned_t>(vertex));
@@ -60,7 +60,7 @@ extern "C" __global__ void tight_predecessors(const edge_t* __restrict__ row_off
 #pragma unroll
             for (i32 i = 0; i < AT_ONCE; ++i) {
                 const i64 next = base + i * WARP;
-                edge[i] = next < end ? next : end - 1;  // to look at the last one twice does no harm
+                edge[i] = next < end ? next : end - 1;  // reading the last edge twice is harmless
                 from[i] = column_indices[edge[i]];
                 weight[i] = weights[edge[i]];
             }
@@ -77,7 +77,7 @@ extern "C" __global__ void tight_predecessors(const edge_t* __restrict__ row_off
     }
 }
 
-// The same, a thread for each vertex.
+// The plain kernel: a thread for each vertex.
 extern "C" __global__ void tight_predecessors_plain(const edge_t* __restrict__ row_offsets,
                                                     const vertex_t* __restrict__ column_indices,
                                                     const weight_t* __restrict__ weights, i64 n_vertices,

@@ -1,17 +1,17 @@
-// From distances to trees and paths.
+// Conversion of distances to trees and paths.
 //
 // smallest_predecessors: for every vertex with distance d > 0, the smallest in-neighbour with distance d - 1.
-// Rows ascend, so it is the first match in the row.  Distances alone decide it, whichever variant found them.
+// Rows ascend, so it is the first match in the row.  It depends only on the distances, not on the variant.
 //
-// first_predecessors: the same where the smallest is told by `order`, which rows do not ascend in.
+// first_predecessors: likewise, but `order` defines the smallest, and rows do not ascend in this order.
 //
-// walk_lengths and walk_vertices: for each target, the vertices from its root down to it, a thread for each
-// target.  The first counts them; the second writes them backwards from where the path ends.
+// walk_lengths and walk_vertices: for each target, the vertices from its root down to it, with a thread for
+// each target.  The first kernel counts them; the second writes them backwards from the end of the path.
 //
-// Invariant: predecessor leads to a root (NONE) in finitely many steps; a target of NONE has an empty path.
+// Invariant: predecessor leads to a root (NONE) in finitely many steps; a target NONE has an empty path.
 #include "rows.cuh"
 
-// One row of distance and predecessor for each blockIdx.y.
+// Each blockIdx.y has its own row of distance and predecessor.
 extern "C" __global__ void smallest_predecessors(const edge_t* __restrict__ row_offsets,
                                                  const vertex_t* __restrict__ column_indices, i64 n_vertices,
                                                  i64 n_searches, const i32* __restrict__ distances,
@@ -33,7 +33,7 @@ extern "C" __global__ void smallest_predecessors(const edge_t* __restrict__ row_
     }
 }
 
-// A warp for each vertex, since the whole row is read.
+// Each vertex has a warp, since the whole row is read.
 extern "C" __global__ void first_predecessors(const edge_t* __restrict__ row_offsets,
                                               const vertex_t* __restrict__ column_indices, i64 n_vertices,
                                               i64 n_searches, const i32* __restrict__ distances,
@@ -66,7 +66,7 @@ extern "C" __global__ void walk_lengths(const vertex_t* __restrict__ predecessor
     }
 }
 
-// `ends[i]` is where path i ends in `vertices`: the inclusive sum of the lengths.
+// `ends[i]` is the end of path i in `vertices`: the inclusive sum of the lengths.
 extern "C" __global__ void walk_vertices(const vertex_t* __restrict__ predecessor,
                                          const vertex_t* __restrict__ targets, i64 n_targets,
                                          const i64* __restrict__ ends, vertex_t* vertices) {

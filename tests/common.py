@@ -1,6 +1,6 @@
-"""What many tests need: GPUs are counted, and frames compared as plain rows.
+"""Helpers that many tests share: counting GPUs, and converting frames to plain rows.
 
-Not in `conftest`, of which there are several, so that it can be imported by name.
+They are not in `conftest`: there are several of these, and this module can be imported by name.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ def gpu_count() -> int:
         import cupy
 
         return cupy.cuda.runtime.getDeviceCount()
-    except Exception:  # no CuPy, no driver, no device: each has its own error
+    except Exception:  # a missing package, driver or device each raises its own error
         return 0
 
 
 def rotate_gpus(environment):
-    """Give each worker of pytest-xdist another one of the visible GPUs first, if there are several."""
+    """Rotate the list of visible GPUs, so that the workers of pytest-xdist start with different ones."""
     gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",")
     first = int(environment.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(gpus)
     if first:
@@ -29,7 +29,7 @@ def rotate_gpus(environment):
 
 
 def to_pandas(frame) -> pd.DataFrame:
-    """A result of either library as pandas, with nullable integers kept."""
+    """Return a result of pandas or cuDF as pandas, with nullable integers kept."""
     if isinstance(frame, pd.Series | pd.DataFrame):
         return frame
     if frame.ndim == 1:
@@ -38,7 +38,7 @@ def to_pandas(frame) -> pd.DataFrame:
 
 
 def rows(frame) -> list[tuple]:
-    """The rows of a result as tuples of Python values, None for null."""
+    """Return the rows of a result as tuples of Python values, with None for null."""
     frame = to_pandas(frame)
     return list(zip(*([_plain(value) for value in frame[name]] for name in frame), strict=True))
 

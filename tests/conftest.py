@@ -1,4 +1,4 @@
-"""What the tests share: GPU tests are skipped where there is none, and frames come from either library."""
+"""Fixtures shared by all tests: GPU tests are skipped without a GPU, and frames come from both libraries."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(params=["pandas", pytest.param("cudf", marks=pytest.mark.gpu)])
 def frame_library(request):
-    """The module pandas or cudf: the same test runs on the frames, and so on the engine, of both."""
+    """Return the module pandas or cudf: a test runs on the frames, and so on the engine, of each."""
     return pytest.importorskip(request.param)
 
 
 @pytest.fixture
 def without_client(monkeypatch):
-    """No current client of Dask, whatever other tests of this process have left."""
+    """Hide the current Dask client that other tests of this process may have left."""
 
     def none(*_: object, **__: object) -> None:
         raise ValueError("no client")

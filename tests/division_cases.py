@@ -1,4 +1,4 @@
-"""Programs that divide by zero, and what `Program` says that they give."""
+"""Vertex programs that divide by zero, and the results that `Program` documents for them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pandas as pd
 
 from rapids_trav import Program
 
-EDGES = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]})  # each vertex hears of one
+EDGES = pd.DataFrame({"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]})  # each vertex receives one message
 START = np.array([3, -3, 0, 7])
 INF, NAN = float("inf"), float("nan")
-DIVISIONS = {  # of a message, in `scatter` and `gather`, and of what `apply` has gathered
+DIVISIONS = {  # (function for `scatter` and `gather`, function for `apply`)
     "/": (lambda value: value / (value - value), lambda value, gathered: gathered / (value - value)),
     "//": (lambda value: value // (value - value), lambda value, gathered: gathered // (value - value)),
     "%": (lambda value: value % (value - value), lambda value, gathered: gathered % (value - value)),
@@ -23,7 +23,7 @@ CASES += [(dtype, operator, [0] * 4) for dtype in ("int32", "int64") for operato
 
 
 def divided(dtype: str, operator: str, place: str, engine: Any) -> list:
-    """What the vertices 0 to 3 get of 7, 3, -3 and 0, divided in `scatter`, `gather` or `apply`."""
+    """Return what vertices 0 to 3 get after 7, 3, -3, 0 are divided in `scatter`, `gather` or `apply`."""
     function = DIVISIONS[operator][place == "apply"]
     program = Program(f"{operator} in {place}", dtype, "sum", **{place: function})
     graph = EDGES.trav.graph(directed=True, engine=engine)

@@ -1,4 +1,4 @@
-"""Vertex programs as their definition reads: all vertices, one after another, in plain Python."""
+"""Reference implementation of vertex programs: all vertices, one after another, in plain Python."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def call(function, default, *arguments):
 
 
 def offer(program: Program, function, given, other):
-    """What `scatter` or `gather` makes of what is given; min and max pass on their identity."""
+    """Return the result of `scatter` or `gather` for a value; min and max pass on their identity."""
     nothing = program.reducer != "sum" and given == program.identity
     return given if nothing else call(function, given, given, other)
 
 
 def iterate(program: Program, edges, values, parameters=()):
-    """Values after one iteration of Jacobi's method, and who is active; `edges` are (u, v, weight)."""
+    """Return values and active vertices after one Jacobi iteration; `edges` are tuples (u, v, weight)."""
     cast = np.dtype(program.dtype).type
     degrees = np.zeros(len(values), np.int64 if all(w == 1 for _, _, w in edges) else np.float64)
     for u, _, w in edges:
@@ -42,7 +42,7 @@ def iterate(program: Program, edges, values, parameters=()):
 
 
 def history(program: Program, edges, values, parameters=(), most=50):
-    """Values before and after each iteration, until no vertex is active or `most` are done."""
+    """Return values before and after each iteration, until no vertex is active or `most` are done."""
     steps = [np.asarray(values, program.dtype)]
     active = np.ones(len(values), bool)
     while active.any() and len(steps) <= most:

@@ -1,4 +1,4 @@
-"""An engine in a GPU's place: it builds, keeps and plans as the CUDA engine does, in NumPy arrays."""
+"""Stand-in for the CUDA engine: it builds, stores and plans like the CUDA engine, but with NumPy arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rapids_trav.engines.cuda.stream.plan import plan_stream
 
 
 class Gpu(CpuEngine):
-    """The CPU engine with a GPU's habits."""
+    """CPU engine that behaves like a GPU engine."""
 
     name = "cuda"
     place = "device"

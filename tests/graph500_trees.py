@@ -1,4 +1,4 @@
-"""A small graph with its breadth-first tree, ways to break it, and the rules in their plainest form."""
+"""A small graph with its breadth-first tree, ways to break the tree, and a simple check of the rules."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ DST = np.array([1, 2, 2, 3, 4, 5, 5, 7, 3, 0], dtype=np.int32)
 PARENT = np.array([0, 0, 0, 1, 2, 3, -1, -1, -1], dtype=np.int32)
 LEVEL = np.array([0, 1, 1, 2, 2, 3, -1, -1, -1], dtype=np.int32)
 
-# What is changed, {vertex: new value} in the parents and in the levels, and the faults that follow.
+# Changes to the parents and to the levels, each {vertex: new value}, and the faults that result.
 MUTATIONS = {
     "cycle": ({1: 3}, {}, {"rule_1": 3}),  # 1, its child 3 and grandchild 5
     "own parent": ({3: 3}, {}, {"rule_1": 2}),
@@ -30,7 +30,7 @@ MUTATIONS = {
 
 
 def mutated(name: str) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
-    """Parents, levels and the faults to be found."""
+    """Return parents, levels and the expected faults of a mutation."""
     parent, level = PARENT.copy(), LEVEL.copy()
     parents, levels, faults = MUTATIONS[name]
     parent[list(parents)] = list(parents.values())
@@ -39,7 +39,7 @@ def mutated(name: str) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
 
 
 def garbage(seed: int) -> tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray]:
-    """Random parents (of any range), root, edges and levels."""
+    """Return random parents (of any range), a root, edges and levels."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 40))
     m = int(rng.integers(0, 80))
@@ -52,7 +52,7 @@ def garbage(seed: int) -> tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndar
 
 
 def plainly(parent, root, src, dst, given) -> dict[str, int]:
-    """The verdict by walking from every vertex up to the root."""
+    """Count the faults by walking from every vertex up to the root."""
     n = len(parent)
     depth: list[int | None] = [_depth(parent, root, v) for v in range(n)]
     inside = [v == root or parent[v] != -1 for v in range(n)]
@@ -91,7 +91,7 @@ def _depth(parent, root, v) -> int | None:
 
 
 def lasso(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Vertex 0 joined to 1 of a ring 1, ..., n - 1, and parents that go round the ring."""
+    """Return a ring 1, ..., n - 1 with vertex 0 joined to 1, and parents that form a cycle on the ring."""
     vertex = np.arange(n, dtype=np.int32)
     src, dst = vertex, np.roll(vertex, -1)
     src, dst = np.append(src[:-1], [n - 1]), np.append(dst[:-1], [1])

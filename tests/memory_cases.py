@@ -1,4 +1,4 @@
-"""What every question takes, measured: graphs, questions, and what was allocated while one was asked."""
+"""Memory measurements of every question: graphs, questions, and the bytes allocated during a question."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rapids_trav.graph import Graph
 from rapids_trav.graph.contents import GraphContents
 
 N = 100_000
-SLACK = 64_000  # bytes of what does not grow with the graph: 0.64 of a vertex
+SLACK = 64_000  # bytes that do not grow with the graph: 0.64 for each vertex
 
 largest = Program("largest", "int64", "max")
 grown = Program("grown", "float64", "sum", apply=lambda value, gathered, total, parameters: value + gathered)
 
 
 def shapes(n=N):
-    """Edges with a weight: a hub, ids with gaps, a path, a star, and strings."""
+    """Return weighted edges of several shapes: a hub, ids with gaps, a path, a star, and strings."""
     random = np.random.default_rng(0)
     src = np.where(random.random(2 * n) < 0.2, 0, random.integers(0, n, 2 * n))
     hub = pd.DataFrame({"src": src, "dst": random.integers(0, n, 2 * n), "w": random.integers(1, 9, 2 * n)})
@@ -99,7 +99,7 @@ QUESTIONS = {
 
 BY_PATHS = ("sssp paths", "components paths", "run paths")  # a schedule of the CPU engine
 
-# On a path these take an iteration, of all vertices or edges, for each vertex.
+# On a path these take one iteration over all vertices or edges for each vertex.
 LONG = ("bfs push", "bfs pull", "bfs edge", "each push", "components pull", "components notify")
 LONG += (
     "components sync",
@@ -115,7 +115,7 @@ LONG += (
 
 @dataclass
 class Asked:
-    """A graph, and what questions ask of it."""
+    """A graph with the arguments of the questions: a root, some vertices and a tree."""
 
     graph: Graph
     root: int
@@ -135,7 +135,7 @@ class Asked:
 
 @dataclass
 class Taken:
-    """Bytes that a question took beside its answer, and those that it declared."""
+    """Bytes that a question allocated besides its answer, and bytes that it declared."""
 
     measured: int
     declared: int
@@ -146,11 +146,11 @@ class Taken:
 
 
 def taken(asked, question, tries=6):
-    """Measure a question that has been asked before, when all is compiled and built.
+    """Measure a question that has been asked before, so that everything is compiled and built.
 
-    What an iteration does may depend on which thread was first, and so may which kernel is loaded only now;
-    and a cluster of other tests in this process allocates too.  So what is exceeded once is measured again,
-    without the cluster, and the least counts.
+    The work of an iteration, and the kernels that it loads for the first time, may depend on which thread
+    comes first; a cluster of other tests in this process allocates too.  A question that exceeds its
+    declaration is therefore measured again, with the cluster held, and the smallest excess counts.
     """
     found = _taken(asked, question)
     while found.undeclared > SLACK and (tries := tries - 1):
@@ -161,7 +161,7 @@ def taken(asked, question, tries=6):
 
 @contextmanager
 def event_loops_held(seconds=60):
-    """Keep the event loops of this process from running anything, for at most so long."""
+    """Keep the event loops of this process from running anything, for at most `seconds`."""
     loops = [thing for thing in gc.get_objects() if issubclass(type(thing), asyncio.BaseEventLoop)]
     running = [loop for loop in loops if loop.is_running()]
     held, end = threading.Semaphore(0), threading.Event()
@@ -181,7 +181,7 @@ def event_loops_held(seconds=60):
 
 
 def peak_of(call):
-    """Return the most bytes allocated while a call runs, with the event loops of this process held."""
+    """Return the peak of bytes allocated during a call, with the event loops of this process held."""
     with event_loops_held():
         tracemalloc.start()
         try:
@@ -194,8 +194,8 @@ def peak_of(call):
 def _taken(asked, question):
     """Measure a question once.
 
-    Measured is the most before the first column of the answer is made, and the most there was at all without
-    the answer: the answer is the caller's.
+    The result is the larger of two peaks: the peak before the first column of the answer is made, and the
+    overall peak less the answer, which belongs to the caller.
     """
     first = []
 

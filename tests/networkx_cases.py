@@ -11,13 +11,13 @@ from rapids_trav.backends.graphs import from_networkx
 from rapids_trav.backends.networkx_types import Graph
 
 MIXED = [0, -3, "a", (1, "b"), 2.5, frozenset({4}), None.__class__, 10**30, "ä", b"x", True, Fraction(1, 3)]
-NEWEST = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 6)  # whose order the backend has
+NEWEST = tuple(map(int, nx.__version__.split(".")[:2])) >= (3, 6)  # the backend follows their order
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 
 @st.composite
 def graphs(draw, kinds=KINDS, weights=("integers",), max_nodes=24):
-    """Return a graph whose order of nodes, rows and edges is any; some edges have no weight."""
+    """Return a graph with nodes, rows and edges in any order; some edges have no weight."""
     n = draw(st.integers(1, max_nodes))
     style = draw(st.sampled_from(["range", "shuffled", "gaps", "mixed"]))
     if style == "mixed":
@@ -43,17 +43,17 @@ def graphs(draw, kinds=KINDS, weights=("integers",), max_nodes=24):
     if not len(graph):
         graph.add_node(names[0])
     if len(graph) > 2 and draw(st.booleans()):
-        graph.remove_node(next(iter(graph)))  # rows in an order that no list of edges gives
+        graph.remove_node(next(iter(graph)))  # gives an order of rows that no list of edges gives
     return graph
 
 
 def converted(graph: Graph) -> Graph:
-    """Return the backend's graph, without NetworkX's dispatcher."""
+    """Return the graph converted for the backend, without NetworkX's dispatcher."""
     return from_networkx(graph)
 
 
 def plain(answer, ordered=True):
-    """Return an answer with its order: dicts as lists of pairs, iterators as lists."""
+    """Return an answer in a form that keeps its order: dicts as lists of pairs, iterators as lists."""
     if not ordered:
         return [plain(part, False) for part in answer] if hasattr(answer, "__next__") else answer
     if isinstance(answer, nx.Graph):
@@ -70,7 +70,7 @@ def plain(answer, ordered=True):
 
 
 def outcome(call, *args, ordered=True, **kwargs):
-    """Return the answer of a call with its order, or the error that it raised."""
+    """Return the answer of a call in a form that keeps its order, or the error that the call raised."""
     try:
         return plain(call(*args, **kwargs), ordered)
     except Exception as error:

@@ -29,7 +29,7 @@ def loops(n):
 
 @st.composite
 def shapes(draw):
-    """Edges over the vertices 0 to n - 1, in any order, perhaps repeated, with self-loops."""
+    """Return n and edges over the vertices 0 to n - 1: in any order, perhaps repeated, with self-loops."""
     n = draw(st.integers(1, 40))
     pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
     base = draw(st.sampled_from([lambda n: [], star, line, two_components, loops]))(n)
@@ -38,7 +38,7 @@ def shapes(draw):
 
 
 def labels(draw, n):
-    """Ids of n vertices: consecutive, with gaps, huge, fractions of none, strings, or pairs."""
+    """Return ids of n vertices: consecutive, with gaps, huge, floats with whole values, strings, or pairs."""
     kind = draw(st.sampled_from(["range", "gaps", "huge", "float", "text", "pairs"]))
     if kind == "range":
         first = draw(st.integers(-50, 50))
@@ -59,7 +59,7 @@ def labels(draw, n):
 
 @st.composite
 def graphs(draw):
-    """Frame, names of the ends, ids, edges as ids, directed."""
+    """Return a frame, the column names of the ends, the ids, the edges as ids, and whether it is directed."""
     n, shape = draw(shapes())
     ids = labels(draw, n)
     edges = [(ids[u], ids[v]) for u, v in shape]

@@ -1,6 +1,6 @@
-"""An install without extras answers every question; what needs an extra says which.
+"""An install without extras answers every question; a feature that needs an extra names it.
 
-Each case runs in a process where only what the base install brings can be imported.
+Each case runs in a process that can import only the packages of the base install.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-# Lets packages not be found, as if they were not installed.
+# Hides packages, as if they were not installed.
 BLOCK = """
 import importlib.machinery
 
@@ -58,7 +58,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
 
 
 def test_what_is_left_out_is_installed_here():
-    """Else the cases below would show nothing."""
+    """The packages to hide are installed; otherwise the tests below would show nothing."""
     assert {"matplotlib", "scipy", "networkx", "pytest"} <= set(beside_the_base())
 
 
@@ -118,7 +118,7 @@ def test_a_missing_extra_is_named(words, code, sentence, tmp_path):
 
 
 def test_a_library_that_is_there_but_broken_is_not_called_missing(tmp_path):
-    """A module that matplotlib itself lacks is not put right by the extra."""
+    """If matplotlib itself lacks a module, the extra would not help and is not suggested."""
     broken = tmp_path / "matplotlib"
     broken.mkdir()
     (broken / "__init__.py").write_text("import no_such_module_of_matplotlib\n")
@@ -131,7 +131,7 @@ def test_a_library_that_is_there_but_broken_is_not_called_missing(tmp_path):
 
 @pytest.mark.parametrize("major", ["12", "13"])
 def test_gpu_extras_bring_what_several_gpus_need_and_no_rival(major):
-    """NCCL used to come with cuGraph, and CuPy does not ask for it by itself."""
+    """NCCL is named: it used to come with cuGraph, and CuPy does not require it."""
     extras = {
         name: {Requirement(text).name for text in needs}
         for name, needs in PROJECT["optional-dependencies"].items()

@@ -1,4 +1,4 @@
-"""The doctor on machines of every kind: no driver, a broken one, GPUs without packages."""
+"""The doctor on several kinds of machines: no driver, a broken driver, GPUs without packages."""
 
 import ctypes
 import sys
@@ -14,7 +14,7 @@ H100 = Gpu("NVIDIA H100", 80 << 30, "9.0")
 
 
 class FakeDriver:
-    """The few calls of libcuda.so.1, for a machine with two GPUs."""
+    """Imitation of the few functions of libcuda.so.1 that are called, for a machine with two GPUs."""
 
     def __init__(self, init=0):
         self.init = init
@@ -96,7 +96,7 @@ def test_a_broken_engine_is_reported_not_raised(monkeypatch):
 
 
 def test_the_real_library_can_be_asked():
-    """Without one there is no driver; one that is there tells its version or why it does not start."""
+    """Without the library there is no driver; a driver reports its version, or why it does not start."""
     driver = find_driver(ctypes.CDLL)
     try:
         ctypes.CDLL("libcuda.so.1")

@@ -1,4 +1,4 @@
-"""Wrong calls, and the sentence that each gets: it names the column, the value and the remedy."""
+"""Wrong calls and their error messages: each names the column, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EDGES = pd.DataFrame(
     }
 )
 ALL = "'src', 'dst', 'open', 'name', 'next', 'cost', 'sure'"
-TEXT = EDGES["name"].dtype  # str or object, by the version of pandas
+TEXT = EDGES["name"].dtype  # str or object, depending on the version of pandas
 KNOWN = "a vertex is known if an edge or graph(vertices=...) holds it."
 LEVELS = "give an integer from 0 on (None searches without limit)."
 WHOLE = "which is not a whole number: round it, or use astype(str) to take the values as labels."
@@ -59,7 +59,7 @@ DATE = pd.Timestamp("2020-01-01")
 DATES = pd.DataFrame({"src": [DATE], "dst": [DATE + pd.Timedelta(days=1)]}, dtype="datetime64[ns]")
 
 WRONG = {
-    # Which columns hold the edges
+    # Selection of the edge columns
     "no default columns": (
         build(EDGES.rename(columns={"src": "from"})[["from", "dst"]]),
         EdgeColumnsError,
@@ -104,7 +104,7 @@ WRONG = {
         TravError,
         "Column 'src' is in the edges 2 times: rename the others.",
     ),
-    # What they hold
+    # Contents of the edge columns
     "nulls": (
         build(replaced(src=[1.0, None, None])),
         TravError,
@@ -204,7 +204,7 @@ WRONG = {
         "The ids reach from -1 to 9223372036854775808, which no integer type holds: "
         "shift the negative ones, or use astype(str) to take the values as labels.",
     ),
-    # What the edges are
+    # Type of the edges
     "no frame": (
         lambda graph: Graph.from_edges(17),
         TravError,
@@ -246,7 +246,7 @@ WRONG = {
         TravError,
         "Edges nowhere.parquet do not exist: check the path.",
     ),
-    # How the graph is built
+    # Options of the graph
     "unknown engine": (
         build(engine="gpu"), TravError, "engine='gpu' is not known: choose one of 'auto', 'cpu', 'cuda'."
     ),
@@ -285,7 +285,7 @@ WRONG = {
         TravError,
         "vertices holds 1, but ids have 2 columns: give tuples of 2 values.",
     ),
-    # Where a search starts
+    # Sources of a search
     "unknown source": (bfs(99), UnknownVertexError, f"sources names 1 unknown vertex: 99; {KNOWN}"),
     "unknown sources": (
         bfs(range(3, 100)),
@@ -400,7 +400,7 @@ WRONG = {
         TravError,
         "sources is a frame of 2 columns, the graph's ids have 1: select the columns that hold the ids.",
     ),
-    # How it goes
+    # Options of a search
     "unknown mode": (
         bfs(1, mode="multi"), TravError, "mode='multi' is not known: choose one of 'joint', 'each'."
     ),
@@ -466,7 +466,7 @@ WRONG = {
         TravError,
         "direction='up' is not known: choose one of 'out', 'in', 'both'.",
     ),
-    # Which edges it follows
+    # Filters of the edges
     "unknown filter": (
         bfs(1, where="shut"),
         UnknownColumnError,
@@ -530,7 +530,7 @@ def test_a_graph_without_vertices_knows_no_source(frame_library):
 
 def test_strings_that_are_no_unicode():
     lone = pd.DataFrame({"src": ["\ud800", "b"], "dst": ["b", "c"]}, dtype=object)
-    if str(TEXT) != "object":  # as Python objects they are ids like others
+    if str(TEXT) != "object":  # as Python objects, such strings are ids like any other
         with pytest.raises(TravError, match="Column 'src' holds a string that is not valid Unicode"):
             lone.trav.graph()
     with pytest.raises(TravError, match="sources holds values"):
@@ -598,7 +598,7 @@ def test_a_graph_survives_a_wrong_question():
 
 
 def test_a_value_is_shown_as_it_is():
-    """Blanks of a string stay; an array takes one line."""
+    """Blanks in a string are kept; an array is written on one line."""
     assert written("a  b\n") == "'a  b\\n'"
     assert written(np.ones((2, 2))) == "array([[1., 1.], [1., 1.]])"
     assert written(np.int64(3)) == "3"

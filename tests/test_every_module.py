@@ -1,4 +1,4 @@
-"""Every module of the package has a test module: one of its name, or the one that modules.toml names."""
+"""Every module of the package has a test module: one with its name, or the one that modules.toml names."""
 
 import ast
 import tomllib
@@ -23,7 +23,7 @@ def modules() -> list[str]:
 
 
 def named_test(module: str) -> Path | None:
-    """Return the test module of this name in the folder of tests for its folder, or in one around it."""
+    """Return the test module with this name, from the matching folder of tests or a parent of that folder."""
     folder, name = Path(module).parent, Path(module).name
     if name == "__init__":
         name = folder.name

@@ -1,4 +1,4 @@
-"""Arguments of the generators and of the shipped data sets: checked at the call."""
+"""Arguments of the generators and of the shipped data sets are checked at the call."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""R-MAT edges by their number: labels, stretches and names."""
+"""R-MAT edges selected by their number: labels, ranges of edges and column names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures are drawn from result frames alone, with few levels and with many."""
+"""Plots need nothing but result frames, with few levels and with many."""
 
 import pandas as pd
 import pytest

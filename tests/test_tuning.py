@@ -1,4 +1,4 @@
-"""Settings for research reach the engine, and are refused where they mean nothing."""
+"""Research settings reach the engine, and are refused where they have no meaning."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0]})
 
 
 class Recorder(CpuEngine):
-    """The CPU engine, with the options that it was given; it takes any way to gather and uses its own."""
+    """CPU engine that records its options; it accepts any gather setting and uses its own."""
 
     gathers = ("rows", "replicas")
 

@@ -1,4 +1,4 @@
-"""Questions of ordinary graphs compile nothing after `doctor --warm`, in this process and in others."""
+"""After `doctor --warm`, questions about ordinary graphs compile nothing, in this process or in another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from rapids_trav.cli import run
 from rapids_trav.warming import Warmed, warm
 
-# Asks graphs of other sizes and ids than the warm-up does, and prints the names of what was compiled.
+# Asks graphs of other sizes and ids than the warm-up uses, and prints the names of compiled functions.
 QUESTIONS = """
 import sys
 import numpy as np, pandas as pd, rapids_trav
@@ -72,7 +72,7 @@ def test_steps_are_told_one_after_another():
     assert [done for _, done, _ in steps] == list(range(len(steps)))
     assert {total for *_, total in steps} == {len(steps)}
     assert len({name for name, *_ in steps}) == len(steps)
-    assert warm("cpu").compiled == 0  # all there, in this process at the latest
+    assert warm("cpu").compiled == 0  # the first call compiled whatever was missing
 
 
 def test_the_command_warms_engines_that_work(monkeypatch, capsys):
@@ -92,7 +92,7 @@ def test_the_command_warms_engines_that_work(monkeypatch, capsys):
 
 
 def test_a_cache_that_cannot_be_kept_is_told():
-    """Numba raises a RuntimeError where no locator has a folder; none is offered here."""
+    """A missing cache is reported: Numba raises a RuntimeError if no locator has a folder, as here."""
     script = (
         "from numba.core.caching import CacheImpl; CacheImpl._locator_classes = []\n"
         "from rapids_trav.jit.kernels import keeps; print(keeps())"

@@ -1,4 +1,4 @@
-"""Fixtures of the tests that need a GPU; without CuPy or a device each is skipped."""
+"""Fixtures of the tests that need a GPU; the tests are skipped without CuPy or a device."""
 
 import pytest
 
@@ -19,11 +19,11 @@ def cupy():
 def engine(cupy):
     from rapids_trav.engines.cuda import CudaEngine
 
-    return CudaEngine(least_pull=0)  # turns by the ratio alone: most graphs here are small
+    return CudaEngine(least_pull=0)  # changes direction by the ratio alone, since most graphs here are small
 
 
 @pytest.fixture(scope="session")
 def cugraph_libraries(cupy):
-    """Skip a test that compares with cuGraph where it, or a library that it needs, is not installed."""
+    """Skip a test that compares with cuGraph if cuGraph or a library that it needs is not installed."""
     for name in ("cudf", "cugraph", "pylibcugraph"):
         pytest.importorskip(name)

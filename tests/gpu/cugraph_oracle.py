@@ -1,8 +1,8 @@
-"""cuGraph as an oracle: edges in several shapes, and its answers by vertex.
+"""cuGraph as an oracle: edges of several shapes, and cuGraph's answers by vertex.
 
-Vertices are numbered from 0 on.  cuGraph gets the numbers; we get them as ids of several kinds, since
-`cugraph.bfs` cannot fill the predecessors of strings.  An unreached vertex has the largest number of the
-dtype as its distance there; a vertex without edges is in no answer of either.
+Vertices are numbered from 0.  cuGraph receives the numbers; this package receives ids of several kinds, since
+`cugraph.bfs` cannot fill the predecessors of strings.  In cuGraph's answer, the distance of an unreached
+vertex is the largest number of the dtype.  A vertex without edges is in neither answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REAL = tuple(datasets.DIRECTED)
 
 
 def edges_of(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of the edges of a graph, int64."""
+    """Return both ends of the edges of a graph, int64."""
     if name.startswith("rmat"):
         frame = generators.rmat(12, seed=int(name.removeprefix("rmat")))
     elif name in REAL:
@@ -39,7 +39,7 @@ def edges_of(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def disconnected() -> pd.DataFrame:
-    """Parts that no edge joins: skewed ones, a grid, a path, a star and single edges."""
+    """Return a graph of separate components: skewed graphs, a grid, a path, a star and single edges."""
     parts = [
         *(generators.rmat(8, seed=seed) for seed in RMAT_SEEDS),
         generators.grid(9, 11),
@@ -52,7 +52,7 @@ def disconnected() -> pd.DataFrame:
 
 
 def loops() -> pd.DataFrame:
-    """Self-loops, some of them all that a vertex has, and edges repeated in both directions."""
+    """Return edges with repetitions in both directions and self-loops; some vertices have nothing else."""
     rng = np.random.default_rng(11)
     u, v = rng.integers(0, 400, 900), rng.integers(0, 400, 900)
     own = np.arange(300, 450)
@@ -65,7 +65,7 @@ SHAPES = (*(f"rmat{seed}" for seed in RMAT_SEEDS), "grid", "path", "star", "disc
 
 @dataclass(frozen=True)
 class Case:
-    """Edges, followed one way or both, with what the tests ask of cuGraph about them."""
+    """A directed or undirected graph, with the questions that the tests ask cuGraph about it."""
 
     name: str
     directed: bool
@@ -76,7 +76,7 @@ class Case:
 
     @cached_property
     def n(self) -> int:
-        """More than the largest number of a vertex."""
+        """One more than the largest number of a vertex."""
         return 1 + int(max(map(np.max, self.edges)))
 
     @cached_property
@@ -85,7 +85,7 @@ class Case:
 
     @cached_property
     def followed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each edge in the directions in which it can be followed, a self-loop once."""
+        """Sources and targets of the edges, in every direction that can be followed; self-loops once."""
         u, v = self.edges
         if self.directed:
             return u, v
@@ -94,24 +94,24 @@ class Case:
 
     @cached_property
     def keys(self) -> np.ndarray:
-        """An ascending number for each pair of vertices that an edge leads from and to."""
+        """Ascending keys, one for each pair (source, target) of an edge."""
         return np.unique(self.followed[0] * self.n + self.followed[1])
 
     def joined(self, parent: np.ndarray, child: np.ndarray) -> np.ndarray:
-        """Whether an edge leads from each parent to its child."""
+        """Return whether an edge leads from each parent to its child."""
         wanted = parent * self.n + child
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return self.keys[place] == wanted
 
     def frame(self, **columns: Any) -> Any:
-        """The edges in cuDF, int32, with more columns."""
+        """Return the edges as a cuDF frame, int32, with additional columns."""
         import cudf
 
         u, v = (end.astype(np.int32) for end in self.edges)
         return cudf.DataFrame({"src": u, "dst": v, **columns})
 
     def graph(self, frame: Any = None, **options: Any) -> Any:
-        """A cugraph.Graph."""
+        """Return the edges as a cugraph.Graph."""
         import cugraph
 
         graph = cugraph.Graph(directed=self.directed)
@@ -124,7 +124,7 @@ class Case:
         return self.graph()
 
     def bfs(self, sources: list[int], depth_limit: int | None = None) -> np.ndarray:
-        """Distances by vertex from cugraph.bfs; of several sources, each in a component of its own."""
+        """Return distances by vertex from cugraph.bfs; several sources must be in different components."""
         import cugraph
 
         start = sources[0] if len(sources) == 1 else sources
@@ -150,18 +150,18 @@ class Case:
         )  # fmt: skip
 
     def bare_bfs(self, sources: list[int]) -> np.ndarray:
-        """Distances by vertex from pylibcugraph.bfs, direction-optimising if edges lead both ways."""
+        """Return distances by vertex from pylibcugraph.bfs, direction-optimising if undirected."""
         import cupy
         import pylibcugraph
 
-        start = cupy.asarray(sources, np.int32)  # made anew: the call may write into it
+        start = cupy.asarray(sources, np.int32)  # a new array, since the call may write into it
         distance, _, vertex = pylibcugraph.bfs(
             self._handle, self._bare_graph, start, not self.directed, -1, True, False
         )
         return self.by_vertex(vertex.get(), distance.get())
 
     def by_vertex(self, vertex: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Distances at the numbers of the vertices, UNREACHED where there is none; (n,) int64 or float64."""
+        """Return distances indexed by vertex, (n,) int64 or float64; UNREACHED where there is none."""
         assert np.array_equal(np.sort(vertex), self.vertices)
         largest = np.iinfo(distance.dtype) if distance.dtype.kind in "iu" else np.finfo(distance.dtype)
         reached = distance != largest.max
@@ -170,19 +170,19 @@ class Case:
         return found
 
     def sources(self, count: int) -> list[int]:
-        """Some vertices, of which edges lead out."""
+        """Return `count` vertices that have out-edges."""
         out = np.unique(self.followed[0])
         return out[np.linspace(0, len(out) - 1, count).astype(int)].tolist()
 
 
 class Ids:
-    """Vertices as ids of one kind, and back."""
+    """Conversion of vertex numbers to ids of one kind, and back."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
     def of(self, numbers: np.ndarray) -> Any:
-        """A column of ids, as ours are given."""
+        """Return the ids of vertices, as a column for this package."""
         if self.kind == "string":
             return [f"v{number:07}" for number in numbers.tolist()]
         if self.kind == "int64":
@@ -190,19 +190,19 @@ class Ids:
         return numbers.astype(self.kind)
 
     def numbers(self, ids: list[Any]) -> np.ndarray:
-        """The numbers of ids, UNREACHED for None."""
+        """Return the vertex numbers of ids, UNREACHED for None."""
         back = {"string": lambda text: int(text[1:]), "int64": lambda i: (i + 5) // 10_000_000_019}
         number = back.get(self.kind, int)
         return np.array([UNREACHED if i is None else number(i) for i in ids], np.int64)
 
 
 def column(frame: Any, name: str) -> list[Any]:
-    """A column of a result, None for null."""
+    """Return a column of a result as a list, with None for null."""
     return frame[name].to_arrow().to_pylist()
 
 
 def found_by_us(case: Case, ids: Ids, frame: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Distances and predecessors at the numbers of the vertices, (n,); UNREACHED or -1 where none is."""
+    """Return our distances and predecessors by vertex, (n,); UNREACHED and -1 where there is none."""
     vertex = ids.numbers(column(frame, "vertex"))
     assert np.array_equal(vertex, case.vertices)  # ascending, and each once
     distance, predecessor = np.full((2, case.n), UNREACHED, np.int64)
@@ -212,7 +212,7 @@ def found_by_us(case: Case, ids: Ids, frame: Any) -> tuple[np.ndarray, np.ndarra
 
 
 def check_tree(case: Case, sources: list[int], distance: np.ndarray, predecessor: np.ndarray) -> None:
-    """A predecessor is one level up and joined by an edge; sources and unreached vertices have none."""
+    """Check that predecessors are one level up and joined by an edge; sources and unreached have none."""
     assert sorted(np.flatnonzero(distance == 0).tolist()) == sorted(sources)
     assert np.all(predecessor[distance <= 0] == -1)
     child = np.flatnonzero(distance > 0)

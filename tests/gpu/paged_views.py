@@ -1,4 +1,4 @@
-"""Gather views whose edges lie on the host, cut into pages by hand or by a budget."""
+"""Gather views with edges in host memory, cut into pages by hand or by a budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLENTY = 1 << 30
 
 
 def in_pinned_memory(engine, view: GatherView) -> GatherView:
-    """The view with its edges where the GPU reaches them."""
+    """Return the view with its edges in pinned memory, which the GPU can read."""
 
     def pinned(array):
         copy = engine.empty_pinned(len(array), array.dtype)
@@ -28,13 +28,13 @@ def in_pinned_memory(engine, view: GatherView) -> GatherView:
 
 
 def in_pages(view: GatherView, n_pages: int, n_streams: int = 3) -> GatherView:
-    """The view cut at even distances."""
+    """Return the view cut into pages of equally many rows."""
     firsts = np.unique(np.linspace(0, view.n_vertices, n_pages + 1).astype(np.int64))
     return replace(view, pages=Pages(firsts, Budget(PLENTY), n_streams))
 
 
 def in_budget(view: GatherView, limit: int) -> GatherView:
-    """The view cut by what a budget leaves, as the storage does it."""
+    """Return the view cut into pages that fit into what a budget leaves, as the storage does."""
     budget, offsets = Budget(limit), view.into.row_offsets
     edge_bytes = 4 + (0 if view.weights is None else view.weights.dtype.itemsize)
 

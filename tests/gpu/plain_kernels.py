@@ -1,4 +1,4 @@
-"""Steps of a run by the plain kernels, which the fast ones must agree with."""
+"""Steps of a run with the plain kernels, which are the reference for the fast ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rapids_trav.engines.cuda.programs.tally import Tally
 
 
 def plain_pull(state: ProgramState) -> Tally:
-    """A thread for each row; new messages are left beside the old."""
+    """Gather with one thread for each row; new messages are written beside the old ones."""
     view, row = state.view, state.tallies.fresh()
     state.rows_kernels.launch(
         "gather_plain", state.n, view.into.row_offsets, view.into.column_indices, view.weights,
@@ -20,7 +20,7 @@ def plain_pull(state: ProgramState) -> Tally:
 
 
 def plain_push(state: ProgramState) -> tuple[Tally, cupy.ndarray]:
-    """A thread for each active vertex; with the queue of the next ones, light from the front."""
+    """Push with one thread for each active vertex; also return the next queue, light vertices in front."""
     state.enqueue()
     out, row = state.view.out, state.tallies.fresh()
     claimed, following = cupy.zeros(state.n // 32 + 1, np.uint32), cupy.empty_like(state.queue)
@@ -32,6 +32,6 @@ def plain_push(state: ProgramState) -> tuple[Tally, cupy.ndarray]:
 
 
 def queued(following: cupy.ndarray, tally: Tally) -> set[int]:
-    """The vertices of a queue."""
+    """Return the vertices of a queue."""
     vertices = following.get()
     return {*vertices[: tally.light].tolist(), *vertices[len(vertices) - tally.heavy :].tolist()}

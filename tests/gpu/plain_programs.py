@@ -1,7 +1,7 @@
-"""Vertex programs over whole NumPy arrays, all vertices in each step: the oracle of those on the GPU.
+"""Reference implementation of vertex programs in NumPy, over all vertices in each step.
 
-A function of a program is called for each vertex or edge by Python; sums of floats are in float64.  For min
-and max, neither `scatter` nor `gather` is called with the reducer's identity, which is passed on.
+Python calls each function of a program for every vertex or edge; sums of floats are in float64.  With min
+and max, `scatter` and `gather` are not called for the reducer's identity, which is passed on unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REDUCE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
 
 @dataclass(frozen=True)
 class PlainEdges:
-    """Edges u -> v with the weights that programs are given, and the degrees of all vertices."""
+    """Edges u -> v with the weights that programs receive, and the degrees of all vertices."""
 
     u: np.ndarray
     v: np.ndarray
@@ -30,7 +30,7 @@ class PlainEdges:
 
     @classmethod
     def of(cls, graph: Graph, weights: np.ndarray | None = None) -> PlainEdges:
-        """Those of a graph; `weights`, if given, stand beside the graph's `u` and are mirrored with it."""
+        """Return a graph's edges; `weights`, if given, have the order of the graph's `u`, mirrored alike."""
         u, v = graph.edges
         if weights is None:
             return cls(u, v, np.ones(len(u), np.int64), np.bincount(u, minlength=graph.n))
@@ -42,7 +42,7 @@ class PlainEdges:
 def step(
     program: Program, edges: PlainEdges, values: np.ndarray, parameters: Sequence[float] = ()
 ) -> np.ndarray:
-    """Values after one more iteration of Jacobi's method, in which every vertex gathers."""
+    """Return the values after one more Jacobi iteration, in which every vertex gathers."""
     dtype = np.dtype(program.dtype)
     total = float(_call(program.total, np.float64, values, edges.degrees, default=np.zeros(1)).sum())
     messages = _offered(program, program.scatter, values, edges.degrees)
@@ -63,7 +63,7 @@ def step(
 def steps(
     program: Program, edges: PlainEdges, values: Any, n_iterations: int, parameters: Sequence[float] = ()
 ) -> list[np.ndarray]:
-    """The first values, and those after each of so many iterations."""
+    """Return the first values and those after each iteration."""
     found = [np.asarray(values, program.dtype)]
     for _ in range(n_iterations):
         found.append(step(program, edges, found[-1], parameters))
@@ -71,7 +71,7 @@ def steps(
 
 
 def fixed_point(program: Program, edges: PlainEdges, values: Any, most: int = 1000) -> np.ndarray:
-    """The values that another iteration leaves as they are."""
+    """Return the values that another iteration does not change."""
     last = np.asarray(values, program.dtype)
     for _ in range(most):
         last, before = step(program, edges, last), last
@@ -81,7 +81,7 @@ def fixed_point(program: Program, edges: PlainEdges, values: Any, most: int = 10
 
 
 def _offered(program: Program, function: Callable | None, given: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """What `scatter` or `gather` makes of what is given; min and max pass on their identity."""
+    """Return the results of `scatter` or `gather` for given values; min and max pass on their identity."""
     offered = given.copy()
     calls = np.full(len(given), True) if program.reducer == "sum" else given != program.identity
     offered[calls] = _call(function, given.dtype, given[calls], other[calls], default=given[calls])

@@ -1,4 +1,4 @@
-"""Shared memory filled with a value before a search, to show what a kernel reads without writing it."""
+"""Shared memory filled with a value before a search, to detect reads of memory that was never written."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from rapids_trav.engines.cuda.runtime.loader import attribute
 
 VALUE = 0x7F3F5F6F  # large and positive, also as half of a 64-bit count
-_WAVES = 4  # blocks for each multiprocessor, so that every one has some
+_WAVES = 4  # blocks for each multiprocessor, so that every multiprocessor runs some
 
 
 def poison_shared_memory() -> None:
-    """Fill the shared memory of every multiprocessor, at its largest and at a usual size."""
+    """Fill the shared memory of every multiprocessor, once at its largest and once at a usual size."""
     device = cupy.cuda.runtime.getDevice()
     code = (Path(__file__).parent / "poison.cu").read_text()
     kernel = cupy.RawModule(code=code, backend="nvrtc").get_function("poison")

@@ -1,4 +1,4 @@
-"""Graphs with weights, their gather views on either engine, and the questions of the program tests."""
+"""Weighted graphs, their gather views on either engine, and the questions of the program tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .small_graphs import GRAPHS, Graph, grid, path, random, star
 
 
 def rmat(scale: int, symmetric: bool, edge_factor: int = 16, seed: int = 1) -> Graph:
-    """A Kronecker graph with the Graph500's probabilities; labels shuffled."""
+    """Return a Kronecker graph with the Graph500's probabilities and shuffled labels."""
     generator = np.random.default_rng(seed)
     n, m = 1 << scale, edge_factor << scale
     u, v = np.zeros((2, m), np.int64)
@@ -28,7 +28,7 @@ def rmat(scale: int, symmetric: bool, edge_factor: int = 16, seed: int = 1) -> G
 
 
 def wheel(n_hubs: int, leaves: int) -> Graph:
-    """Hubs with rows of many pieces, each joined to every leaf, and the leaves in a ring."""
+    """Return hubs joined to every leaf, so that their rows have many pieces, and the leaves in a ring."""
     leaf = np.arange(n_hubs, n_hubs + leaves)
     u = np.concatenate([np.repeat(np.arange(n_hubs), leaves), leaf])
     v = np.concatenate([np.tile(leaf, n_hubs), np.roll(leaf, 1)])
@@ -48,7 +48,7 @@ CASES = {
 }
 
 
-# Functions of a sum of integers that uses every argument; its parameter is a modulus.
+# Functions of a program that sums integers and uses every argument; its parameter is a modulus.
 SUMMING = {
     "scatter": lambda value, degree: value % 7 + degree % 3,
     "gather": lambda message, weight: message * weight,
@@ -63,7 +63,7 @@ def weights_of(graph: Graph, dtype: str) -> np.ndarray:
 
 
 def gather_view(graph: Graph, engine, weight: str | None = None) -> GatherView:
-    """Everything that a program needs, built by the engine."""
+    """Return a view with everything that a program needs, built by the engine."""
     xp = engine.xp
     u, v = xp.asarray(graph.u), xp.asarray(graph.v)
     ends = (u, v) if weight is None else (u, v, xp.asarray(weights_of(graph, weight)))
@@ -87,12 +87,12 @@ def start(program, n: int, values, active, xp) -> RunState:
 
 
 def root(graph: Graph) -> int:
-    """The vertex with most edges out: others may have none, and then there is nothing to find."""
+    """Return the vertex with the most out-edges; from a vertex without any, nothing would be reached."""
     return int(np.bincount(graph.edges[0], minlength=graph.n).argmax())
 
 
 def question(name: str, graph: Graph, dtype: str | None = None):
-    """The program of that name, its first values and active vertices, its options."""
+    """Return the program of a name with its first values, active vertices and options."""
     n = graph.n
     source = np.arange(n) == root(graph)
     if name == "components":

@@ -1,4 +1,4 @@
-"""Small graphs, their views on an engine, and an oracle; NumPy and SciPy only."""
+"""Small graphs, their views on an engine, and an oracle that uses NumPy and SciPy only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import dijkstra
 
-# The textbook's nine vertices and fifteen edges.
+# The textbook's graph of nine vertices and fifteen edges.
 NINE_OFFSETS = np.array([0, 2, 4, 7, 9, 11, 12, 13, 15, 15])
 NINE_COLUMNS = np.array([1, 2, 3, 4, 5, 6, 7, 4, 8, 5, 8, 6, 8, 0, 6])
 NINE_FROM_0 = [0, 1, 1, 2, 2, 2, 2, 2, 3]
@@ -18,7 +18,7 @@ NINE_FROM_2 = [2, 3, 0, 4, 4, 1, 1, 1, 2]
 
 @dataclass(frozen=True)
 class Graph:
-    """Edges u -> v over vertices 0 to n-1; both ways if symmetric."""
+    """A graph with edges u -> v over the vertices 0 to n-1, in both directions if symmetric."""
 
     n: int
     u: np.ndarray
@@ -27,21 +27,21 @@ class Graph:
 
     @property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """The edges to follow: mirrored if symmetric, a self-loop once."""
+        """The edges to follow: mirrored if symmetric, with each self-loop once."""
         if not self.symmetric:
             return self.u, self.v
         once = self.u != self.v
         return np.concatenate([self.u, self.v[once]]), np.concatenate([self.v, self.u[once]])
 
     def distance(self, sources) -> np.ndarray:
-        """SciPy's distances from a joint frontier; -1 where unreached."""
+        """Return SciPy's distances from the nearest source; -1 where unreached."""
         u, v = self.edges
         matrix = coo_matrix((np.ones(len(u)), (u, v)), (self.n, self.n)).tocsr()
         exact = dijkstra(matrix, unweighted=True, indices=list(sources), min_only=True)
         return np.where(np.isinf(exact), -1, exact).astype(np.int32)
 
     def rows(self, transpose: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """row_offsets and column_indices, rows ascending."""
+        """Return row_offsets and column_indices, with ascending columns in each row."""
         u, v = self.edges
         rows, columns = (v, u) if transpose else (u, v)
         order = np.lexsort((columns, rows))
@@ -49,7 +49,7 @@ class Graph:
 
 
 class GraphView:
-    """The graph as an engine sees it; each form is built when first asked for."""
+    """The graph as an engine sees it; each form is built at its first use."""
 
     def __init__(self, graph: Graph, engine, n_chunks: int = 1) -> None:
         self.n_vertices = graph.n
@@ -80,7 +80,7 @@ def nine() -> Graph:
 
 
 def star(leaves: int) -> Graph:
-    """A hub, 0, and its leaves."""
+    """Return a star: the hub 0 and its leaves."""
     return Graph(leaves + 1, np.zeros(leaves, np.int64), np.arange(1, leaves + 1), symmetric=True)
 
 
@@ -96,7 +96,10 @@ def grid(side: int) -> Graph:
 
 
 def random(n: int, n_edges: int, symmetric: bool, seed: int = 0) -> Graph:
-    """Skewed on both sides, and differently, so that CSR and CSC differ; with self-loops and multi-edges."""
+    """Return a random graph with self-loops and multi-edges.
+
+    Both degree distributions are skewed, but differently, so that CSR and CSC differ.
+    """
     generator = np.random.default_rng(seed)
     u = (n * generator.random(n_edges) ** 2).astype(np.int64)
     v = (n * generator.random(n_edges) ** 3).astype(np.int64)
@@ -119,7 +122,7 @@ GRAPHS = {
 
 
 def by_degree(graph: Graph) -> Graph:
-    """The graph with its vertices in descending order of their row's length; of a symmetric graph."""
+    """Return a symmetric graph with its vertices renumbered in descending order of degree."""
     degree = np.diff(graph.rows()[0])
     rank = np.empty(graph.n, np.int64)
     rank[np.argsort(-degree, kind="stable")] = np.arange(graph.n)
@@ -127,9 +130,9 @@ def by_degree(graph: Graph) -> Graph:
 
 
 def serial_checks(graph: Graph, distance: np.ndarray, level: int) -> tuple[int, int]:
-    """In-edges of the vertices that are unreached before `level`.
+    """Count the in-edges of the vertices that are unreached before `level`.
 
-    First those up to and with the first that leads to the level before, then all.
+    The first count stops in each row at the first edge from the level before; the second counts all edges.
     """
     offsets, columns = graph.rows(transpose=True)
     hit = np.append(np.flatnonzero(distance[columns] == level - 1), len(columns))
@@ -140,7 +143,7 @@ def serial_checks(graph: Graph, distance: np.ndarray, level: int) -> tuple[int, 
 
 
 def check_tree(graph: Graph, sources, distance: np.ndarray, predecessor: np.ndarray) -> None:
-    """A parent is one level up and joined by an edge; sources and unreached vertices have none."""
+    """Check that parents are one level up and joined by an edge; sources and unreached vertices have none."""
     rootless = distance <= 0
     assert np.all(predecessor[rootless] == -1)
     assert set(np.flatnonzero(distance == 0)) == set(sources)

@@ -1,6 +1,6 @@
 """Every variant of the search against cugraph.bfs and pylibcugraph.bfs: distances equal, trees valid.
 
-The graphs are small, so that the kernels' compiling takes most of the time.
+The graphs are small; compiling the kernels takes most of the time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .cugraph_oracle import REAL, SHAPES, Case, Ids, check_tree, found_by_us
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cugraph_libraries")]
 
 VARIANTS = ("auto", "push", "pull", "edge", "frontier", "private", "direction", "fused")
-EVERY_LEVEL = ("push", "pull", "edge")  # look at the whole graph on each
+EVERY_LEVEL = ("push", "pull", "edge")  # read the whole graph on every level
 NUMBERS = Ids("int32")
 BOTH = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
@@ -40,7 +40,7 @@ def our_graph(name: str, directed: bool, kind: str = "int32", pulling: bool = Fa
 
 @functools.cache
 def expected(name: str, directed: bool, *sources: int) -> np.ndarray:
-    """cuGraph's distances, on which its two interfaces agree."""
+    """Return cuGraph's distances, and check that its two interfaces agree on them."""
     distance = case(name, directed).bfs(list(sources))
     assert np.array_equal(distance, case(name, directed).bare_bfs(list(sources)))
     return distance
@@ -117,7 +117,7 @@ def test_a_depth_limit_of_0_is_no_search_and_to_cugraph_no_limit(variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_sources_in_components_of_their_own(variant):
-    """cuGraph takes one for each component."""
+    """cuGraph accepts one source for each component."""
     name = "disconnected"
     labels = our_graph(name, False).components().to_pandas()
     firsts = labels.groupby("component")["vertex"].max().tolist()

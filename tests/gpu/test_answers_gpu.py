@@ -1,4 +1,4 @@
-"""Answers of the GPU where a slip would be silent: nulls, ids beside a range, ties, bounds of pages."""
+"""Answers of the GPU where an error would be silent: nulls, ids next to a range, ties, bounds of pages."""
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ def test_what_is_not_reached_is_null(cudf):
 
 
 def test_the_smallest_predecessor_is_by_the_callers_ids(cudf):
-    """A hundred vertices lead to one, and the smaller its id, the fewer edges a vertex has."""
+    """A hundred vertices lead to one vertex; those with smaller ids have fewer edges."""
     middle = np.arange(1, 101)
     more = np.repeat(middle, middle)
     src = np.concatenate([np.zeros(100, np.int64), middle, more])
@@ -50,7 +50,7 @@ def test_the_smallest_predecessor_is_by_the_callers_ids(cudf):
 
 
 def test_notified_rows_at_the_bounds_of_pages(engine, answers):  # noqa: F811
-    """A frontier walks along a path, so that each row in turn is notified, the first ones of pages too."""
+    """A frontier moves along a path, so that each row is notified in turn, also the first rows of pages."""
     view, theirs = answers("long path", "bfs")
     for n_pages in (7, 50):
         ours = streamed(engine, in_pages(view, n_pages), "long path", "bfs", mode="notify")
@@ -58,7 +58,7 @@ def test_notified_rows_at_the_bounds_of_pages(engine, answers):  # noqa: F811
 
 
 def test_an_edge_of_no_weight_leads_no_nearer(cudf):
-    """Two vertices of one distance with such an edge between them are not each other's predecessors."""
+    """Two vertices at the same distance, joined by an edge of weight 0, are not each other's predecessors."""
     edges = cudf.DataFrame({"src": [9, 9, 3, 5], "dst": [5, 3, 5, 7], "w": [1, 1, 0, 0]})
     for weight in ("int64", "float64"):
         graph = edges.assign(w=edges["w"].astype(weight)).trav.graph(weight="w")

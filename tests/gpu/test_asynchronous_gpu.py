@@ -1,4 +1,4 @@
-"""Asynchronous runs of pages: a page sees what the pages before it have made in the same iteration (G17)."""
+"""Asynchronous runs of pages: a page sees the results of earlier pages of the same iteration (G17)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGES, ROWS = 8, 64
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("pinned", [False, True], ids=["staged", "pinned"])
 def test_a_page_sees_what_the_pages_before_it_made(engine, pinned, asynchronous):
-    """One vertex of each page on a path through the pages, which one stream computes one after another."""
+    """A path visits one vertex of each page, and one stream computes the pages one after another."""
     stops = np.arange(PAGES) * ROWS + 5
     view = gather_view(Graph(PAGES * ROWS, stops[:-1], stops[1:]), CpuEngine())
     view = in_pages(in_pinned_memory(engine, view) if pinned else view, PAGES, 1)

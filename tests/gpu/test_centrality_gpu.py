@@ -1,4 +1,4 @@
-"""Questions about many distances on a GPU are answered as on the CPU."""
+"""Questions about many distances have the same answers on a GPU as on the CPU."""
 
 import pandas as pd
 import pytest
@@ -25,10 +25,10 @@ def edges_of(kind):
         return generators.rmat(9, 4, seed=3)
     if kind == "path":
         return pd.DataFrame({"src": range(70), "dst": range(1, 71)})
-    return pd.DataFrame({"src": [0, 0, 0, 5, 7, 7], "dst": [1, 1, 0, 6, 8, 9]})  # repeated, a loop, parts
+    return pd.DataFrame({"src": [0, 0, 0, 5, 7, 7], "dst": [1, 1, 0, 6, 8, 9]})  # multi-edges and components
 
 
-SOME = {"R-MAT": 300, "path": 20, "parts": 9}  # of R-MAT more than are searched from together
+SOME = {"R-MAT": 300, "path": 20, "parts": 9}  # for R-MAT, more sources than one joint search takes
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -1,4 +1,4 @@
-"""The CUDA engine against SciPy: every variant, building, trees, paths, and the known slips of P1 to P5."""
+"""The CUDA engine against SciPy: every variant, building, trees, paths, and the known errors of P1 to P5."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -32,7 +32,7 @@ QUEUES = ("frontier", "private")
 
 
 def search(engine, graph, sources=(0,), **options):
-    """Runs a joint search and checks its tree; returns distances on the host and the trace."""
+    """Run a joint search and check its tree; return distances on the host and the trace."""
     view = graph if isinstance(graph, GraphView) else GraphView(graph, engine)
     found = engine.bfs(view, engine.xp.asarray(sources), BfsOptions(**options))
     distance = found.distance.get()
@@ -57,7 +57,7 @@ def test_distances_and_trees(engine, name, variant):
 
 @pytest.fixture
 def pushing(cupy):
-    """An engine as it comes, which goes top-down on graphs as small as these."""
+    """Return an engine with default settings, which searches graphs as small as these top-down."""
     from rapids_trav.engines.cuda import CudaEngine
 
     return CudaEngine()
@@ -74,7 +74,7 @@ def test_small_graphs_are_searched_top_down(pushing, name):
 
 @pytest.mark.parametrize("least_pull", [0, 1 << 20])
 def test_rows_about_as_long_as_what_a_warp_takes(cupy, least_pull):
-    """Long rows, which are cut into pieces, and short ones beside them; as few that each is cut, and more."""
+    """Long rows, which are cut into pieces, are mixed with short ones: few enough to cut each, and more."""
     from rapids_trav.engines.cuda import CudaEngine
 
     engine = CudaEngine(least_pull=least_pull)
@@ -88,7 +88,7 @@ def test_rows_about_as_long_as_what_a_warp_takes(cupy, least_pull):
         for sources in [(0,), (graph.n - 1,)]:
             distance, trace = search(engine, graph, sources, trace=True)
             assert np.array_equal(distance, graph.distance(sources))
-            if least_pull and len(degrees) < 100:  # each edge but a leaf's, which leads back
+            if least_pull and len(degrees) < 100:  # only the edges of leaves, which lead back, are left out
                 followed = sum(level.edges for level in trace)
                 assert followed == len(degrees) + sum(d + 1 for d in degrees) + len(sources) * (
                     sources != (0,)
@@ -96,7 +96,7 @@ def test_rows_about_as_long_as_what_a_warp_takes(cupy, least_pull):
 
 
 def test_more_edges_than_places_in_the_queue(pushing, monkeypatch):
-    """The next level then comes from a bitmap."""
+    """If the queue has fewer places than there are edges, the next level comes from a bitmap."""
     from rapids_trav.engines.cuda.bfs import fused
 
     monkeypatch.setattr(fused, "WHOLE_QUEUE", 0)
@@ -108,7 +108,7 @@ def test_more_edges_than_places_in_the_queue(pushing, monkeypatch):
 
 @pytest.mark.parametrize("least_pull", [0, 1 << 20])
 def test_a_frontier_that_shrinks_before_it_grows(cupy, least_pull):
-    """Pulled levels find so few that the next could be pushed, but for the million vertices that follow."""
+    """A pulled level finds so few vertices that pushing seems cheap, but a million vertices follow."""
     from rapids_trav.engines.cuda import CudaEngine
 
     sizes = np.array([1, 212, 212 * 212, 40_000, 1_000_000])
@@ -183,19 +183,19 @@ def test_unknown_names_are_refused(engine):
         search(engine, nine(), variant="direction", policy="clever")
 
 
-# The slips of section 1, one test each.
+# The known errors of section 1, one test for each.
 
 
 @pytest.mark.parametrize(("source", "expected"), [(0, NINE_FROM_0), (2, NINE_FROM_2)])
 def test_slip_1_pull_knows_the_unreached(engine, source, expected):
-    """A mask that is one F short leaves all but the root unlabelled."""
+    """A mask with one F too few would leave all vertices but the root unlabelled."""
     distance, _ = search(engine, nine(), [source], variant="pull")
     assert distance.tolist() == expected
 
 
 @pytest.mark.parametrize("variant", ["push", "edge"])
 def test_slip_2_the_flag_is_a_scalar(engine, variant):
-    """Writing flag[neighbour], or vertex 0 for the flag, would change a vertex that nothing leads to."""
+    """Writing flag[neighbour], or vertex 0 instead of the flag, would change a vertex without in-edges."""
     graph = Graph(6, np.array([3, 4]), np.array([4, 5]))
     distance, _ = search(engine, graph, [3], variant=variant)
     assert distance.tolist() == [-1, -1, -1, 0, 1, 2]
@@ -203,14 +203,14 @@ def test_slip_2_the_flag_is_a_scalar(engine, variant):
 
 @pytest.mark.parametrize("variant", QUEUES)
 def test_slip_3_the_level_is_a_value(engine, variant):
-    """A pointer where the level is meant gives distances that are addresses."""
+    """A pointer in place of the level would give addresses as distances."""
     distance, _ = search(engine, path(30), variant=variant)
     assert distance.tolist() == list(range(30))
 
 
 @pytest.mark.parametrize("capacity", [1, 4, 2048])
 def test_slip_4_overflow_loses_nothing(cupy, capacity):
-    """A star overflows the private queue; the set is that of the plain frontier, whatever the capacity."""
+    """A star overflows the private queue; the frontier is the plain variant's, whatever the capacity."""
     from rapids_trav.engines.cuda import CudaEngine
 
     engine = CudaEngine(private_capacity=capacity)
@@ -286,7 +286,7 @@ def test_p6_policies_give_equal_levels(engine, name, policy):
 
 
 def test_p6_pulls_the_wide_levels_and_returns(engine):
-    """A path, a dense core, and a path again: push, pull, push."""
+    """A path, a dense core and another path are searched by push, pull and push."""
     core = random(400, 30000, symmetric=True, seed=5)
     before, after = np.arange(400, 440), np.arange(440, 480)
     u = np.concatenate([core.u, [400, 440], before[:-1], after[:-1]])
@@ -301,7 +301,7 @@ def test_p6_pulls_the_wide_levels_and_returns(engine):
 
 
 def test_heavy_rows_are_spread_over_blocks(engine):
-    """Rows longer than the limit take their own kernels; this one, more than a pass of a column of blocks."""
+    """Rows above the limit have their own kernels; this row needs several passes of a column of blocks."""
     hub = star(600_000)
     view = GraphView(hub, engine)
     for source in (0, 7):
@@ -383,7 +383,7 @@ def test_build_agrees_with_scipy(engine, name, n_chunks, transpose):
 @pytest.mark.parametrize("transpose", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_build_range_by_range(engine, name, transpose):
-    """The form for large graphs, on small ones."""
+    """The build for large graphs is tested on small ones."""
     from rapids_trav.engines.cuda.build.in_memory import build_adjacency
 
     graph = GRAPHS[name]
@@ -398,7 +398,7 @@ def test_build_range_by_range(engine, name, transpose):
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("n_edges", [0, 900])
 def test_build_with_64_bit_ids(engine, symmetric, n_edges):
-    """The form for 2^31 vertices or more, on few."""
+    """The build for 2^31 vertices or more is tested on a small graph."""
     from rapids_trav.engines.cuda.build.in_memory import wide_adjacency
 
     graph = random(200, n_edges, symmetric)
@@ -412,7 +412,7 @@ def test_build_with_64_bit_ids(engine, symmetric, n_edges):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("wide_vertices", [False, True])
 def test_64_bit_specialisations(engine, variant, wide_vertices):
-    """64-bit offsets, and 64-bit ids with them, give the same answer."""
+    """64-bit offsets, with 32-bit or 64-bit ids, give the same answer."""
     from rapids_trav.engines.cuda.build.in_memory import with_first_neighbors
 
     graph = GRAPHS["directed"]
@@ -478,7 +478,7 @@ def test_walk_to_nowhere(engine):
 
 
 def skewed():
-    """Hubs that few edges lead to: what a search finds there is pushed into a bitmap."""
+    """Return a graph with a few hubs; a search pushes the vertices that it finds there into a bitmap."""
     rng = np.random.default_rng(3)
     u = rng.integers(0, 4000, 60000)
     v = (4000 * rng.random(60000) ** 4).astype(np.int64)
@@ -488,13 +488,13 @@ def skewed():
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_edges_in_host_memory(engine, share, symmetric):
-    """Columns in pinned memory, of which the device has the last part as well."""
+    """Columns are in pinned memory, and the device holds a copy of their last part."""
     import cupyx
 
     base = skewed()
     graph = Graph(base.n, base.u, base.v, symmetric)
     view = GraphView(graph, engine)
-    pinned = []  # lives as long as the device reads it
+    pinned = []  # kept alive as long as the device reads it
     for name in ("out", "into"):
         rows = getattr(view, name)
         host = cupyx.empty_pinned(rows.n_edges, np.int32)
@@ -511,7 +511,7 @@ def test_edges_in_host_memory(engine, share, symmetric):
 
 
 def test_searches_share_a_stream_and_not_between_streams(engine):
-    """A search goes on from the counters that the one before it left; each stream has its own."""
+    """A search continues with the counters that the previous one left; each stream has its own counters."""
     graphs = [skewed(), GRAPHS["directed"], nine()]
     views = [GraphView(graph, engine) for graph in graphs]
     for view in views:

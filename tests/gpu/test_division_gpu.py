@@ -1,4 +1,4 @@
-"""A vertex program that divides by zero gives the same on the GPU as on the CPU."""
+"""A vertex program that divides by zero gives the same result on the GPU as on the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames read through Arrow, arrays and matrices on the CUDA engine: in cuDF, answered as they came."""
+"""Arrow frames, arrays and matrices on the CUDA engine: converted to cuDF, answered in their own type."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ TABLE = pa.Table.from_pandas(EDGES, preserve_index=False)
 
 
 def plain(frame):
-    """The rows of a frame of any library, None for null."""
+    """Return the rows of a frame of any library, with None for null."""
     if isinstance(frame, pl.DataFrame):
         return frame.rows()
     return [tuple(row.values()) for row in frame.to_pylist()] if isinstance(frame, pa.Table) else rows(frame)

@@ -1,4 +1,4 @@
-"""What builds a graph larger than the GPU: generated edges, places, whole builds, and a tree's check."""
+"""Graphs larger than the GPU: generated edges, placement, whole builds, and the validation of a tree."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_places_past_the_range_are_left_alone(cupy):
 
 @pytest.fixture(params=["ranges", "at once"])
 def way(request, monkeypatch):
-    """In ranges that the device holds, and written straight to the host."""
+    """Return how edges are built: in ranges that fit on the device, or written directly to the host."""
     from rapids_trav.engines.cuda.build import spilled
 
     if request.param == "at once":
@@ -100,7 +100,7 @@ def test_made_edges_built_outside_are_those_in_memory(cupy, way, limit):
 @pytest.mark.parametrize("out", [0, 1000, 2000])
 @pytest.mark.parametrize("into", [0, 1000, 2000])
 def test_edges_in_two_places(engine, cupy, out, into, trace, wide):
-    """Of either direction all, half or none of the edges are in the GPU's memory as well."""
+    """In each direction, the GPU's memory also holds all, half or none of the edges."""
     graph, rows = GRAPHS["directed"], {}
     for name, first, transpose in (("out", out, False), ("into", into, True)):
         offsets, columns = graph.rows(transpose)
@@ -115,7 +115,7 @@ def test_edges_in_two_places(engine, cupy, out, into, trace, wide):
     check_tree(graph, [0], found.distance.get(), found.predecessor.get())
     if trace and out == into == 0:
         assert all(level.host_bytes == 0 for level in found.trace)
-    cupy.cuda.runtime.deviceSynchronize()  # before the host memory goes
+    cupy.cuda.runtime.deviceSynchronize()  # before the host memory is freed
 
 
 @pytest.mark.parametrize("variant", ["auto", "push", "direction"])
@@ -125,19 +125,19 @@ def test_traces_tell_what_was_read_outside(cupy, variant):
     graph = Graph.from_edges(make, memory_limit="6MB")
     in_memory = Graph.from_edges(make)
     degrees = in_memory.degrees().to_pandas()
-    hub = int(degrees["vertex"][degrees["degree"].idxmax()])  # whose row is the last to find room
+    hub = int(degrees["vertex"][degrees["degree"].idxmax()])  # its row is the last that gets room on the GPU
     paged = graph.bfs(hub, variant=variant, trace=True).trace.to_pandas()
     whole = in_memory.bfs(hub, variant=variant, trace=True).trace.to_pandas()
     assert graph.budget is not None
     assert paged[["level", "frontier"]].equals(whole[["level", "frontier"]])
     assert (whole["host_bytes"] == 0).all()
     assert (paged["host_bytes"] <= 4 * paged["edges"]).all() and paged["host_bytes"].sum() > 0
-    if variant != "auto":  # which reads most of the edges in the GPU's memory
+    if variant != "auto":  # "auto" reads most of the edges from the GPU's memory
         assert (paged["host_bytes"] == 4 * paged["edges"]).all()
 
 
 def test_trees_of_a_graph_outside_are_checked(cupy):
-    """Every rule, over edges in host memory and in blocks that the budget allows."""
+    """Every rule is checked over edges in host memory, in blocks that fit into the budget."""
     pytest.importorskip("cudf")
     make = functools.partial(generators.rmat_frames, 15, 32, library="cudf")
     graph = Graph.from_edges(make, memory_limit="10MB")
@@ -173,7 +173,10 @@ def joined(view, u, v):
 
 
 def test_much_pinned_memory(engine):
-    """Taken page by page: both sides read and write it, and it goes when no array over it is left."""
+    """Large pinned arrays are allocated page by page and freed with the last array over them.
+
+    Host and device both read and write them.
+    """
     from rapids_trav.engines.cuda.build import host_rows
     from rapids_trav.engines.cuda.runtime import pinned
 

@@ -1,4 +1,4 @@
-"""Conditions and masks on frames of cuDF keep the edges that they keep in pandas."""
+"""Conditions and masks select the same edges of cuDF frames as of pandas frames."""
 
 from __future__ import annotations
 

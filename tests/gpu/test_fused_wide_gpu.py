@@ -1,4 +1,4 @@
-"""The fused search in widths that small graphs do not have by themselves."""
+"""The fused search with integer widths that small graphs do not need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTHS = [(np.int32, np.int64), (np.int64, np.int32), (np.int64, np.int64)]
 
 
 def with_widths(graph: Graph, engine, vertex, offset) -> GraphView:
-    """The view with columns and offsets of these types."""
+    """Return a view with columns and offsets of the given types."""
     from rapids_trav.engines.cuda.build.in_memory import with_first_neighbors
 
     view = GraphView(graph, engine)
@@ -40,7 +40,7 @@ def check(engine, graph: Graph, view: GraphView, sources) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize(("vertex", "offset"), WIDTHS)
 def test_queues_have_room_in_every_width(cupy, monkeypatch, vertex, offset, symmetric, whole):
-    """Also with wide ids and narrow offsets: many vertices, of which few have edges."""
+    """The widths include wide ids with narrow offsets, as for many vertices with few edges."""
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.engines.cuda.bfs import fused
 
@@ -56,7 +56,7 @@ def test_queues_have_room_in_every_width(cupy, monkeypatch, vertex, offset, symm
 
 @pytest.mark.parametrize("most", [1025, 4000])
 def test_a_degree_beyond_what_a_block_keeps_is_looked_up(cupy, monkeypatch, most):
-    """As it would be with 2^31 edges or more at a vertex."""
+    """A lower limit stands for a vertex with 2^31 edges or more."""
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.engines.cuda.bfs import fused
 

@@ -1,4 +1,4 @@
-"""Workers of dask-cuda that are killed, and a hundred graphs on their cards."""
+"""dask-cuda workers that are killed, and a hundred graphs on the GPUs of such workers."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ from lost_workers import EDGES, lose_one, lose_one_between, lose_one_in_compute 
 
 @pytest.fixture
 def doomed():
-    """A client of a worker for each GPU; a test may kill some."""
+    """Yield a client of a cluster with one worker for each GPU; a test may kill workers."""
     with (
         dask_cuda.LocalCUDACluster(dashboard_address=None, silence_logs="CRITICAL") as cluster,
         distributed.Client(cluster) as client,
@@ -48,7 +48,7 @@ def test_a_worker_that_is_killed_between_questions(doomed, record_property):
 
 
 def card_bytes():
-    """Return the bytes that this process takes on all cards."""
+    """Return the bytes of GPU memory that this process uses on all GPUs."""
     import pynvml
 
     pynvml.nvmlInit()
@@ -58,7 +58,7 @@ def card_bytes():
 
 
 def test_a_hundred_graphs(doomed):
-    """Each takes 10 MB and more on each card, beside the buffers of its ranks' communicator."""
+    """Each graph takes at least 10 MB on each GPU, besides the buffers of its ranks' communicator."""
     edges = cudf.DataFrame(
         np.random.default_rng(3).integers(0, 500_000, (1_000_000, 2)), columns=["src", "dst"]
     )
@@ -76,4 +76,4 @@ def test_a_hundred_graphs(doomed):
     for worker, taken in before.items():
         print(f"{worker}: {taken >> 20} MiB before; {(after[worker] - taken) / 2**20:+.1f} MiB")
         assert taken > 0
-        assert after[worker] < taken + 200_000_000  # one in five that stays would be as much
+        assert after[worker] < taken + 200_000_000  # a leak of one graph in five would exceed this

@@ -1,4 +1,4 @@
-"""The Graph500 benchmark on the GPU: its validation against the CPU's, and whole runs."""
+"""The Graph500 benchmark on the GPU: validation compared with the CPU's, and whole runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Graphs on dask-cuda workers, one GPU each, against the graph of the same cuDF frame on one GPU."""
+"""Graphs on dask-cuda workers with one GPU each, compared with the same cuDF frame on one GPU."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ FEW = ("bfs", "bfs of several", "bfs each reached", "bfs with targets", "paths",
 
 @pytest.fixture(scope="module")
 def client():
-    """A client of one worker for each GPU; it is not the current one."""
+    """Yield a client of a cluster with one worker for each GPU; it is not the current client."""
     dask_cuda = pytest.importorskip("dask_cuda")
     distributed = pytest.importorskip("distributed")
     with (

@@ -1,4 +1,4 @@
-"""Bad input and input of other layouts beside cuDF: the same answers and refusals as in pandas."""
+"""Invalid and unusual input on the GPU: the same answers and errors as with pandas."""
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def test_a_repeated_unknown_vertex_counts_once(cudf):
 
 @pytest.mark.parametrize("gaps", [False, True])
 def test_unknown_categories_are_refused(cudf, gaps):
-    """Their codes are null in cuDF."""
+    """In cuDF, unknown categories have null codes."""
     names = pd.CategoricalDtype(["a", "b", "c", "d", "e"])
     ends = {"src": ["b", "c"], "dst": ["c", "e" if gaps else "d"]}
     graph = cudf.from_pandas(pd.DataFrame(ends).astype(names)).trav.graph()

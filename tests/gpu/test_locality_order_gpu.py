@@ -1,4 +1,4 @@
-"""The order of locality on a GPU: found on the host, and answers are the same."""
+"""The order of locality on a GPU: the host finds it, and it does not change any answer."""
 
 import numpy as np
 import pytest

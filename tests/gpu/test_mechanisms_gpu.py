@@ -1,4 +1,4 @@
-"""The mechanisms of the searches are at work, by what the kernels count: none may stop unseen."""
+"""Counters of the kernels show that each mechanism of the searches is active."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def search(engine, view, sources=(0,), **options):
 
 
 def blocks(frontier):
-    """Of the kernels that have a thread for each vertex of a queue, unless the card is full."""
+    """Return the blocks of a kernel with one thread for each vertex of a queue, unless the GPU is full."""
     return -(-frontier // 256)
 
 
@@ -48,7 +48,7 @@ def test_a_star_overflows_the_private_queue(make_engine, capacity):
     kept = min(capacity, 5000)
     _, found = search(engine, view, variant="private")
     assert found.counters == {"kept": kept, "overflowed": 5000 - kept, "reserved": 1}
-    # From a leaf: the hub, and then the others.
+    # From a leaf: first the hub, then the other leaves.
     kept = min(capacity, 4999)
     _, found = search(engine, view, [9], variant="private")
     assert found.counters == {"kept": 1 + kept, "overflowed": 4999 - kept, "reserved": 2}
@@ -63,7 +63,7 @@ def test_a_block_asks_for_its_places_once_a_level(make_engine, capacity):
     assert counters["kept"] + counters["overflowed"] == np.count_nonzero(distance > 0)
     assert 1 <= counters["reserved"] <= min(most, counters["kept"])
     assert counters["kept"] <= capacity * counters["reserved"]
-    if capacity == 2048:  # nearly all stay in the blocks
+    if capacity == 2048:  # nearly all vertices fit into the private queues
         assert counters["kept"] > counters["overflowed"]
         assert counters["reserved"] < counters["kept"] / 10
     if capacity == 1:
@@ -76,7 +76,7 @@ def test_nothing_is_counted_unasked(make_engine, variant):
     assert search(engine, built(GRAPHS["undirected"], engine), variant=variant, trace=False)[1].counters == {}
 
 
-# P7, many levels to a launch.
+# P7, many levels in one launch.
 
 
 @pytest.mark.parametrize("variant", ["auto", "fused"])
@@ -130,11 +130,11 @@ def test_hits_rise_with_what_the_hub_cache_holds(make_engine, kronecker):
     assert all(np.array_equal(distance, kronecker.distance([0])) for distance in distances.values())
     assert hits[None] == hits[10**9] == 0
     assert 0 < hits[1000] < hits[100] < hits[10] <= hits[0]
-    assert hits[0] == pulled[0] > 0  # all vertices fit, so that each look-up is a hit
+    assert hits[0] == pulled[0] > 0  # all vertices fit, so every look-up is a hit
 
 
 def test_searches_with_and_without_a_trace_take_turns(make_engine, kronecker):
-    """They share what the blocks meet by, in which a traced level leaves counts of hits."""
+    """Both share the state by which blocks synchronise, where a traced level leaves counts of hits."""
     engine = make_engine(hub_degree=0)
     view = built(kronecker, engine)
     expected = kronecker.distance([0])
@@ -144,7 +144,7 @@ def test_searches_with_and_without_a_trace_take_turns(make_engine, kronecker):
 
 
 def test_the_hub_cache_needs_the_order_by_degree(make_engine):
-    """The vertices before the first of few edges are kept: where a leaf comes first, none."""
+    """The cache keeps the vertices before the first one with few edges: none, if a leaf comes first."""
     graph = star(3000)
     engine = make_engine(hub_degree=100)
     leaf_first = Graph(graph.n, graph.n - 1 - graph.u, graph.n - 1 - graph.v, symmetric=True)
@@ -195,7 +195,7 @@ def test_the_fused_search_stops_soon_after_the_first_parent(make_engine, kroneck
 
 @pytest.mark.parametrize("variant", ["pull", "direction", "auto"])
 def test_rows_in_order_of_degree_are_left_sooner(make_engine, variant):
-    """From the three vertices of most edges, in either order."""
+    """Searches start from the three vertices with the most edges, in either order of the vertices."""
     engine, edges = make_engine(), []
     base = rmat(13, symmetric=True)
     largest = np.argsort(-np.diff(base.rows()[0]), kind="stable")[:3]
@@ -215,7 +215,7 @@ def test_isolated_vertices_are_not_looked_at(make_engine):
     graph = Graph(5 * base.n, base.u, base.v, symmetric=True)
     n_linked = int(np.flatnonzero(np.diff(graph.rows()[0]))[-1]) + 1
     distance, found = search(engine, built(graph, engine))
-    words = np.arange(graph.n) < -(-n_linked // 32) * 32  # a word is looked at whole
+    words = np.arange(graph.n) < -(-n_linked // 32) * 32  # whole words are read
     levels = [row.level for row in found.trace if row.direction == "pull"]
     expected = [np.count_nonzero(words & ((distance < 0) | (distance >= level))) for level in levels]
     assert found.counters["looked"] == sum(expected) > 0
@@ -225,7 +225,7 @@ def test_isolated_vertices_are_not_looked_at(make_engine):
 @pytest.mark.parametrize("least_pull", [0, 1 << 20])
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_sources_and_targets_that_are_isolated_or_lead_out_alone(make_engine, symmetric, least_pull):
-    """Source 900 has no in-edge in the directed graph, and stands behind all vertices that have one."""
+    """In the directed graph, source 900 has no in-edge and follows all vertices that have one."""
     u = np.concatenate([np.full(300, 900), np.arange(299), np.repeat(np.arange(300), 20)])
     v = np.concatenate([np.arange(300), np.arange(1, 300), np.tile(np.arange(300), 20)])
     graph = Graph(3000, u, v, symmetric)

@@ -1,4 +1,4 @@
-"""The memory limit of a GPU is kept by what RMM hands out, and an allocation that fails is told."""
+"""RMM's allocations stay within a GPU's memory limit, and a failed allocation is reported."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from rapids_trav.utilities.sizes import parse_bytes
 pytestmark = pytest.mark.gpu
 
 N = 1 << 20
-SLACK = 1 << 20  # bytes of what does not grow with the graph: 1 for each vertex
+SLACK = 1 << 20  # bytes that do not grow with the graph: 1 for each vertex
 SMALL = 3000
-POINTS = 60  # allocations of a question that fail, at most
-LIMITED = 12  # limits at which it fails
+POINTS = 60  # at most this many allocations of a question are made to fail
+LIMITED = 12  # limits under which a question fails
 ASKED = {
     **{name: ask for name, ask in QUESTIONS.items() if name not in BY_PATHS},
     "bfs fused": lambda asked: asked.graph.bfs(asked.root, variant="fused"),
@@ -35,7 +35,7 @@ SHAPES = {
     "path": {"directed": True},
     "star": {"directed": False},
 }
-# On a path these take a launch for each vertex.
+# On a path these need one launch for each vertex.
 STEPS = {*LONG, "bfs frontier", "bfs direction", "bfs private", "each", "each reached", "each repeated"}
 STEPS |= {"paths each", "sssp", "sssp push", "sssp push sync", "sssp reached", "components push"}
 STEPS |= {"closeness", "eccentricity", "diameter", "betweenness", "betweenness of edges", "distances"}
@@ -58,7 +58,7 @@ def asked_of(name, n, **options):
 
 @pytest.fixture
 def counted(cupy):
-    """RMM's statistics of all that is allocated in a test."""
+    """Yield RMM's statistics of all allocations of a test."""
     pytest.importorskip("cudf")
     rmm = pytest.importorskip("rmm")
     from rmm.allocators.cupy import rmm_cupy_allocator
@@ -75,7 +75,7 @@ def counted(cupy):
 
 
 def measured(resource, asked, question):
-    """Peak less what was in use before and the answer, and the peak of what was declared."""
+    """Return the peak without earlier allocations and the answer, and the peak of the declared bytes."""
     budget = asked.graph.budget
     gc.collect()
     at_rest = budget.used
@@ -90,7 +90,7 @@ def measured(resource, asked, question):
 
 
 def asks(name, limit, question):
-    """Whether a question is for a graph of this shape under this limit."""
+    """Return whether a question applies to a graph of this shape under this limit."""
     if name == "path" and question in STEPS:
         return False
     return not (limit == "outside" and question == "bfs edge")  # needs a list of all edges
@@ -99,7 +99,7 @@ def asks(name, limit, question):
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_questions_take_what_they_declare(counted, name, limit):
-    """All questions of one graph in one test, as building it takes long; those that exceed are listed."""
+    """One test asks all questions of a graph, as building it takes long, and lists those that exceed."""
     asked = asked_of(name, N, memory_limit=LIMITS[limit])
     assert isinstance(asked.graph.storage, Paged if limit == "outside" else Limited)
     exceeding = {}
@@ -132,9 +132,9 @@ def test_the_limit_that_is_just_enough_is_kept(counted, question):
 
 
 class Failing:
-    """Counts allocations of CuPy and fails one; and fails what would pass a limit, of CuPy or cuDF.
+    """Allocator that fails one of CuPy's allocations, or those of CuPy and cuDF that would exceed a limit.
 
-    RMM's resources with callbacks in Python cannot be used: they free while an exception is raised.
+    RMM's resources with Python callbacks cannot be used: they free memory while an exception is raised.
     """
 
     def __init__(self, rmm, allocate):
@@ -154,7 +154,7 @@ class Failing:
 
     @contextmanager
     def limited(self, n_bytes):
-        """What is allocated inside may take so many bytes."""
+        """Limit allocations inside the context to `n_bytes`."""
         mr = self._rmm.mr
         mr.set_current_device_resource(mr.LimitingResourceAdaptor(self.statistics, n_bytes))
         try:
@@ -182,7 +182,7 @@ def failing(cupy, monkeypatch):
 
 
 def answers_alike(one, other):
-    """Compare what every run of a question has in common."""
+    """Return whether two answers agree in everything that is the same in every run of a question."""
     if one is None or isinstance(one, int):
         return one == other
     if isinstance(one, tuple):
@@ -195,7 +195,7 @@ def answers_alike(one, other):
 
 
 def at_rest(failing, budget):
-    """Bytes allocated and held, without the rows that searches keep as long as there is room for them."""
+    """Return bytes allocated and held, without the rows that searches keep while there is room for them."""
     gc.collect()
     if budget is None:
         return failing.held, 0

@@ -1,4 +1,4 @@
-"""Copies of pages run beside the computing of other pages, by the events around both (SYSTEMS G16, G20)."""
+"""Copies of pages overlap with the computing of other pages, as CUDA events show (SYSTEMS G16, G20)."""
 
 from dataclasses import replace
 
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.gpu
 
 N, DEGREE, PAGES = 1 << 19, 256, 8
 TRIES = 10
-SAME_TIME = 2e-3  # milliseconds: what the times of two events may differ by the resolution of the clock
+SAME_TIME = 2e-3  # milliseconds: the error of two event times due to the resolution of the clock
 
 
 @pytest.fixture(scope="module")
 def host_view(engine):
-    """512 MB of edges in pinned memory: a page takes longer to copy than the host takes to launch it."""
+    """Return 512 MB of edges in pinned memory: copying a page takes longer than launching its kernels."""
     offsets = np.arange(N + 1, dtype=np.int64) * DEGREE
     columns = engine.empty_pinned(N * DEGREE, np.int32)
     columns[:] = np.random.default_rng(1).integers(0, N, N * DEGREE, dtype=np.int32)
@@ -29,7 +29,7 @@ def host_view(engine):
 
 
 def asked_of(engine, view, n_streams):
-    """One iteration in which no page stays: what an engine's `run` and an executor take."""
+    """Return the arguments of an engine's `run` for one iteration in which no page stays on the GPU."""
     from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
     from rapids_trav.engines.cuda.stream.plan import plan_stream
 
@@ -46,7 +46,7 @@ def asked_of(engine, view, n_streams):
 
 
 def iteration(engine, view, n_streams):
-    """The trace of that iteration, and the values that it comes to."""
+    """Return the trace of that iteration, and the resulting values."""
     done = engine.run(*asked_of(engine, view, n_streams))
     (row,) = done.trace
     assert [span.page for span in row.spans] == list(range(PAGES))
@@ -55,12 +55,12 @@ def iteration(engine, view, n_streams):
 
 
 def shared(one, other):
-    """Milliseconds that two spans have in common."""
+    """Return the milliseconds that two spans have in common."""
     return min(one[1], other[1]) - max(one[0], other[0])
 
 
 def most_shared(row):
-    """Of the copy of a page and the computing of another."""
+    """Return the longest overlap of the copy of one page with the computing of another, in milliseconds."""
     return max(
         shared(copied.copy, computed.computing)
         for copied in row.spans
@@ -78,7 +78,7 @@ def test_with_one_stream_copies_wait_for_computing(engine, host_view):
 
 @pytest.mark.parametrize("n_streams", [2, 3])
 def test_with_several_streams_copies_run_beside_computing(engine, host_view, n_streams):
-    """Once in several tries: other processes on the card may take the time in between."""
+    """One of several tries must show overlap: other processes may use the GPU in between."""
     _, alone = iteration(engine, host_view, 1)
     tries = [iteration(engine, host_view, n_streams) for _ in range(TRIES)]
     assert any(most_shared(row) > SAME_TIME and row.overlap > 0 for row, _ in tries)
@@ -92,7 +92,7 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
 
 
 def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view):
-    """What the GPU has made of a page is on its way to the CPU while another page comes in."""
+    """The results of one page are copied to the CPU while another page is copied to the GPU."""
     from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
     from rapids_trav.engines.cuda.programs.run import iterate
     from rapids_trav.engines.cuda.runtime.memory import rapids_allocator
@@ -107,7 +107,7 @@ def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view):
             back = {page: executor.pages.log.times(span) for page, span in sent.items()}
         (row,) = done.trace
         assert np.array_equal(done.values.get(), alone)
-        assert sorted(back) == sorted(span.page for span in row.spans)  # the CPU takes the others
+        assert sorted(back) == sorted(span.page for span in row.spans)  # the CPU processes the other pages
         assert all(span.copy is not None for span in row.spans)
         most += [
             shared(own, span.copy) for page, own in back.items() for span in row.spans if span.page != page

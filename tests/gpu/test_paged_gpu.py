@@ -1,6 +1,6 @@
-"""Graphs larger than their budget, by the public API: streamed, shared with the CPU, searched on the host.
+"""Graphs larger than their budget, through the public API: streamed, shared with the CPU, or on the host.
 
-The answers are those of the CPU engine in memory, and cuGraph's.
+The answers are compared with those of the CPU engine in memory and of cuGraph.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ QUESTIONS = ("bfs", "components", "sssp", "pagerank")
 
 
 def with_costs(frame):
-    """Edges with weights that are sums of few powers of two: any order of adding gives the same."""
+    """Return edges with multiples of 1/8 as weights, whose sums do not depend on the order of adding."""
     cost = np.random.default_rng(len(frame)).integers(1, 64, len(frame)) / 8
     return frame.assign(cost=cost)
 
@@ -33,7 +33,7 @@ def with_costs(frame):
 EDGES = {
     "rmat": lambda: generators.rmat(12),
     "grid": lambda: generators.grid(60, 60),
-    "path": lambda: generators.path(200),  # each of its iterations streams all pages
+    "path": lambda: generators.path(200),  # every iteration streams all pages
     "star": lambda: generators.star(3000),
     "real": lambda: datasets.load("facebook"),
     "loops and multi-edges": lambda: pd.DataFrame(
@@ -59,8 +59,8 @@ def cpu_answers(name, directed):
 
 
 def ask(graph, asked, **how):
-    """The answer as a pandas frame."""
-    first = 0  # an id of every graph here
+    """Return the answer to a question as a pandas frame."""
+    first = 0  # an id in every graph of this module
     if asked == "bfs":
         program = shipped.breadth_first()
         frame = graph.run(program, initial={first: 0}, sources=first, **how)
@@ -85,7 +85,7 @@ def same(asked, ours, theirs):
 
 @pytest.fixture(scope="module")
 def paged(cudf):
-    """The graph in the smallest budget that is enough for the question, times `more`; None: it fits."""
+    """Return a function that makes a graph in `more` times its least budget; None if it then fits."""
 
     @functools.cache
     def smallest(name, directed, asked):
@@ -136,10 +136,10 @@ def test_the_whole_matrix(paged, asked, name, directed):
 @pytest.mark.parametrize("share", [0.06, 0.3])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_a_share_of_the_graph(cudf, asked, share):
-    """The whole matrix again, over many edges to a vertex, in down to 6 % of the graph."""
+    """All questions are asked again with many edges per vertex, in a budget of down to 6 % of the graph."""
     u, v = np.random.default_rng(5).integers(0, 2000, (2, 600_000))
     frame = with_costs(pd.DataFrame({"src": u, "dst": v}))
-    frame.loc[0, "src"] = 0  # where the questions start
+    frame.loc[0, "src"] = 0  # the questions start here
     whole = cudf.from_pandas(frame).trav.graph(weight="cost")
     theirs = ask(whole, asked)
     limit = int(share * whole.memory()["bytes"].sum())
@@ -153,7 +153,7 @@ def test_a_share_of_the_graph(cudf, asked, share):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("name", EDGES)
 def test_in_memory_too(cudf, name, directed):
-    """A graph in the GPU's memory; asked for "hybrid" as well, the GPU runs it alone."""
+    """With the graph in the GPU's memory, the GPU runs alone, even if "hybrid" is requested."""
     graph = cudf.from_pandas(edges_of(name)).trav.graph(directed=directed, weight="cost")
     for asked in QUESTIONS:
         for options in HOW.values():
@@ -163,7 +163,7 @@ def test_in_memory_too(cudf, name, directed):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("name", ["rmat", "grid", "real"])
 def test_searches_after_programs(paged, name, directed):
-    """BFS, paths and neighbourhoods read host memory; what a run held does not stand in their way."""
+    """BFS, paths and neighbourhoods read host memory, and a run before them leaves them enough budget."""
     graph = paged(name, directed, "components", 1.5)
     if graph is None:
         pytest.skip("so much is enough for the graph in memory")
@@ -171,7 +171,7 @@ def test_searches_after_programs(paged, name, directed):
     limit = graph.budget.limit
 
     def same_columns(ours, theirs):
-        """Libraries have their own types for columns that may hold nulls."""
+        """Check equal columns; the libraries have different types for columns that may hold nulls."""
         for column in theirs.columns:
             assert ours.to_pandas()[column].fillna(-1).tolist() == theirs[column].fillna(-1).tolist()
 
@@ -227,13 +227,13 @@ def test_against_cugraph(cudf, paged, processor):
 
 
 def limit_in(error):
-    """The limit that an error names as enough."""
+    """Return the limit that an error names as sufficient."""
     assert str(error).count("memory_limit at least ") == 1
     return parse_bytes(str(error).partition("memory_limit at least ")[2].removesuffix("."))
 
 
 def a_quarter(frame, directed):
-    """Of the bytes that the graph takes in memory."""
+    """Return a quarter of the bytes that the graph takes in memory."""
     n = len(set(frame["src"]) | set(frame["dst"]))
     return in_memory_bytes(False, n, len(frame), directed=directed) // 4
 
@@ -252,7 +252,7 @@ ASKED = {
 
 
 def alike(ours, theirs):
-    """Equal, whatever the library: numbers are compared as floats, and null is null."""
+    """Check that frames of any library are equal: numbers are compared as floats, and nulls match nulls."""
     assert list(ours.columns) == list(theirs.columns) and len(ours) == len(theirs)
     for column in theirs.columns:
         one, other = (
@@ -264,7 +264,7 @@ def alike(ours, theirs):
 
 @functools.cache
 def half_open(scale):
-    """Some edges open, and ids from 0 on without a gap."""
+    """Return edges of which about half are open, with ids from 0 without gaps."""
     frame = with_costs(generators.rmat(scale))
     ends, _ = pd.factorize(frame[["src", "dst"]].to_numpy().ravel())
     frame = frame.assign(src=ends[::2], dst=ends[1::2])
@@ -274,7 +274,7 @@ def half_open(scale):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("first", ["bfs", "each", "pagerank"])
 def test_no_question_stands_in_the_way_of_another(cudf, first, directed):
-    """Searches fill the budget with rows, which go when a filter, a program or a direction needs the room."""
+    """Searches fill the budget with rows, which are dropped if a filter, program or direction needs room."""
     frame = half_open(13)
     limit = a_quarter(frame, directed)
     graph = cudf.from_pandas(frame).trav.graph(directed=directed, weight="cost", memory_limit=limit)
@@ -289,7 +289,7 @@ def test_no_question_stands_in_the_way_of_another(cudf, first, directed):
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_the_limit_that_an_error_names_is_enough(cudf, asked, directed):
-    """Once for the build and once for the question."""
+    """At most two errors name a limit: one for the build and one for the question."""
     frame, named, limit = half_open(12), [], 20_000
     device = cudf.from_pandas(frame)
     while True:

@@ -1,4 +1,4 @@
-"""The layout of paths of a graph on a GPU, which the host makes."""
+"""The path layout of a graph on a GPU, which the host computes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The plain kernels of vertex programs do what the fast ones do, step by step."""
+"""The plain kernels of vertex programs agree with the fast ones in every step."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.gpu
 
 @pytest.fixture(params=["rmat", "wheel", "big star", "directed"])
 def works(request, engine):
-    """Two runs of one question at the same place, for any question."""
+    """Return a function that starts two equal runs of a question."""
     from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
     def made(asked):

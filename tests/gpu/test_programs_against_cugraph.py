@@ -40,7 +40,7 @@ def test_components(name, mode):
 @BOTH
 @pytest.mark.parametrize("name", NAMES)
 def test_shortest_paths(name, directed):
-    """By weights that the ends of an edge give, so that repeated edges have equal ones; sums are exact."""
+    """Weights depend on the ends of an edge, so that repeated edges have equal weights; sums are exact."""
     import cugraph
 
     here = case(name, directed)
@@ -68,7 +68,7 @@ def test_shortest_paths(name, directed):
 @BOTH
 @pytest.mark.parametrize("name", NAMES)
 def test_pagerank(name, directed):
-    """On edges without repetition and self-loops, which cuGraph drops or counts in its own way."""
+    """The edges have no repetitions or self-loops, which cuGraph drops or counts differently."""
     import cudf
     import cugraph
 

@@ -1,4 +1,4 @@
-"""Vertex programs on the GPU against the CPU engine, which is itself tested against SciPy and NetworkX."""
+"""Vertex programs on the GPU against the CPU engine, whose tests compare it with SciPy and NetworkX."""
 
 import math
 from dataclasses import replace
@@ -38,9 +38,9 @@ def views(engine, cpu):
 
 
 def both(engine, cpu, views, program, values, active, options):
-    """Runs on both engines; returns them with the values on the host.
+    """Run a program on both engines and return both runs, with the values on the host.
 
-    Whichever way an engine runs, the values are the same; but with `active` a change may go unnoticed.
+    Every mode of an engine gives the same values, except that a change may go unnoticed with `active`.
     """
     device, host = views
     way = "pull" if program.active is None else options.mode
@@ -75,7 +75,7 @@ def test_agrees_with_the_cpu(engine, cpu, views, asked, name):
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, monkeypatch):
-    """However many messages a block keeps; the sum of `total` alone has no order."""
+    """Values do not depend on how many messages a block keeps; only the sum of `total` has no fixed order."""
     program, values, active, options = question(asked, CASES[name])
     view, _ = views(name, "float32" if options.weighted else None)
     options = replace(options, mode="pull", max_iterations=5)
@@ -92,7 +92,7 @@ def test_copies_of_messages_change_nothing(engine, views, asked, name, n_bytes, 
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "square", "wheel", "multi"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_step_by_step(engine, cpu, views, asked, name):
-    """Synchronous runs are Jacobi's method: equal after every iteration, whichever way each runs."""
+    """Synchronous runs are Jacobi's method: values are equal after every iteration, in every mode."""
     program, values, active, options = question(asked, CASES[name])
     view = views(name, "float32" if options.weighted else None)
     for limit in range(4):
@@ -126,7 +126,7 @@ def test_pagerank_types(engine, cpu, views, name, dtype, weight):
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("mode", ["pull", "notify", "push"])
 def test_both_ends_with_signs(engine, cpu, views, reducer, dtype, mode):
-    """Values of both signs, among them zeros of both, through the atomics."""
+    """The atomics handle values of both signs, including zeros of both signs."""
     program = Program("extreme", dtype, reducer)
     generator = np.random.default_rng(3)
     n = CASES["rmat"].n
@@ -143,7 +143,7 @@ def test_both_ends_with_signs(engine, cpu, views, reducer, dtype, mode):
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
 def test_an_identity_says_nothing(engine, cpu, views, name, dtype, reducer, function):
-    """Arithmetic on it would overflow to the other end of the integers."""
+    """Arithmetic on the identity would overflow to the other end of the integers."""
     step = 1 if reducer == "min" else -1
     program = Program("hops", dtype, reducer, **{function: lambda value: value + step})
     n = CASES[name].n
@@ -154,7 +154,7 @@ def test_an_identity_says_nothing(engine, cpu, views, name, dtype, reducer, func
             options = RunOptions(mode=mode, asynchronous=asynchronous)
             ours, theirs = both(engine, cpu, views(name), program, values, active, options)
             np.testing.assert_array_equal(ours.values, theirs.values)
-            # A hop adds a step, so any value past n steps has come of an identity.
+            # A hop adds a step, so a value beyond n steps would come from an identity.
             hops = step * ours.values.astype(np.float64)
             assert bool(((ours.values == program.identity) | ((hops >= 0) & (hops < n))).all())
 
@@ -214,7 +214,7 @@ def test_the_callers_state_stays(engine, views):
 @pytest.mark.parametrize("mode", ["auto", "pull", "notify", "push"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_goes_on_from_a_checkpoint(engine, views, asked, mode):
-    """What the checkpoint is given after any iteration leads to the same end."""
+    """A run that continues from the checkpoint of any iteration ends with the same values."""
     program, values, active, options = question(asked, CASES["square"])
     device, _ = views("square", "float32" if options.weighted else None)
     states = []
@@ -233,7 +233,7 @@ def test_goes_on_from_a_checkpoint(engine, views, asked, mode):
 
 
 def test_pagerank_is_the_same_in_every_run(engine, views):
-    """Pieces of hubs are reduced in order; `total` alone, which has no order, may move the last bits."""
+    """Pieces of hubs are reduced in order; only `total`, summed in any order, may change the last bits."""
     graph = CASES["wheel"]
     program = Program("count", "float32", "sum", gather=lambda message: message * 0.1)
     device, _ = views("wheel")
@@ -258,7 +258,7 @@ def test_trace(engine, views):
     for mode in ("pull", "notify", "push"):
         rows = engine.run(device, program, state, replace(options, mode=mode, trace=True)).trace
         assert {row.mode for row in rows} == {mode}
-        # To notify looks at edges as well, before any is gathered over.
+        # Notifying reads edges too, before any gathering.
         most = device.into.n_edges * (2 if mode == "notify" else 1)
         assert all(0 < row.edges <= most for row in rows)
         if mode == "pull":
@@ -269,7 +269,7 @@ def test_trace(engine, views):
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("n_chunks", [1, 3])
 def test_weighted_build(engine, weight, symmetric, n_chunks):
-    """Each weight stands beside its edge; multi-edges keep all of theirs."""
+    """Each weight stays with its edge; multi-edges keep all their weights."""
     from rapids_trav.engines.cuda.build.in_memory import wide_adjacency
 
     graph = rmat(8, symmetric)

@@ -1,4 +1,4 @@
-"""Ids over ranks on the GPU, as loopback ranks of one device: what the local build of cuDF's columns says."""
+"""Ids over loopback ranks of one GPU agree with the ids of a local build from the same cuDF columns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SAMPLES_AND_ROUNDS = {"all": (256, 3), "few": (1, 3), "rounds": (1, 0)}
 
 @pytest.fixture
 def sample(monkeypatch):
-    """Set how many values of each range are sampled, and how many ids a rank receives in a round."""
+    """Return a function that sets the samples of each range and the ids that a rank receives in a round."""
 
     def choose(name):
         sampled, most = SAMPLES_AND_ROUNDS[name]
@@ -56,7 +56,7 @@ def sample(monkeypatch):
 
 
 class Checked:
-    """The end of a rank that sends only what NCCL carries, from the device."""
+    """Communicator of a rank that asserts that it sends only device arrays of types that NCCL carries."""
 
     def __init__(self, communicator, cupy):
         self._communicator = communicator
@@ -74,7 +74,7 @@ class Checked:
 
 
 def on_ranks(cupy, size, function):
-    """Call `function(rank)` on ranks of one device; an error of a question is a result."""
+    """Call `function(rank)` on ranks of one device; return a TravError as the result of its rank."""
     from rapids_trav.engines.multigpu.local_cuda import CudaWork
 
     def work(communicator):
@@ -87,7 +87,7 @@ def on_ranks(cupy, size, function):
 
 
 def on_host(column):
-    """Return a decoded column as a list of values, None for null."""
+    """Return a decoded column as a list of values, with None for null."""
     if isinstance(column, Masked):
         values, valid = (move(part, np) for part in column)
         return [value if real else None for value, real in zip(values.tolist(), valid.tolist(), strict=True)]
@@ -104,7 +104,7 @@ def cut(column, size):
 
 
 def compare(cupy, columns, size):
-    """Compare ids of several columns, spread over ranks, with those of the whole columns."""
+    """Compare the ids of columns that are distributed over ranks with the ids of the whole columns."""
     columns = [cudf.from_pandas(column.rename(f"c{i}")) for i, column in enumerate(columns)]
     wanted, codes = renumber([[(column.name, column) for column in columns]], len(columns), CUDF, cupy)
     pieces = [cut(column, size) for column in columns]
@@ -154,7 +154,7 @@ def test_several_columns(cupy, sample, kinds, how):
 
 
 def test_many_words(cupy, monkeypatch):
-    """More than the sample holds, so that hashes choose."""
+    """There are more words than the sample holds, so that hashes choose."""
     monkeypatch.setattr(meeting, "MOST", 1)
     numbers = np.random.default_rng(2).integers(0, 10**9, 20_000)
     for ids in compare(cupy, [pd.Series(numbers.astype(str))], 3):

@@ -1,4 +1,4 @@
-"""Copies of the vertices of a shard are filled and merged (SYSTEMS G8, G9, G11), as the kernel counts."""
+"""Counters show that the copies of a shard's vertices are filled and merged (SYSTEMS G8, G9, G11)."""
 
 from dataclasses import replace
 
@@ -14,12 +14,12 @@ pytestmark = pytest.mark.gpu
 
 LANES = 32
 FACTORS = (1, 2, 4, 8, 16, 32)
-SUM = Program("sum", "int64", "sum")  # of ones: whatever arrives is seen, and changes what it is added to
+SUM = Program("sum", "int64", "sum")  # of ones: every message that arrives changes a value
 OPTIONS = RunOptions(mode="pull", gather="replicas", max_iterations=1, trace=True)
 
 
 def expected_counters(shards, offsets):
-    """By the published address: the edge that thread t takes goes to copy t mod R of its vertex."""
+    """Count by the published address: the edge of thread t goes to copy t mod R of its vertex."""
     filled = merged = 0
     for piece, shard in enumerate(shards.piece_shards):
         first, last = shards.firsts[shard], shards.firsts[shard + 1]
@@ -67,7 +67,7 @@ def test_more_copies_are_filled_by_a_larger_factor(engine, view):
 
 
 def test_minima_are_merged_too(engine):
-    """The smallest message into a hub arrives in one lane; another's copy is the first."""
+    """The smallest message to a hub arrives in one lane, and the first copy belongs to another lane."""
     view = gather_view(CASES["wheel"], engine)
     program = Program("least", "int32", "min")
     done = run(engine, view, replace(OPTIONS, replication=32), program)

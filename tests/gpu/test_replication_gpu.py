@@ -1,4 +1,4 @@
-"""Gathering by shards with copies of each vertex, against gathering row by row and the CPU engine."""
+"""Gathering by shards with copies of each vertex, compared with gathering by rows and the CPU engine."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.gpu
 FACTORS = ("formula", 1, 2, 8, 32)
 GRAPHS = {
     **{name: CASES[name] for name in ("nine", "multi", "one", "no edges", "directed rmat", "rmat", "wheel")},
-    # One edge among vertices of several shards, of which most are empty.
+    # One edge among the vertices of several shards, most of which are empty.
     "nearly empty": Graph(150_000, np.array([3]), np.array([149_999]), symmetric=False),
 }
 
@@ -49,7 +49,7 @@ def by_replicas(engine, view, program, values, active, options):
 
 
 def by_rows(engine, views, program, values, active, options):
-    """Row by row, on the GPU and on the CPU."""
+    """Run row by row, on the GPU and on the CPU."""
     from rapids_trav.engines.cpu import CpuEngine
 
     device, host = views
@@ -92,7 +92,7 @@ def test_shipped_programs(engine, views, asked, name):
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("reducer", ["min", "max", "sum"])
 def test_reducers_and_types(engine, views, reducer, dtype, name):
-    """Step by step, with values of both signs."""
+    """Each iteration is compared, with values of both signs."""
     program = Program("any", dtype, reducer)
     values = np.random.default_rng(5).integers(-50, 50, GRAPHS[name].n).astype(dtype)
     if dtype.startswith("float"):
@@ -162,7 +162,7 @@ def test_minima_and_integers_are_the_same_in_every_run(engine, views):
 
 
 def test_shards_of_this_card(engine, views):
-    """Local ids name the rows, all fits into shared memory, and every piece says what it took."""
+    """Local ids name the rows, shards fit into shared memory, and every piece reports its cycles."""
     from rapids_trav.engines.cuda.programs.resident import ResidentExecutor
 
     program, values, active, options = question("components", GRAPHS["wheel"])

@@ -1,4 +1,4 @@
-"""Saved graphs and checkpoints on the GPU: what is hostile does not reach a kernel, and ended runs stay."""
+"""Saved graphs and checkpoints on the GPU: invalid files never reach a kernel, and ended runs stay ended."""
 
 from __future__ import annotations
 

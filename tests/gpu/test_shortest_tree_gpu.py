@@ -1,4 +1,4 @@
-"""Predecessors of shortest paths on the GPU: the kernel, a plain one and the CPU's; and whole calls."""
+"""Predecessors of shortest paths on the GPU: the kernel, a plain kernel, the CPU engine, and whole calls."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def cpu():
 
 
 def distances(cpu, host, graph):
-    """Those from the vertex with most edges out, and that of what is not reached."""
+    """Return distances from the vertex with the most out-edges, and the distance of unreached vertices."""
     program = shipped.shortest_paths("int64" if host.weights.dtype.kind == "i" else "float64")
     source = np.arange(graph.n) == root(graph)
     first = start(program, graph.n, np.where(source, 0, program.identity), source, np)
@@ -44,7 +44,7 @@ def plain(engine, into, weights, distance, unreached):
 
 
 def check(engine, cpu, device, host, graph):
-    """All three agree, and what was found is a predecessor."""
+    """Check that all three agree and that all reached vertices but the source have a predecessor."""
     distance, unreached = distances(cpu, host, graph)
     wanted = cpu.tight_predecessors(host.into, host.weights, distance, unreached)
     given = (device.weights, engine.xp.asarray(distance), unreached)
@@ -78,7 +78,7 @@ def test_wide_offsets_and_ids(engine, cpu, weight, bits):
 
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel", "multi", "square"])
 def test_the_smallest_of_many(engine, cpu, name):
-    """With weights of 1 every edge from the level before is tight."""
+    """With weights of 1, every edge from the previous level is tight."""
     graph = CASES[name]
     views = [replace(gather_view(graph, each, "float32"), out_weights=None) for each in (engine, cpu)]
     for view in views:
@@ -103,7 +103,7 @@ def test_infinite_weights_lead_nowhere(engine, cpu):
 
 
 def weighted(frame, least=0):
-    """Multiples of 1/8 from `least` on, of which every sum is exact."""
+    """Return edges whose weights are multiples of 1/8, from `least`/8 on, so that every sum is exact."""
     cost = np.random.default_rng(len(frame)).integers(least, 9, len(frame)) / 8
     return frame.assign(cost=cost)
 

@@ -1,6 +1,6 @@
-"""Vertex programs over pages that are cut by hand, streamed to the GPU or shared with the CPU.
+"""Vertex programs over pages that the tests cut, streamed to the GPU or shared with the CPU.
 
-The answers are those of the CPU engine in memory, which is itself tested against SciPy and NetworkX.
+The answers are compared with the CPU engine in memory, whose tests compare it with SciPy and NetworkX.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def cpu():
 
 @pytest.fixture(scope="session")
 def answers(engine, cpu):
-    """By case and question: the view on the host, pinned or not, and the CPU's run."""
+    """Return a function of case and question: the view on the host, pinned or not, and the CPU's run."""
 
     @functools.cache
     def made(name, asked, pinned=True):
@@ -75,7 +75,7 @@ def test_pages_agree_with_the_cpu(engine, answers, asked, name, hybrid, asynchro
     view, theirs = answers(name, asked)
     if asked == "pagerank" and asynchronous and not theirs.converged:
         pytest.skip("values on the way to the end differ")
-    # What one side has made reaches the other an iteration later, as it happens: that may take longer.
+    # The results of one processor may reach the other an iteration later: this may take more iterations.
     longer = {"max_iterations": 500} if asked == "pagerank" and asynchronous else {}
     ours = streamed(engine, in_pages(view, 7), name, asked, hybrid, asynchronous=asynchronous, **longer)
     agree(asked, ours, theirs, asynchronous)
@@ -86,7 +86,7 @@ def test_pages_agree_with_the_cpu(engine, answers, asked, name, hybrid, asynchro
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_modes_and_places(engine, answers, asked, name, pinned, mode):
-    """Pageable memory is staged, as files are; its notified vertices are marked by the CPU."""
+    """Pageable memory is staged, like files; the CPU marks its notified vertices."""
     view, theirs = answers(name, asked, pinned)
     agree(asked, streamed(engine, in_pages(view, 5), name, asked, mode=mode), theirs)
 
@@ -94,7 +94,7 @@ def test_modes_and_places(engine, answers, asked, name, pinned, mode):
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "multi"])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_step_by_step(engine, cpu, answers, asked, name):
-    """A synchronous run is Jacobi's method, however its pages are processed."""
+    """A synchronous run is Jacobi's method, regardless of how its pages are processed."""
     view, _ = answers(name, asked)
     program, values, active, options = question(asked, CASES[name])
     for limit in range(4):
@@ -121,7 +121,7 @@ def test_neither_streams_nor_pages_matter(engine, answers, asked, name):
 
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypatch):
-    """The memory that is free may lie in pieces smaller than what the budget leaves for pages."""
+    """Free memory may be fragmented into pieces smaller than the budget leaves for pages."""
     from rapids_trav.engines.cuda.stream import buffers
 
     view, theirs = answers("rmat", "components")
@@ -139,12 +139,12 @@ def test_pages_that_find_no_room_are_streamed(engine, answers, hybrid, monkeypat
     ours = streamed(engine, in_pages(view, 9), "rmat", "components", hybrid, mode="pull", trace=True)
     agree("components", ours, theirs)
     assert len(asked) == 4
-    if not hybrid:  # which hands some of the pages to the CPU
+    if not hybrid:  # a hybrid run gives some of the pages to the CPU
         assert ours.trace[1].bytes == view.into.column_indices.nbytes - kept_bytes(view, 9, 3)
 
 
 def kept_bytes(view, n_pages, n_kept):
-    """Bytes of the edges of the first pages."""
+    """Return the bytes of the edges of the first `n_kept` pages."""
     firsts = in_pages(view, n_pages).pages.firsts
     return int(view.into.row_offsets[firsts[n_kept]]) * view.into.column_indices.dtype.itemsize
 
@@ -152,7 +152,7 @@ def kept_bytes(view, n_pages, n_kept):
 @pytest.mark.parametrize("n_streams", [1, 3])
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_the_smallest_budget(engine, answers, asked, n_streams):
-    """From the smallest budget on that is not refused; larger ones keep more of the pages."""
+    """The smallest accepted budget and larger ones, which keep more pages, give the same answers."""
     view, theirs = answers("rmat", asked)
     refused, limit = 0, 20_000
     ran = 0
@@ -172,7 +172,7 @@ def test_the_smallest_budget(engine, answers, asked, n_streams):
     assert all(row.pages > 0 for row in ours.trace if row.mode == "pull")
 
 
-@pytest.mark.parametrize("asked", ["components", "pagerank"])  # the others are over in one pull here
+@pytest.mark.parametrize("asked", ["components", "pagerank"])  # the others end after one pull here
 def test_what_the_budget_leaves_keeps_pages(engine, answers, asked, monkeypatch):
     from rapids_trav.engines.cuda.stream import plan
 
@@ -234,7 +234,7 @@ def test_a_program_with_every_function(engine, cpu, answers):
     first, active = np.arange(n) % 11, np.ones(n, bool)
 
     def done(run, view, xp):
-        """What it comes to, and who is active after the last iteration."""
+        """Return the finished run, and the active vertices after the last iteration."""
         flags = []
         keep = lambda state, last: flags.append(state.active.copy())  # noqa: E731
         state = start(program, n, first, active, xp)
@@ -267,7 +267,7 @@ def test_goes_on_from_a_checkpoint(engine, answers, asked, hybrid):
 
 
 def test_the_cpu_alone_and_back(engine, answers, monkeypatch):
-    """Iterations of the CPU alone among shared ones: each side sees what the other has done."""
+    """Iterations of the CPU alone alternate with shared ones; each processor sees the other's results."""
     from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
 
     for asked in QUESTIONS:

@@ -1,4 +1,4 @@
-"""The trace of a search, field by field, against counts made from its answer."""
+"""The trace of a search, field by field, compared with counts from its answer."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def rmat(scale: int, seed: int) -> Graph:
 
 
 def degrees(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Out-degrees and in-degrees."""
+    """Return out-degrees and in-degrees."""
     return np.diff(graph.rows()[0]), np.diff(graph.rows(transpose=True)[0])
 
 
 def check(graph, degrees, view, variant, distance, trace, seconds, host=False) -> None:
-    """Compare every field of every row with what the distances and degrees say."""
+    """Compare every field of every row with values that follow from the distances and degrees."""
     out, into = degrees
     vertex_bytes = view.out.column_indices.dtype.itemsize
     assert [row.level for row in trace] == list(range(1, len(trace) + 1))
@@ -53,11 +53,11 @@ def check(graph, degrees, view, variant, distance, trace, seconds, host=False) -
             assert row.edges == out.sum()
         elif row.direction == "pull":
             waiting = (distance < 0) | (distance >= row.level)
-            # The fused search begins the long rows that it shares out over the grid once more.
+            # The fused search reads long rows from their beginning again when it spreads them over the grid.
             most = into[waiting].sum() * (2 if variant in FUSED else 1)
             assert np.count_nonzero(distance == row.level) <= row.edges <= most
         else:
-            # The only edge of a leaf leads back to where it was reached from: it is not followed.
+            # The only edge of a leaf leads back to its predecessor and is not followed.
             leaves_left = variant in FUSED and graph.symmetric and row.level > 1
             assert row.edges == out[frontier & (out > (1 if leaves_left else 0))].sum()
         assert vertex_bytes * row.edges <= row.bytes <= (vertex_bytes + 16) * (row.edges + 3 * graph.n)
@@ -65,10 +65,10 @@ def check(graph, degrees, view, variant, distance, trace, seconds, host=False) -
             assert row.host_bytes == 0
         elif row.direction == "push":
             assert row.host_bytes == vertex_bytes * row.edges
-        else:  # first neighbours are apart, on the device
+        else:  # first neighbours are in a separate array on the device
             assert 0 <= row.host_bytes <= vertex_bytes * row.edges
         assert row.milliseconds >= 0
-    # Not how fast: a time that was never written would be decades.
+    # This does not test speed: a time that was never written would be decades.
     assert sum(row.milliseconds for row in trace) <= 1e3 * seconds + 1
 
 
@@ -101,7 +101,7 @@ def test_every_field_is_what_the_answer_says(cupy, name, variant, least_pull):
 
 
 def test_more_sources_than_one_block_takes(engine):
-    """The whole grid claims them, and writes the first row of the trace."""
+    """The whole grid claims the sources and writes the first row of the trace."""
     from .poisoned import poison_shared_memory
 
     graph = TRACED["wide"]
@@ -117,7 +117,7 @@ def test_more_sources_than_one_block_takes(engine):
 @pytest.mark.parametrize("predecessors", [False, True])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nothing_is_read_from_the_host_in_memory(cupy, seed, predecessors):
-    """Repeated over roots: what shared memory holds differs from search to search."""
+    """The search is repeated over several roots, as the contents of shared memory differ between searches."""
     pytest.importorskip("cudf")
     from .poisoned import poison_shared_memory
 
@@ -139,7 +139,7 @@ def test_edges_read_in_host_memory_are_counted(engine, symmetric):
 
     base = TRACED["wide"]
     graph = Graph(base.n, base.u, base.v, symmetric)
-    view, of, kept = GraphView(graph, engine), degrees(graph), []  # what the device reads has to stay
+    view, of, kept = GraphView(graph, engine), degrees(graph), []  # memory that the device reads
 
     def outside(rows):
         host = cupyx.empty_pinned(rows.n_edges, np.int32)

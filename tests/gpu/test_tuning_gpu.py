@@ -1,4 +1,4 @@
-"""Settings for research change how the GPU works, and not what it answers."""
+"""Research settings change how the GPU works, but not its answers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""When searches on the GPU turn from push to pull and back, where they end, and how often blocks meet."""
+"""Changes between push and pull in searches on the GPU, their ends, and the number of grid barriers."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.gpu
 
 
 def searched(engine, graph, sources, **options):
-    """Distances and trace of a search whose tree has been checked."""
+    """Search, check the tree, and return distances and trace."""
     found = engine.bfs(GraphView(graph, engine), engine.xp.asarray(sources), BfsOptions(**options))
     distance = found.distance.get()
     check_tree(graph, sources, distance, found.predecessor.get())
@@ -22,7 +22,7 @@ def searched(engine, graph, sources, **options):
 
 
 def core_and_tail(length, n_edges=40_000):
-    """A dense core of 400 vertices, and a path from vertex 0 of it."""
+    """Return a dense core of 400 vertices with a path from its vertex 0."""
     core = random(400, n_edges, symmetric=True, seed=5)
     tail = np.concatenate([[0], np.arange(400, 400 + length)])
     u, v = np.concatenate([core.u, tail[:-1]]), np.concatenate([core.v, tail[1:]])
@@ -30,7 +30,7 @@ def core_and_tail(length, n_edges=40_000):
 
 
 def two_wide_parts():
-    """A root, 600 vertices around it, 600 more with most of the edges, a path, and 3000 leaves at its end."""
+    """Return a root, 600 vertices around it, 600 with most edges, and a path that ends in 3000 leaves."""
     size, reach, path_length, leaves = 600, 50, 40, 3000
     first, second = 1 + np.arange(size), 1 + size + np.arange(size)
     joined = second[(np.arange(size)[:, None] + np.arange(reach)) % size]
@@ -50,7 +50,7 @@ def two_wide_parts():
 
 @pytest.mark.parametrize("variant", ["frontier", "private"])
 def test_a_vertex_is_claimed_by_one_thread(engine, variant):
-    """Thousands of threads reach the same few vertices at once, and the trace counts each of them once."""
+    """Thousands of threads reach the same few vertices at once, and the trace counts each vertex once."""
     n_middle, n_far = 20_000, 50
     middle = np.arange(1, 1 + n_middle)
     far = 1 + n_middle + np.arange(n_far)
@@ -62,7 +62,7 @@ def test_a_vertex_is_claimed_by_one_thread(engine, variant):
 
 
 def test_a_heavy_row_is_in_the_bitmap(engine):
-    """From a leaf of a star: the hub alone is the frontier that the other leaves look for."""
+    """In a search from a leaf of a star, the hub alone is the frontier that the other leaves look for."""
     graph = star(20_000)
     for policy in ("gap", "beamer"):
         distance, trace = searched(engine, graph, [7], variant="direction", policy=policy, trace=True)
@@ -71,7 +71,7 @@ def test_a_heavy_row_is_in_the_bitmap(engine):
 
 
 def test_pulled_levels_count_their_out_edges(engine):
-    """The leaves are pulled only if the edges of what was found by pulling have been taken off."""
+    """The leaves are pulled only if the edges of vertices found by pulling have been subtracted."""
     graph = two_wide_parts()
     distance, trace = searched(engine, graph, [0], variant="direction", policy="beamer", trace=True)
     offsets, _ = graph.rows()
@@ -83,11 +83,11 @@ def test_pulled_levels_count_their_out_edges(engine):
     ]
     assert [row.direction for row in trace] == wanted
     first = wanted.index("pull")
-    assert "pull" in wanted[first + wanted[first:].index("push") :]  # it turns, returns, and turns again
+    assert "pull" in wanted[first + wanted[first:].index("push") :]  # pull, push, and pull again
 
 
 def test_the_fused_search_turns_to_pull_and_back(engine):
-    """To pull in the core; back where few are left at the end of the path."""
+    """The search pulls in the core, and pushes again when few vertices are left at the end of the path."""
     graph = core_and_tail(40)
     distance, trace = searched(engine, graph, [1], trace=True)
     assert np.array_equal(distance, graph.distance([1]))
@@ -97,7 +97,7 @@ def test_the_fused_search_turns_to_pull_and_back(engine):
 
 
 def test_the_fused_search_returns_to_push_while_many_are_left(engine):
-    """The path is so long that to pull each of its levels would read a long bitmap of the unreached."""
+    """The path is so long that pulling would read a long bitmap of unreached vertices on each level."""
     length, limit = 700_000, 300
     graph = core_and_tail(length, 200_000)
     found = engine.bfs(
@@ -112,7 +112,7 @@ def test_the_fused_search_returns_to_push_while_many_are_left(engine):
 
 
 def test_a_row_whose_first_edges_lead_nowhere_is_put_off(engine):
-    """Three hundred neighbours of each leaf are unreached; what leads on comes after them."""
+    """The first three hundred neighbours of each leaf are unreached; its parents come after them."""
     cold, hubs = np.arange(300), 300 + np.arange(40)
     leaves = 340 + np.arange(1000)
     u = np.repeat(leaves, 340)
@@ -124,12 +124,12 @@ def test_a_row_whose_first_edges_lead_nowhere_is_put_off(engine):
 
 
 def test_a_pulled_vertex_stops_at_its_first_neighbour(engine):
-    """Leaves find a source among the first five of 64 neighbours; the hubs beside the sources find none."""
+    """Leaves find a source among their first five neighbours of 64; hubs that are no sources find none."""
     hubs, leaves = np.arange(64), 64 + np.arange(1000)
     graph = Graph(1064, np.repeat(leaves, 64), np.tile(hubs, 1000), symmetric=True)
     _, trace = searched(engine, graph, list(range(1, 21)), trace=True)
     assert trace[0].direction == "pull"
-    # What a hub leaves over after its first 129 edges, a second look takes from the beginning.
+    # A hub that finds nothing in its first 129 edges is read again from the beginning.
     assert trace[0].edges <= 44 * (129 + 1000) + 1000 * 5
 
 
@@ -150,21 +150,21 @@ def test_a_wide_search_ends_with_its_last_target(engine, variant):
 
 
 def meetings(engine):
-    """How often the blocks of a new engine's first search have met at the barrier of the grid."""
+    """Return how often the blocks of a new engine's first search have met at the grid barrier."""
     import cupy
 
     from rapids_trav.engines.cuda.runtime.loader import multiprocessors
 
     words = engine._workspace().control.view(np.uint32).get().tolist()
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())
-    # `barrier` and `epoch` stand side by side in `Control`, and are equal once a search is over.
+    # `barrier` and `epoch` are adjacent in `Control`, and equal after a search.
     arrived = [one for one, other in pairwise(words) if one == other and one > 0 and one % blocks == 0]
     assert len(arrived) == 1
     return arrived[0] // blocks
 
 
 def test_a_long_path_costs_few_meetings_of_the_grid(cupy):
-    """One block searches it alone: the counter of the grid's barrier hardly moves."""
+    """One block searches the path alone, so that the blocks rarely meet at the grid barrier."""
     from rapids_trav.engines.cuda import CudaEngine
 
     engine = CudaEngine()
@@ -174,7 +174,7 @@ def test_a_long_path_costs_few_meetings_of_the_grid(cupy):
 
 
 def test_a_tail_after_wide_levels_is_left_to_one_block(cupy):
-    """The grid searches the core, and one block the 300 levels of the tail."""
+    """The grid searches the core, and one block searches the 300 levels of the tail."""
     from rapids_trav.engines.cuda import CudaEngine
 
     engine, graph, limit = CudaEngine(), core_and_tail(700_000, 200_000), 300
@@ -185,7 +185,7 @@ def test_a_tail_after_wide_levels_is_left_to_one_block(cupy):
 
 
 def test_dense_tiles_are_read_to_their_last_word(engine):
-    """So many vertices wait for a hub of theirs that every warp has more than a tile of words to read."""
+    """So many vertices look for their hub that every warp reads more than one tile of words."""
     n_hubs, n = 64, 2_000_000
     leaves = np.arange(n_hubs, n)
     distance, trace = searched(
@@ -196,7 +196,7 @@ def test_dense_tiles_are_read_to_their_last_word(engine):
 
 
 def test_heavy_rows_of_searches_together_reach_every_neighbour(engine):
-    """Directed, from a hub of 400 edges in a graph of many more: the level is pushed."""
+    """The directed graph has a hub with 400 of its many edges, so that the hub's level is pushed."""
     hub, chain = np.zeros(400, np.int64), np.arange(401, 30_401)
     graph = Graph(30_401, np.concatenate([hub, chain[:-1]]), np.concatenate([np.arange(1, 401), chain[1:]]))
     sources = [0, 401]
