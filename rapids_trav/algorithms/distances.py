@@ -1,8 +1,8 @@
 """Distances between the vertices of pairs.
 
-A pair is searched from both ends (`Engine.pair_distances`).  If many pairs have the same source, one full
-search from it answers all of them; full searches run 64 at a time.  The number of edges examined for the
-first pairs decides which of the two is cheaper.
+Engines with the method `pair_distances` search from both ends of a pair.  If many pairs have the same source,
+one full search from it answers all of them; full searches run 64 at a time.  The number of edges examined for
+the first pairs decides which of the two is cheaper.  Other engines run full searches alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rapids_trav.algorithms.options import CentralityOptions
 from rapids_trav.algorithms.request import on_engine
 from rapids_trav.algorithms.request import vertices as internal_of
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, PairDistances
+from rapids_trav.engines.interface import BfsOptions, PairDistances, PairSearch
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.memory.model.search import Searches
@@ -32,54 +32,63 @@ SHALLOW_COST, DEEP_COST = 1 / 16, 2.0
 def distances(graph: TraversableGraph, pairs: object, options: CentralityOptions) -> Frame:
     """Return the frame that `Graph.distances` documents."""
     where = graph.rows.resolve(options.where)
-    xp = graph.engine.xp
     none = np.zeros(0, np.int64)
     starts, ends = (
         on_engine(graph, internal_of(graph, f"the {place} column of pairs", side) if len(side) else none)
         for place, side in zip(("first", "second"), _columns(graph, pairs), strict=True)
     )
     view = graph.storage.view(options.direction, where)
-    distance = xp.full(len(starts), -1, np.int32)
-    first = slice(0, AT_ONCE)
-    with view.searching(Searches(number=2)):
-        tried = graph.engine.pair_distances(view, starts[first], ends[first])
-    distance[first] = tried.distance
-    if len(starts) > AT_ONCE:
-        rest = slice(AT_ONCE, None)
-        distance[rest] = _cheapest(graph, view, starts[rest], ends[rest], tried)
+    two_ended = graph.engine.pair_distances
+    if two_ended is None:
+        distance = _by_full_searches(graph, view, starts, ends)
+    else:
+        distance = _cheapest(graph, view, starts, ends, two_ended)
     columns = graph.id_columns("source", starts) | graph.id_columns("target", ends)
     return graph.deliver(graph.frame(columns | {"distance": Masked(distance, distance >= 0)}))
 
 
 def _cheapest(
-    graph: TraversableGraph, view: SearchView, starts: Array, ends: Array, tried: PairDistances
+    graph: TraversableGraph, view: SearchView, starts: Array, ends: Array, two_ended: PairSearch
 ) -> Array:
-    """Return the distances of pairs, by full searches where these cost less than pairs like those tried."""
+    """Return the distances of pairs, by full searches where those cost less than the first pairs did."""
     xp = graph.engine.xp
     distance = xp.empty(len(starts), np.int32)
-    sources, source, count = xp.unique(starts, return_inverse=True, return_counts=True)
-    common = _common(count, tried, view.stored.n_edges)
-    searched = xp.flatnonzero(common)
-    for first in range(0, len(searched), AT_ONCE):
-        chosen = searched[first : first + AT_ONCE]
-        with view.searching(Searches(number=len(chosen))):
-            found = graph.engine.bfs_each(view, sources[chosen], BfsOptions(predecessors=False)).distance
-            row = xp.full(len(sources), -1, np.int64)
-            row[chosen] = xp.arange(len(chosen))
-            own = xp.flatnonzero(row[source] >= 0)
-            distance[own] = found[row[source[own]], ends[own]]
-            del found
-    alone = xp.flatnonzero(~common[source])
+    first, rest = slice(0, AT_ONCE), slice(AT_ONCE, None)
+    with view.searching(Searches(number=2)):
+        tried = two_ended(view, starts[first], ends[first])
+    distance[first] = tried.distance
+    if len(starts) <= AT_ONCE:
+        return distance
+    _, source, count = xp.unique(starts[rest], return_inverse=True, return_counts=True)
+    shared = _common(count, tried, view.stored.n_edges)[source]
+    together, alone = (AT_ONCE + xp.flatnonzero(chosen) for chosen in (shared, ~shared))
+    distance[together] = _by_full_searches(graph, view, starts[together], ends[together])
     if len(alone):
         with view.searching(Searches(number=2)):
-            distance[alone] = graph.engine.pair_distances(view, starts[alone], ends[alone]).distance
+            distance[alone] = two_ended(view, starts[alone], ends[alone]).distance
+    return distance
+
+
+def _by_full_searches(graph: TraversableGraph, view: SearchView, starts: Array, ends: Array) -> Array:
+    """Return the distances of pairs by a search from each source, as many at a time as memory allows."""
+    xp = graph.engine.xp
+    distance = xp.empty(len(starts), np.int32)
+    if not len(starts):
+        return distance
+    sources, source = xp.unique(starts, return_inverse=True)
+    step = view.searches_at_once(min(AT_ONCE, len(sources)), Searches(number=1))
+    for first in range(0, len(sources), step):
+        chosen = sources[first : first + step]
+        with view.searching(Searches(number=len(chosen))):
+            found = graph.engine.bfs_each(view, chosen, BfsOptions(predecessors=False)).distance
+            own = xp.flatnonzero((source >= first) & (source < first + len(chosen)))
+            distance[own] = found[source[own] - first, ends[own]]
+            del found
     return distance
 
 
 def _common(count: Array, tried: PairDistances, n_edges: int) -> Array:
     """Return a mask of the sources for which a full search is cheaper, given their numbers of pairs."""
-    if not tried.edges:
-        return count < 0
     a_pair = tried.edges / len(tried.distance)
     cost = DEEP_COST if int(tried.distance.max()) > DEEP else SHALLOW_COST
     return count * a_pair > cost * n_edges

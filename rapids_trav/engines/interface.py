@@ -20,6 +20,7 @@ from rapids_trav.engines.searches import (
     DistanceSums,
     LevelTrace,
     PairDistances,
+    PairSearch,
     PathShares,
     Search,
     SumsOf,
@@ -46,6 +47,7 @@ __all__ = [
     "LevelTrace",
     "Links",
     "PairDistances",
+    "PairSearch",
     "PathShares",
     "Place",
     "Processor",
@@ -180,6 +182,10 @@ class Engine(Builder, Protocol):
     def links(self) -> Links | None:
         """Return its function that links trees to find components; None: it only propagates labels."""
 
+    @property
+    def pair_distances(self) -> PairSearch | None:
+        """Return its function that searches pairs of vertices from both ends; None: it has none."""
+
     def build_outside(
         self,
         chunks: Chunks,
@@ -214,9 +220,6 @@ class Engine(Builder, Protocol):
 
     def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
         """Search from each of the distinct sources; sum the distances at each vertex or for each source."""
-
-    def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
-        """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources."""

@@ -177,11 +177,15 @@ class PairDistances:
     distance : int32 array, (k,)
         -1 where there is no path.
     edges : int
-        Edges examined; 0 if the engine does not count them because it has only one way to search.
+        Edges examined.
     """
 
     distance: Array
-    edges: int = 0
+    edges: int
+
+
+# Searches a view from both ends of the pairs (starts[i], ends[i]).
+PairSearch = Callable[[View, Array, Array], PairDistances]
 
 
 @dataclass(frozen=True)

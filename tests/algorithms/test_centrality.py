@@ -164,6 +164,28 @@ def test_many_pairs_of_one_source_take_one_search(n_pairs, searches, monkeypatch
     assert len(asked) == searches
 
 
+@pytest.mark.parametrize("limit", [None, "150kB"])
+def test_an_engine_without_two_ended_searches_runs_full_ones(limit, monkeypatch):
+    """As many at a time as the limit allows, and all of them counted."""
+    edges, n = generators.rmat(10, 4, seed=1), 300
+    ids = np.unique(edges[["src", "dst"]])
+    starts, ends = np.random.default_rng(5).choice(ids, (2, n))
+    wanted = edges.trav.graph().distances((starts, ends))
+    graph = edges.trav.graph(memory_limit=limit)
+    each, asked = type(graph.engine).bfs_each, []
+
+    def counted(engine, view, sources, options):
+        asked.append(len(sources))
+        return each(engine, view, sources, options)
+
+    monkeypatch.setattr(type(graph.engine), "bfs_each", counted)
+    monkeypatch.setattr(type(graph.engine), "pair_distances", None)
+    pd.testing.assert_frame_equal(graph.distances((starts, ends)), wanted)
+    assert sum(asked) == len(np.unique(starts))
+    assert max(asked) == 64 if limit is None else max(asked) < 64
+    assert len(graph.distances(([], []))) == 0
+
+
 def test_pairs_come_as_a_frame_and_answers_in_its_order():
     edges = pd.DataFrame({"u": ["a", "b", "c"], "v": ["b", "c", "d"], "open": [True, False, True]})
     graph = edges.trav.graph("u", "v", directed=True)

@@ -420,7 +420,8 @@ def test_centrality(monkeypatch):
         raise ImportError("No module named 'networkit'")
 
     monkeypatch.setattr(centrality, "betweenness_of_cugraph", own)
-    monkeypatch.setattr(centrality, "graph_of_networkit", without)
+    for of_networkit in ("searches_of_networkit", "betweenness_of_networkit"):
+        monkeypatch.setattr(centrality, of_networkit, without)
     found = measured("centrality", ["rmat7"])
     assert [(row["question"], row["name"]) for row in found] == [
         ("closeness", "trav"), ("closeness", "NetworKit"),

@@ -19,7 +19,7 @@ from rapids_trav.engines.interface import (
     DType,
     HostArrays,
     Links,
-    PairDistances,
+    PairSearch,
     PathShares,
     Place,
     Processor,
@@ -93,6 +93,7 @@ class CudaEngine:
         self.least_pull = least_pull
         self.answers: WholeAnswers | None = DeviceAnswers()
         self.links: Links | None = None
+        self.pair_distances: PairSearch | None = None
         self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
 
     def build_adjacency(
@@ -203,12 +204,6 @@ class CudaEngine:
         n_bytes = sums_bytes(False, view.n_vertices, vertex, 1, of == "vertices")
         with _device_memory("the sums of distances", n_bytes):
             return distance_sums(view, sources, of)
-
-    def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
-        """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""
-        from rapids_trav.engines.cuda.bfs.pair_distances import pair_distances
-
-        return pair_distances(self.bfs_each, view, starts, ends)
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""

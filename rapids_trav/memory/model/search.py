@@ -27,6 +27,7 @@ TRACE_COLUMNS = 7
 TRACE_BYTES = 8 * TRACE_COLUMNS  # per level in the trace of a search on a GPU
 TRACE_LEVELS = 1 << 22  # most levels that the trace of a search on a GPU has room for
 
+BATCH_BYTES = 116  # per vertex on a GPU: three arrays of four words, and the making of a list of heavy rows
 SUMS_BYTES = 28  # per vertex: number reached, two sums, and the largest distance
 SHARES_BYTES = 16  # per vertex: its share of the paths, and the number of searches that reach it
 BOUNDS_BYTES = 40  # per vertex: component, degree, two bounds, and a flag for bounds that differ
@@ -167,7 +168,7 @@ def sums_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int, of_vert
     sums = SUMS_BYTES if of_vertices else 0  # sums of sources are few
     if host:  # bit words, queues and sums of each thread, and the answer
         return (n_threads * (24 + 2 * vertex + sums) + sums) * n_vertices
-    return (4 * 24 + 8 + 2 * vertex + 3 * SUMS_BYTES) * n_vertices
+    return (BATCH_BYTES + 2 * vertex + SUMS_BYTES) * n_vertices
 
 
 def shares_bytes(host: bool, n_vertices: int, n_edges: int, vertex: int, n_threads: int) -> int:
