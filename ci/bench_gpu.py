@@ -16,10 +16,10 @@
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
-    python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the README's tables, in one run
+    python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
 
 Every row states its run, the date, the commit and digest of the sources, the card and the driver;
-ci/write_tables.py makes the README's tables from the rows of one run.
+ci/write_tables.py makes the tables of the README and of docs/performance.md from the rows of one run.
 
 Both sides allocate from one RMM pool.  Roots are random vertices with an edge to another; each is searched
 once, after a warm-up, with its initialisation inside the timer; slow contenders get fewer roots, as their
@@ -82,7 +82,8 @@ BENCHMARKS = {
     "variants": variants,
 }
 
-# Benchmarks of the README, on fewer graphs than the defaults: about 8 minutes of an H100.
+# Benchmarks of the README and docs/performance.md, on fewer graphs than the defaults: about 8 minutes of an
+# H100.
 README: dict[str, Sequence[str]] = {
     "variants": ("facebook", "rmat20", "rmat22", "rmat24", "grid4096"),
     "scales": ("rmat20", "rmat22", "rmat24"),

@@ -1,10 +1,11 @@
-"""Write the tables of the README and of docs/cpu.md from the rows of the benchmarks.
+"""Write the tables of the README, docs/performance.md and docs/cpu.md from the rows of the benchmarks.
 
     python ci/write_tables.py            # rewrite them
     python ci/write_tables.py --check    # exit with 1 if they differ from the rows
 
 A table stands between `<!-- table: NAME -->` and `<!-- end of table -->`, and is made from the rows of one
-run.  Rows of several runs or sources, or without a run, are refused with exit status 2.
+run, or of one run on a CPU and one on a GPU.  Rows of several runs or sources in one file, or without a run,
+are refused with exit status 2.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench.readme_tables import TABLES, RowsError, Run, Table
+from bench.readme_tables import TABLES, RowsError, Run
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "cpu.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu.md")
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 
@@ -29,17 +30,17 @@ def read(path: Path) -> Run:
     return Run(json.loads(line) for line in lines if line.strip())
 
 
-def written(text: str, folder: Path, tables: Mapping[str, Mapping[str, Table]] = TABLES) -> str:
+def written(text: str, folder: Path) -> str:
     """Return the text with its tables made from the rows in `folder`."""
-    made = {name: (read(folder / file), table) for file, own in tables.items() for name, table in own.items()}
+    made = {name: (files, table) for files, own in TABLES.items() for name, table in own.items()}
 
     def fill(match: re.Match) -> str:
         name = match[2]
         if name not in made:
             raise RowsError(f"No table is called {name!r}: there are {', '.join(made)}.")
-        run, table = made[name]
+        files, table = made[name]
         try:
-            lines = table(run)
+            lines = table(*(read(folder / file) for file in files))
         except RowsError as error:
             raise RowsError(f"Table {name}: {error}") from error
         return "\n".join([match[1].rstrip("\n"), "", *lines, "", match[3]])
@@ -52,10 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--check", action="store_true", help="write nothing; leave with 1 if it would change")
-    parser.add_argument("--readme", type=Path, help="only this page")
+    parser.add_argument("--page", type=Path, help="only this page")
     parser.add_argument("--rows", type=Path, default=ROOT / "ci", help="folder of the rows")
     options = parser.parse_args(arguments)
-    pages = PAGES if options.readme is None else (options.readme,)
+    pages = PAGES if options.page is None else (options.page,)
     old = {page: page.read_text() for page in pages}
     try:
         new = {page: written(text, options.rows) for page, text in old.items()}

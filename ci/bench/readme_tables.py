@@ -1,7 +1,7 @@
-"""The tables of the README and of docs/cpu.md, each made from the rows of one run.
+"""The tables of the README, docs/performance.md and docs/cpu.md, made from the rows of benchmark runs.
 
-A table is a function from a `Run` to lines of Markdown; `TABLES` names them.  Unfavourable results are shown
-like all others.
+A table is a function from one `Run` per file of rows to lines of Markdown; `TABLES` names them.  Unfavourable
+results are shown like all others.
 """
 
 from __future__ import annotations
@@ -240,9 +240,44 @@ def cpu_questions(run: Run) -> list[str]:
     return report.markdown(run.rows("cpu"))
 
 
-Table = Callable[[Run], list[str]]
-TABLES: dict[str, dict[str, Table]] = {  # by the file of the rows
-    "gpu-benchmark.jsonl": {
+def summary(cpu: Run, gpu: Run) -> list[str]:
+    """Return the table of the README: the fastest other library on the CPU, cuGraph on the GPU."""
+    body = []
+    for row in cpu.rows("cpu", "traversal", name="rapids_trav"):
+        graph, machine = row["graph"], f"{row['cores']} CPU cores"
+        others = [
+            other
+            for other in cpu.rows("cpu", "traversal", graph=graph)
+            if report.role(other) == "other" and "median_ms" in other and "wrong" not in other
+        ]
+        if graph.startswith("rmat") and others:
+            best = min(others, key=lambda other: other["median_ms"])
+            cells = number(row["median_ms"]), number(best["median_ms"]), best["name"]
+            body.append([f"BFS, scale {graph.removeprefix('rmat')}", machine, *cells])
+    card = gpu.all()[0]["card"].removeprefix("NVIDIA ")
+    calls = ("rapids_trav graph.bfs", "cugraph.bfs")
+    both = ("rapids_trav", "cugraph")
+    pagerank = {"program": "pagerank", "dtype": "float64"}
+    for question, graph, benchmark, part, wanted, names in (
+        ("BFS", "rmat20", "variants", "whole call", {}, calls),
+        ("BFS", "rmat24", "variants", "whole call", {}, calls),
+        ("building the graph", "rmat24", "variants", "build", {}, both),
+        ("components", "rmat22", "programs", "programs", {"program": "components"}, both),
+        ("shortest paths", "rmat22", "programs", "programs", {"program": "sssp"}, both),
+        ("PageRank", "rmat22", "programs", "programs", pagerank, both),
+    ):
+        ours, theirs = (
+            number(gpu.figure("median_ms", benchmark, part, graph=graph, name=name, **wanted))
+            for name in names
+        )
+        body.append([f"{question}, {SCALES[graph]}", card, ours, theirs, "cuGraph"])
+    return table(["median ms", "machine", "rapids-trav", "other library", "which"], body)
+
+
+Table = Callable[..., list[str]]  # of a run for each file
+CPU, GPU = "cpu-benchmark.jsonl", "gpu-benchmark.jsonl"
+TABLES: dict[tuple[str, ...], dict[str, Table]] = {  # by the files of the rows
+    (GPU,): {
         "gpu-run": gpu,
         "traversal": traversal,
         "whole-call": whole_call,
@@ -252,5 +287,6 @@ TABLES: dict[str, dict[str, Table]] = {  # by the file of the rows
         "replication": replication,
         "out-of-core": out_of_core,
     },
-    "cpu-benchmark.jsonl": {"cpu-run": cpu, "cpu-traversal": cpu_traversal, "cpu-questions": cpu_questions},
+    (CPU,): {"cpu-run": cpu, "cpu-traversal": cpu_traversal, "cpu-questions": cpu_questions},
+    (CPU, GPU): {"summary": summary},
 }

@@ -1,4 +1,4 @@
-"""Provenance of benchmark rows, README tables made from them, and the comparison of two source trees."""
+"""Provenance of benchmark rows, tables of the pages made from them, and comparison of two source trees."""
 
 import importlib.util
 import json
@@ -122,13 +122,13 @@ def test_parts_of_a_table_are_of_one_run():
 
 
 def test_tables_are_written_and_checked(tmp_path, capsys):
-    readme, cpu_rows = tmp_path / "README.md", tmp_path / "cpu-benchmark.jsonl"
-    readme.write_text("before\n<!-- table: cpu-traversal -->\nold\n<!-- end of table -->\nafter\n")
+    page, cpu_rows = tmp_path / "page.md", tmp_path / "cpu-benchmark.jsonl"
+    page.write_text("before\n<!-- table: cpu-traversal -->\nold\n<!-- end of table -->\nafter\n")
     cpu_rows.write_text(json.dumps(cpu_row()) + "\n")
-    where = ["--readme", str(readme), "--rows", str(tmp_path)]
+    where = ["--page", str(page), "--rows", str(tmp_path)]
     assert write_tables.main([*where, "--check"]) == 1
     assert write_tables.main(where) == 0
-    text = readme.read_text()
+    text = page.read_text()
     assert text.startswith("before\n<!-- table: cpu-traversal -->\n\n| median") and text.endswith(
         "-->\nafter\n"
     )
@@ -137,21 +137,40 @@ def test_tables_are_written_and_checked(tmp_path, capsys):
     cpu_rows.write_text("".join(json.dumps(cpu_row(run=run)) + "\n" for run in "ab"))
     assert write_tables.main([*where, "--check"]) == 2
     assert "Table cpu-traversal: Rows of cpu are of 2 different runs" in capsys.readouterr().err
-    readme.write_text("<!-- table: speed -->\n<!-- end of table -->\n")
+    page.write_text("<!-- table: speed -->\n<!-- end of table -->\n")
     assert write_tables.main(where) == 2
     assert "No table is called 'speed'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("file", readme_tables.TABLES)
-def test_the_readme_is_what_the_rows_say(file):
-    """A file is skipped if its rows were measured before rows named their run."""
+@pytest.mark.parametrize("files", readme_tables.TABLES, ids="+".join)
+def test_the_pages_are_what_the_rows_say(files):
+    """Files are skipped if their rows were measured before rows named their run."""
     text = "".join(page.read_text() for page in write_tables.PAGES)
-    assert all(f"<!-- table: {name} -->" in text for name in readme_tables.TABLES[file])
-    kept = [json.loads(line) for line in (ROOT / "ci" / file).read_text().splitlines()]
-    if not any("run" in row for row in kept):
-        pytest.skip(f"{file} has no rows that tell their run")
-    marked = "".join(m[0] for m in write_tables.MARKED.finditer(text) if m[2] in readme_tables.TABLES[file])
+    assert all(f"<!-- table: {name} -->" in text for name in readme_tables.TABLES[files])
+    for file in files:
+        kept = [json.loads(line) for line in (ROOT / "ci" / file).read_text().splitlines()]
+        if not any("run" in row for row in kept):
+            pytest.skip(f"{file} has no rows that tell their run")
+    marked = "".join(m[0] for m in write_tables.MARKED.finditer(text) if m[2] in readme_tables.TABLES[files])
     assert write_tables.written(marked, ROOT / "ci") == marked
+
+
+def test_the_summary_shows_the_fastest_other_library():
+    of_cpu = [cpu_row(cores=2), cpu_row("igraph", median_ms=99.0), cpu_row("scipy", median_ms=11.9)]
+    of_cpu.append(cpu_row("faster and wrong", median_ms=1.0, wrong="a distance"))
+    of_gpu = [
+        {"benchmark": "variants", "table": "whole call", "graph": "rmat20", "name": name, "median_ms": ms}
+        | {"card": "NVIDIA card", **FACTS}
+        for name, ms in (("rapids_trav graph.bfs", 0.5), ("cugraph.bfs", 6.0))
+    ]
+    for benchmark, table in (("variants", "build"), ("programs", "programs")):
+        of_gpu.append({"benchmark": benchmark, "table": table, "card": "NVIDIA card", **FACTS})
+    lines = readme_tables.summary(readme_tables.Run(of_cpu), readme_tables.Run(of_gpu))
+    assert [line.strip("| ").split(" | ") for line in lines[2:5]] == [
+        ["BFS, scale 18", "2 CPU cores", "5.94", "11.9", "scipy"],
+        ["BFS, scale 20", "card", "0.500", "6.00", "cuGraph"],
+        ["BFS, scale 24", "card", "-", "-", "cuGraph"],
+    ]
 
 
 def test_figures_have_three_digits():

@@ -1,4 +1,4 @@
-"""Commands in the README section on the command line run as written."""
+"""Commands of the page on the command line run as written."""
 
 import os
 import re
@@ -12,14 +12,14 @@ import pytest
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-SECTION = (ROOT / "README.md").read_text().split("## Command line")[1]
-COMMANDS = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)[0].splitlines()
+PAGE = (ROOT / "docs" / "command-line.md").read_text()
+COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[0].splitlines()
 LONG = ("graph500", "doctor")  # these have separate tests
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder with the files that the README names, its flights, and the command in `bin`."""
+    """Return a folder with the files that the page names, holding a few flights, and the command in `bin`."""
     flights = pd.DataFrame(
         {
             "from": ["OSL", "CPH", "CPH", "AMS"],
