@@ -87,8 +87,8 @@ class RunTuning:
     ----------
     gather : {"rows", "replicas"}
         On a GPU, for a graph in its memory: with "rows" each vertex reduces its own edges; with "replicas"
-        blocks of vertices reduce in shared memory, with copies of each against contention (Garaph).  The
-        README has measurements of both; which is faster depends on the graph.
+        blocks of vertices reduce in shared memory, with copies of each against contention (Garaph).
+        Which is faster depends on the graph; docs/performance.md has measurements of both.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
         formula from the edges and vertices of each block, which "auto" uses.
