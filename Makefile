@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format gpu-test bench-cpu bench-gpu clean
+.PHONY: help demo test test-all lint format docs gpu-test bench-cpu bench-gpu clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ format: $(VENV)/.dev ## format Python and CUDA sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i kernels/*.cu kernels/*.cuh
+
+docs: $(VENV)/.docs ## build the documentation site in build/site; warnings are errors
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 
 gpu-test: ## run everything on this machine's GPU and write ci/gpu-report.json
 	ci/test_gpu.sh
@@ -57,6 +60,10 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.bench: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml

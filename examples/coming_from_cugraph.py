@@ -2,7 +2,7 @@
 
     python examples/coming_from_cugraph.py
 
-Without a GPU the cuGraph half is left out and the other runs on pandas; coming_from_cugraph.md names the
+Without a GPU the cuGraph half is left out and the other runs on pandas; docs/from-cugraph.md names the
 differences one by one.
 """
 
