@@ -11,7 +11,10 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 MOST_WORDS = 1200  # of the README
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITH_OUTPUT = [README, *(ROOT / "docs" / name for name in ("index.md", "guide.md", "memory.md"))]
+WITH_OUTPUT = [
+    README,
+    *(ROOT / "docs" / name for name in ("index.md", "guide.md", "memory.md", "from-scipy-igraph.md")),
+]
 
 CODE = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
