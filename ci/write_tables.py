@@ -11,6 +11,7 @@ are refused with exit status 2.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import sys
@@ -32,6 +33,7 @@ def read(path: Path) -> Run:
 
 def written(text: str, folder: Path) -> str:
     """Return the text with its tables made from the rows in `folder`."""
+    run = functools.cache(lambda file: read(folder / file))
     made = {name: (files, table) for files, own in TABLES.items() for name, table in own.items()}
 
     def fill(match: re.Match) -> str:
@@ -40,7 +42,7 @@ def written(text: str, folder: Path) -> str:
             raise RowsError(f"No table is called {name!r}: there are {', '.join(made)}.")
         files, table = made[name]
         try:
-            lines = table(*(read(folder / file) for file in files))
+            lines = table(*map(run, files))
         except RowsError as error:
             raise RowsError(f"Table {name}: {error}") from error
         return "\n".join([match[1].rstrip("\n"), "", *lines, "", match[3]])

@@ -18,6 +18,8 @@ import numpy as np
 from rapids_trav.frames.columns import move
 
 from . import graphs
+from .cpu.inputs import Data, simple
+from .cpu.rivals import Networkit
 from .libraries import REFUSALS, reason
 from .pictures import bars
 from .rows import Row, of_times, ratio
@@ -45,41 +47,35 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
         edges = lab.load(name)
         graph = lab.graph(edges, directed=False)
         candidates = graphs.with_neighbor(*lab.ends(edges), False, lab.xp)
+        src, dst = (move(end, np) for end in lab.ends(edges))
+        data = simple(Data(name, int(max(src.max(), dst.max())) + 1, src, dst))
         for question, count in SOURCES.items():
             sources = graphs.draw(candidates, count, lab.seed, lab.xp)
             facts = {"graph": name, "question": question, "sources": len(sources), "seed": lab.seed}
-            for row in QUESTIONS[question](lab, graph, edges, sources):
+            for row in QUESTIONS[question](lab, graph, edges, data, sources):
                 yield {"benchmark": "centrality", "table": "centrality", **facts, **row}
 
 
-def closeness(lab: Lab, graph: Graph, edges: Any, sources: list[int]) -> Iterator[Row]:
+def closeness(lab: Lab, graph: Graph, edges: Any, data: Data, sources: list[int]) -> Iterator[Row]:
     ms, answer = times(lab, lambda: graph.closeness(sources))
     found = dict(zip(values(answer, "vertex"), values(answer, "closeness"), strict=True))
     wrong = sum(not np.isclose(found[root], by_search(graph, root)) for root in sources[:CHECKED])
     yield {"name": "trav", **of_times(ms), "checked": CHECKED, "wrong": wrong}
-    ours = float(np.median(ms))
-    yield from rival("NetworKit", ours, lambda: searches_of_networkit(lab, edges, sources))
+    yield rival("NetworKit", ms, lambda: searches_of_networkit(data, sources))[0]
 
 
-def betweenness(lab: Lab, graph: Graph, edges: Any, sources: list[int]) -> Iterator[Row]:
+def betweenness(lab: Lab, graph: Graph, edges: Any, data: Data, sources: list[int]) -> Iterator[Row]:
     ms, answer = times(lab, lambda: graph.betweenness(sources=sources, normalized=False))
-    row, ours = {"name": "trav", **of_times(ms)}, float(np.median(ms))
-    try:
-        theirs_ms, other = betweenness_of_cugraph(lab, edges, sources)
-    except (ImportError, *REFUSALS) as error:
-        yield row
-        yield {"name": "cuGraph", "note": f"not measured, {reason(error)}"}
-    else:
+    theirs, scores = rival("cuGraph", ms, lambda: betweenness_of_cugraph(lab, edges, sources))
+    verdict: Row = {}
+    if scores is not None:
         found = dict(zip(values(answer, "vertex"), values(answer, "betweenness"), strict=True))
-        both = np.array([(found[vertex], score) for vertex, score in other.items()]).T
-        n_wrong = int((~np.isclose(*(scores / scores.max() for scores in both), rtol=1e-4, atol=1e-7)).sum())
-        yield row | {"checked": len(other), "wrong": n_wrong}
-        yield {
-            "name": "cuGraph",
-            **of_times(theirs_ms),
-            "over_ours": ratio(float(np.median(theirs_ms)), ours),
-        }
-    yield from rival("NetworKit", ours, lambda: betweenness_of_networkit(lab, edges, len(sources)))
+        both = np.array([(found[vertex], score) for vertex, score in scores.items()]).T
+        n_wrong = int((~np.isclose(*(column / column.max() for column in both), rtol=1e-4, atol=1e-7)).sum())
+        verdict = {"checked": len(scores), "wrong": n_wrong}
+    yield {"name": "trav", **of_times(ms), **verdict}
+    yield theirs
+    yield rival("NetworKit", ms, lambda: betweenness_of_networkit(data, len(sources)))[0]
 
 
 QUESTIONS = {"closeness": closeness, "betweenness": betweenness}
@@ -102,34 +98,20 @@ def times(lab: Lab, call: Callable[[], Any]) -> tuple[list[float], Any]:
     """Return the milliseconds of a few calls after one that is not timed, and the last answer."""
     ms, answer = [], call()
     for _ in range(REPEATS):
-        lab.synchronize()
-        start = time.perf_counter()
-        answer = call()
-        lab.synchronize()
-        ms.append(1e3 * (time.perf_counter() - start))
+        answer, seconds = lab.timed(call)
+        ms.append(1e3 * seconds)
     return ms, answer
 
 
-def rival(name: str, ours: float, measured: Callable[[], list[float]]) -> Iterator[Row]:
-    """Yield the row of a library that may be missing."""
+def rival(
+    name: str, ours: Sequence[float], measured: Callable[[], tuple[list[float], Any]]
+) -> tuple[Row, Any]:
+    """Return the row of a library that may be missing, and its answer or None."""
     try:
-        ms = measured()
+        ms, answer = measured()
     except (ImportError, *REFUSALS) as error:
-        yield {"name": name, "note": f"not measured, {reason(error)}"}
-    else:
-        yield {"name": name, **of_times(ms), "over_ours": ratio(float(np.median(ms)), ours)}
-
-
-def graph_of_networkit(lab: Lab, edges: Any) -> Any:
-    """Return NetworKit's graph of the edges, without self-loops and repeated edges."""
-    import networkit
-
-    src, dst = (move(end, np).astype(np.int64) for end in lab.ends(edges))
-    n = int(max(src.max(), dst.max())) + 1
-    low, high = np.minimum(src, dst)[src != dst], np.maximum(src, dst)[src != dst]
-    keys = np.unique(low * n + high)
-    ends = tuple(end.astype(np.uint64) for end in np.divmod(keys, n))
-    return networkit.GraphFromCoo(ends, n=n, directed=False)
+        return {"name": name, "note": f"not measured, {reason(error)}"}, None
+    return {"name": name, **of_times(ms), "over_ours": ratio(np.median(ms), np.median(ours))}, answer
 
 
 def betweenness_of_cugraph(lab: Lab, edges: Any, sources: list[int]) -> tuple[list[float], dict[int, float]]:
@@ -142,11 +124,11 @@ def betweenness_of_cugraph(lab: Lab, edges: Any, sources: list[int]) -> tuple[li
     return ms, dict(scores)
 
 
-def searches_of_networkit(lab: Lab, edges: Any, sources: Sequence[int]) -> list[float]:
+def searches_of_networkit(data: Data, sources: Sequence[int]) -> tuple[list[float], None]:
     """Return the milliseconds of a search from each source, on as many threads as there are cores."""
     import networkit
 
-    graph = graph_of_networkit(lab, edges)
+    graph = Networkit().graph(data)
 
     def search(source: int) -> None:
         networkit.distance.BFS(graph, source, False, False).run()
@@ -154,17 +136,17 @@ def searches_of_networkit(lab: Lab, edges: Any, sources: Sequence[int]) -> list[
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
         start = time.perf_counter()
         list(threads.map(search, sources))
-        return [1e3 * (time.perf_counter() - start)]
+        return [1e3 * (time.perf_counter() - start)], None
 
 
-def betweenness_of_networkit(lab: Lab, edges: Any, n_sources: int) -> list[float]:
+def betweenness_of_networkit(data: Data, n_sources: int) -> tuple[list[float], None]:
     """Return the milliseconds of betweenness from as many sources, on all cores."""
     import networkit
 
-    graph = graph_of_networkit(lab, edges)
+    graph = Networkit().graph(data)
     start = time.perf_counter()
     networkit.centrality.EstimateBetweenness(graph, n_sources, False, True).run()
-    return [1e3 * (time.perf_counter() - start)]
+    return [1e3 * (time.perf_counter() - start)], None
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:

@@ -41,10 +41,11 @@ def assert_next_works(client, frame):
     assert rows(found) == rows(EDGES.trav.bfs(SOURCE, deterministic=True))
 
 
-def assert_freed(client, victim):
-    """Check that the victim is gone and that no worker holds any part of a graph."""
+def assert_recovered(client, frame, victim):
+    """Check that the victim is gone, that no worker holds any part of a graph, and that another one works."""
     wait_until(lambda: victim in workers_of(client), False)
     wait_until(lambda: set(client.run(held).values()), {(0, 0, 0)})
+    assert_next_works(client, frame)
 
 
 def assert_told(error, victim):
@@ -77,8 +78,7 @@ def lose_one(client, frame, phase, at, told, record_property):
             graph.bfs(SOURCE)
         graph.close()
     answer = None
-    assert_freed(client, victim)
-    assert_next_works(client, frame)
+    assert_recovered(client, frame, victim)
 
 
 def lose_one_in_compute(client, frame, told, record_property):
@@ -94,8 +94,7 @@ def lose_one_in_compute(client, frame, told, record_property):
             graph.bfs(SOURCE)
         assert_told(caught.value, victim)
     del answer
-    assert_freed(client, victim)
-    assert_next_works(client, frame)
+    assert_recovered(client, frame, victim)
 
 
 def lose_one_between(client, frame, wait, record_property):
@@ -115,5 +114,4 @@ def lose_one_between(client, frame, wait, record_property):
                 ask()
             assert_told(caught.value, victim)
         assert recorded(time.time() - begin, record_property) < SOON
-    assert_freed(client, victim)
-    assert_next_works(client, frame)
+    assert_recovered(client, frame, victim)

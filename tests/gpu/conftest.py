@@ -27,3 +27,15 @@ def cugraph_libraries(cupy):
     """Skip a test that compares with cuGraph if cuGraph or a library that it needs is not installed."""
     for name in ("cudf", "cugraph", "pylibcugraph"):
         pytest.importorskip(name)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Yield a client of a cluster with one worker for each GPU; it is not the current client."""
+    dask_cuda = pytest.importorskip("dask_cuda")
+    distributed = pytest.importorskip("distributed")
+    with (
+        dask_cuda.LocalCUDACluster(dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

@@ -17,18 +17,6 @@ from distributed_cases import edges_of, of, questions  # noqa: E402
 FEW = ("bfs", "bfs of several", "bfs each reached", "bfs with targets", "paths", "levels each", "degrees in")
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Yield a client of a cluster with one worker for each GPU; it is not the current client."""
-    dask_cuda = pytest.importorskip("dask_cuda")
-    distributed = pytest.importorskip("distributed")
-    with (
-        dask_cuda.LocalCUDACluster(dashboard_address=None) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
 def spread(client, edges, npartitions=6, **options):
     dask_cudf = pytest.importorskip("dask_cudf")
     return Graph.from_edges(dask_cudf.from_cudf(edges, npartitions=npartitions), client=client, **options)

@@ -15,17 +15,11 @@ GRAPHS = ("rmat1", "grid", "disconnected", *REAL)
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Return a client of a worker for each GPU, between which cuGraph can communicate."""
-    dask_cuda = pytest.importorskip("dask_cuda")
-    distributed = pytest.importorskip("distributed")
+def client(client):
+    """Yield the client as the current one, with workers between which cuGraph can communicate."""
     from cugraph.dask.comms import comms
 
-    with (
-        dask_cuda.LocalCUDACluster(dashboard_address=None) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-        client.as_current(),
-    ):
+    with client.as_current():
         comms.initialize(p2p=True)
         try:
             yield client
