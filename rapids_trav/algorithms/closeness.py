@@ -28,7 +28,7 @@ BACKWARDS: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both
 
 def closeness(graph: TraversableGraph, vertices: object, options: CentralityOptions, improved: bool) -> Frame:
     """Return the frame that `Graph.closeness` documents."""
-    columns, sums = _sums(graph, vertices, options, "the closeness")
+    columns, sums = _sums(graph, vertices, options)
     value = closeness_of(sums, graph.n_vertices, improved, graph.engine.xp)
     return graph.deliver(graph.frame(columns | {"closeness": value}))
 
@@ -41,7 +41,7 @@ def closeness_of(sums: DistanceSums, n: int, improved: bool, xp: ModuleType) -> 
 
 def harmonic(graph: TraversableGraph, vertices: object, options: CentralityOptions) -> Frame:
     """Return the frame that `Graph.harmonic` documents."""
-    columns, sums = _sums(graph, vertices, options, "the harmonic centrality")
+    columns, sums = _sums(graph, vertices, options)
     return graph.deliver(graph.frame(columns | {"harmonic": sums.inverse}))
 
 
@@ -51,7 +51,7 @@ def eccentricity(graph: TraversableGraph, vertices: object, options: CentralityO
         largest, reached = eccentricities(graph, graph.rows.resolve(options.where))
         columns = graph.id_columns("vertex")
     else:
-        columns, sums = _sums(graph, vertices, options, "the eccentricities")
+        columns, sums = _sums(graph, vertices, options)
         largest, reached = sums.largest, sums.reached
     return graph.deliver(graph.frame(columns | {"eccentricity": largest, "reached": reached}))
 
@@ -61,12 +61,12 @@ def diameter(graph: TraversableGraph, options: CentralityOptions) -> int:
     if options.direction == "both" or not graph.directed:
         largest, _ = eccentricities(graph, graph.rows.resolve(options.where), only_largest=True)
     else:
-        largest = _sums(graph, None, options, "the diameter")[1].largest
+        largest = _sums(graph, None, options)[1].largest
     return int(largest.max()) if len(largest) else 0
 
 
 def _sums(
-    graph: TraversableGraph, vertices: object, options: CentralityOptions, what: str
+    graph: TraversableGraph, vertices: object, options: CentralityOptions
 ) -> tuple[dict[str, Column], DistanceSums]:
     """Return the vertices as columns, and the sums over the distances between each of them and all others."""
     where = graph.rows.resolve(options.where)
@@ -74,12 +74,12 @@ def _sums(
     if vertices is None:
         view = graph.storage.view(BACKWARDS[options.direction], where)
         sources = xp.flatnonzero(view.degrees()).astype(graph.values.dtype)  # others reach no vertex
-        with adding_up(graph.storage, graph.engine, graph.n_vertices, "vertices", what):
-            sums = graph.engine.distance_sums(view, sources, "vertices")
+        with adding_up(view, len(sources), "vertices") as together:
+            sums = graph.engine.distance_sums(view, sources, "vertices", together)
             return graph.id_columns("vertex"), sums.mapped(graph.values.in_order)
     view = graph.storage.view(options.direction, where)
     internal = on_engine(graph, internal_of(graph, "of", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
-    with adding_up(graph.storage, graph.engine, graph.n_vertices, "sources", what):
-        sums = graph.engine.distance_sums(view, sources, "sources")
+    with adding_up(view, len(sources), "sources") as together:
+        sums = graph.engine.distance_sums(view, sources, "sources", together)
         return graph.id_columns("vertex", internal), sums.mapped(lambda of: of[place])

@@ -27,8 +27,9 @@ from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ComponentsOptions
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions
+from rapids_trav.memory.model.search import bounds_bytes
 from rapids_trav.storage.filters import Where
-from rapids_trav.storage.sums_memory import bounding
+from rapids_trav.storage.sums_memory import adding_up
 
 TOGETHER = 64  # sources of a bit-parallel search, which costs about as much as a few single searches
 
@@ -44,7 +45,11 @@ def eccentricities(
     xp, values = graph.engine.xp, graph.values
     view = graph.storage.view("both", where)
     label, size = _components(graph, where)
-    with bounding(graph.storage, graph.engine, graph.n_vertices):
+    n_bytes = bounds_bytes(graph.n_vertices)
+    with (
+        adding_up(view, graph.n_vertices, "sources", n_bytes) as together,  # a single search takes less
+        graph.storage.room(n_bytes, "the eccentricities"),
+    ):
         lower, upper = xp.zeros(graph.n_vertices, np.int32), (size[label] - 1).astype(np.int32)
         degree = view.degrees()
         options, n_searches = BfsOptions(predecessors=False), 0
@@ -54,7 +59,7 @@ def eccentricities(
             if not len(left):
                 break
             if n_searches * TOGETHER > len(left):
-                sums = graph.engine.distance_sums(view, left.astype(values.dtype), "sources")
+                sums = graph.engine.distance_sums(view, left.astype(values.dtype), "sources", together)
                 lower[left] = upper[left] = sums.largest
                 break
             keys = upper[left] if n_searches % 2 == 0 else -lower[left]

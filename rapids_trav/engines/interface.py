@@ -218,8 +218,11 @@ class Engine(Builder, Protocol):
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k sources separately: distance (k, n), predecessor (k, n)."""
 
-    def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
-        """Search from each of the distinct sources; sum the distances at each vertex or for each source."""
+    def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
+        """Search from each of the distinct sources; sum the distances at each vertex or for each source.
+
+        At most `together` searches run at once, rounded up to a multiple of 64.
+        """
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources."""

@@ -24,8 +24,14 @@ _SEQUENCES = (list, tuple, set, frozenset)
 
 
 def active() -> bool:
-    """Return whether cudf.pandas replaces pandas in this process."""
-    return bool(getattr(sys.modules.get(MODULE), "LOADED", False))
+    """Return whether cudf.pandas replaces pandas in this process; if so, keep this package's files out of it.
+
+    It may have been installed after this package was imported, of which it gives no notice.
+    """
+    loaded = bool(getattr(sys.modules.get(MODULE), "LOADED", False))
+    if loaded:
+        stay_outside()
+    return loaded
 
 
 def is_proxy(obj: object) -> bool:
@@ -80,10 +86,10 @@ def proxied(frame: Frame) -> Frame:
 
 
 def stay_outside() -> None:
-    """Make `pandas` mean pandas itself in this package's files, even if cudf.pandas was installed first.
+    """Make `pandas` mean pandas itself in this package's files, although cudf.pandas is installed.
 
-    cudf.pandas decides by the file of the caller.  If its list of exceptions disappeared, results would be
-    the same, but small steps would be slower.
+    cudf.pandas decides by the file of the caller.  Without this exception pandas would return proxies of
+    arrays to this package, which Numba cannot read if they are on the GPU.
     """
     for finder in sys.meta_path:
         exceptions = getattr(finder, "_denylist", None)

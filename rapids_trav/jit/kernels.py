@@ -119,12 +119,14 @@ class Threads:
                 helper.result()
         return results
 
-    def run_parts(self, function: Callable[[int, int], Result], n_items: int) -> list[Result]:
+    def run_parts(
+        self, function: Callable[[int, int], Result], n_items: int, at_once: int | None = None
+    ) -> list[Result]:
         """Call `function(begin, end)` for equal parts of the items, one for each thread; results in order.
 
-        Without items it is called once.
+        There are at most `at_once` parts, if given.  Without items `function` is called once.
         """
-        n_parts = max(min(self.size, n_items), 1)
+        n_parts = max(min(self.size, n_items, self.size if at_once is None else at_once), 1)
         results: dict[int, Result] = {}
 
         def run_some(begin: int, end: int) -> None:

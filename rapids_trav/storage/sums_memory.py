@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 from rapids_trav.engines.interface import Engine, SumsOf
 from rapids_trav.memory.model.build import vertex_bytes
-from rapids_trav.memory.model.search import bounds_bytes, edge_shares_bytes, shares_bytes, sums_bytes
-from rapids_trav.storage.interface import Storage
+from rapids_trav.memory.model.search import Searches, edge_shares_bytes, shares_bytes
+from rapids_trav.storage.interface import SearchView, Storage
 from rapids_trav.storage.search_memory import threads_of
 
 
-def adding_up(
-    storage: Storage, engine: Engine, n_vertices: int, of: SumsOf, what: str
-) -> AbstractContextManager[None]:
-    """Hold memory for sums over distances."""
-    host, vertex = engine.place == "host", vertex_bytes(n_vertices)
-    n_bytes = sums_bytes(host, n_vertices, vertex, threads_of(engine.place), of == "vertices")
-    return storage.room(n_bytes, what)
+@contextmanager
+def adding_up(view: SearchView, n_sources: int, of: SumsOf, beside: int = 0) -> Iterator[int]:
+    """Hold memory for sums over distances; yield the number of searches that there is room for at once.
+
+    The question may ask for `beside` bytes meanwhile.
+    """
+    asked = Searches(number=n_sources, sums=of, beside=beside)
+    together = view.searches_at_once(n_sources, asked)
+    with view.searching(replace(asked, number=together)):
+        yield together
 
 
 def sharing(storage: Storage, engine: Engine, n_vertices: int, n_edges: int) -> AbstractContextManager[None]:
@@ -25,10 +30,3 @@ def sharing(storage: Storage, engine: Engine, n_vertices: int, n_edges: int) -> 
     host, vertex = engine.place == "host", vertex_bytes(n_vertices)
     n_bytes = shares_bytes(host, n_vertices, n_edges, vertex, threads_of(engine.place))
     return storage.room(n_bytes + edge_shares_bytes(n_edges, vertex), "the betweenness")
-
-
-def bounding(storage: Storage, engine: Engine, n_vertices: int) -> AbstractContextManager[None]:
-    """Hold memory for eccentricities by bounds, and for the sums over distances that may finish them."""
-    host, vertex = engine.place == "host", vertex_bytes(n_vertices)
-    n_bytes = bounds_bytes(host, n_vertices, vertex, threads_of(engine.place))
-    return storage.room(n_bytes, "the eccentricities")

@@ -12,6 +12,9 @@ from hypothesis import given
 from random_graphs import common, graphs
 
 from rapids_trav import Graph, TravError, generators
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.utilities.sizes import parse_bytes
 
 nx = pytest.importorskip("networkx")
 
@@ -274,3 +277,22 @@ def test_a_graph_without_vertices():
         assert len(answer) == 0
     assert graph.diameter() == 0 and len(graph.betweenness(of="edges")) == 0
     assert len(graph.distances(([], []))) == 0
+
+
+@pytest.mark.parametrize("some", [None, 150])
+def test_fewer_searches_run_at_once_under_a_small_limit(monkeypatch, some):
+    """Sums over distances use the threads that there is memory for, and the answer is the same."""
+    monkeypatch.setattr("rapids_trav.storage.search_memory.threads_of", lambda place: 3)
+    edges, together = generators.rmat(9, 4, seed=2), []
+    asked = None if some is None else edges["src"].drop_duplicates()[:some]
+    wanted, limit, sums = edges.trav.closeness(asked), 1000, CpuEngine.distance_sums
+    monkeypatch.setattr(CpuEngine, "distance_sums", lambda *given: together.append(given[-1]) or sums(*given))
+    while not together:
+        try:
+            graph = edges.trav.graph(memory_limit=limit)
+            found = graph.closeness(asked)
+        except TravMemoryError as error:
+            limit = parse_bytes(str(error).partition("give memory_limit at least ")[2].removesuffix("."))
+    pd.testing.assert_frame_equal(found, wanted)
+    assert together[0] <= 64 < graph.n_vertices, "the smallest limit has room for one thread"
+    assert graph.budget.peak <= limit

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 from cudf.pandas import Profiler, as_proxy_object, is_proxy_object
 
+from rapids_trav.frames.libraries import PandasFrames
+
 ENGINE, *CASES = (word for word in sys.argv[1:] if word != "--later")
 LIBRARY = "cudf" if ENGINE == "cuda" else "pandas"
 RNG = np.random.default_rng(7)
@@ -61,6 +63,7 @@ def engine():
     assert isinstance(result, pd.DataFrame)
     assert str(inside(result)["distance"].dtype) == "Int32"
     assert edges.trav.graph(engine="cpu").engine.name == "cpu"
+    assert not is_proxy_object(PandasFrames().column([1])), "pandas is replaced within the package too"
 
 
 QUESTIONS = (

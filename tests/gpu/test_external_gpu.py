@@ -140,7 +140,7 @@ def test_trees_of_a_graph_outside_are_checked(cupy):
     """Every rule is checked over edges in host memory, in blocks that fit into the budget."""
     pytest.importorskip("cudf")
     make = functools.partial(generators.rmat_frames, 15, 32, library="cudf")
-    graph = Graph.from_edges(make, memory_limit="10MB")
+    graph = Graph.from_edges(make, memory_limit="30MB")
     view, source = graph.storage.view("out"), cupy.zeros(1, np.int32)
     found = graph.engine.bfs(view, source, BfsOptions())
     distance, predecessor = found.distance, found.predecessor

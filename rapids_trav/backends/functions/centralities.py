@@ -66,13 +66,14 @@ def unweighted(*others: str) -> Value:
 def _sums_to_all(structure: Structure, *, backwards: bool = False) -> DistanceSums:
     """Add up, at each node, the distances from all nodes, or with `backwards` to all nodes."""
     view = RowsView.of(structure, backwards=backwards)
-    return CpuEngine().distance_sums(view, np.arange(structure.n), "vertices")
+    return CpuEngine().distance_sums(view, np.arange(structure.n), "vertices", structure.n)
 
 
 def _sums_from(structure: Structure, nodes: Iterable[int], *, backwards: bool = False) -> DistanceSums:
     """Add up the distances from each of these nodes, or with `backwards` to each of them."""
     view = RowsView.of(structure, backwards=backwards)
-    return CpuEngine().distance_sums(view, np.fromiter(nodes, np.int64), "sources")
+    sources = np.fromiter(nodes, np.int64)
+    return CpuEngine().distance_sums(view, sources, "sources", len(sources))
 
 
 def _by_node(structure: Structure, values: Array) -> dict[Node, Value]:

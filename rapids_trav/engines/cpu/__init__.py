@@ -124,11 +124,11 @@ class CpuEngine:
             return each.search(view, sources, options)
         return textbook.search_each(self.bfs, view, sources, options)
 
-    def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
+    def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
         from rapids_trav.engines.cpu.bfs.distance_sums import distance_sums
 
-        return distance_sums(view, sources, of)
+        return distance_sums(view, sources, of, together)
 
     def pair_distances(self, view: View, starts: Array, ends: Array) -> PairDistances:
         """Return the distance from each vertex of `starts` to the vertex at the same position in `ends`."""

@@ -34,7 +34,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.memory.model.program import resident_bytes
-from rapids_trav.memory.model.search import Searches, sums_bytes
+from rapids_trav.memory.model.search import Searches
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 
@@ -196,14 +196,14 @@ class CudaEngine:
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
 
-    def distance_sums(self, view: View, sources: Array, of: SumsOf) -> DistanceSums:
+    def distance_sums(self, view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
         """Sum the distances of a search from each of `sources`: at each vertex, or for each source."""
         from rapids_trav.engines.cuda.bfs.distance_sums import distance_sums
 
-        vertex = view.out.column_indices.dtype.itemsize
-        n_bytes = sums_bytes(False, view.n_vertices, vertex, 1, of == "vertices")
+        asked = Searches(number=min(len(sources), together), sums=of)
+        n_bytes = asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
         with _device_memory("the sums of distances", n_bytes):
-            return distance_sums(view, sources, of)
+            return distance_sums(view, sources, of, together)
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""

@@ -17,6 +17,7 @@ of each search.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 DISTANCE_BYTES = 4
 GPU_BYTES = 32
@@ -27,7 +28,9 @@ TRACE_COLUMNS = 7
 TRACE_BYTES = 8 * TRACE_COLUMNS  # per level in the trace of a search on a GPU
 TRACE_LEVELS = 1 << 22  # most levels that the trace of a search on a GPU has room for
 
-BATCH_BYTES = 116  # per vertex on a GPU: three arrays of four words, and the making of a list of heavy rows
+BATCH_BYTES = 24  # per vertex on a GPU, for each word of searches: three arrays
+BATCH_WORDS = 4  # most words of searches at once on a GPU
+HEAVY_BYTES = 20  # per vertex on a GPU: the making of a list of heavy rows
 SUMS_BYTES = 28  # per vertex: number reached, two sums, and the largest distance
 SHARES_BYTES = 16  # per vertex: its share of the paths, and the number of searches that reach it
 BOUNDS_BYTES = 40  # per vertex: component, degree, two bounds, and a flag for bounds that differ
@@ -62,6 +65,8 @@ class Searches:
         Bytes that it will ask for after that memory has been released.
     trace : bool
         Whether the search records a row for each level.
+    sums : {"vertices", "sources"}, optional
+        What the distances of the searches are summed at; then neither they nor predecessors are kept.
     """
 
     variant: str = "auto"
@@ -71,9 +76,12 @@ class Searches:
     beside: int = 0
     later: int = 0
     trace: bool = False
+    sums: Literal["vertices", "sources"] | None = None
 
     def nbytes(self, host: bool, n_vertices: int, vertex: int, n_threads: int = 1) -> int:
         """Return the bytes of all these searches, run at once by `n_threads` threads."""
+        if self.sums is not None:
+            return sums_bytes(host, n_vertices, vertex, self.number or 0, n_threads, self.sums == "vertices")
         if self.number is None:
             running = search_bytes(host, n_vertices, vertex)
             if self.trace and not host:  # its buffer is sized for the largest possible number of levels
@@ -115,7 +123,12 @@ def searches_bytes(
         return 2 * answers + search_bytes(host, n_vertices, vertex)
     if host:
         return answers + min(n_searches, n_threads) * (24 + 2 * vertex) * n_vertices
-    return answers + (24 * min(-(-n_searches // WORD), 4) + 2 * vertex) * n_vertices
+    return answers + (BATCH_BYTES * min(words(n_searches), BATCH_WORDS) + 2 * vertex) * n_vertices
+
+
+def words(n_searches: int) -> int:
+    """Return the number of words of bits for so many searches."""
+    return -(-n_searches // WORD)
 
 
 def paths_bytes(vertex: int, each: bool) -> int:
@@ -163,12 +176,16 @@ def neighborhood_bytes(n_vertices: int, id_bytes: int) -> int:
     return n_vertices + TABLE_SHARE * id_bytes
 
 
-def sums_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int, of_vertices: bool) -> int:
-    """Return the bytes of sums over distances; a GPU runs four words of searches at a time."""
+def sums_bytes(
+    host: bool, n_vertices: int, vertex: int, n_searches: int, n_threads: int, of_vertices: bool
+) -> int:
+    """Return the bytes of sums over the distances of searches that run at once."""
     sums = SUMS_BYTES if of_vertices else 0  # sums of sources are few
+    at_once = max(words(n_searches), 1)
     if host:  # bit words, queues and sums of each thread, and the answer
-        return (n_threads * (24 + 2 * vertex + sums) + sums) * n_vertices
-    return (BATCH_BYTES + 2 * vertex + SUMS_BYTES) * n_vertices
+        return (min(at_once, n_threads) * (24 + 2 * vertex + sums) + sums) * n_vertices
+    running = BATCH_BYTES * min(at_once, BATCH_WORDS) + HEAVY_BYTES + 2 * vertex
+    return (running + SUMS_BYTES) * n_vertices
 
 
 def shares_bytes(host: bool, n_vertices: int, n_edges: int, vertex: int, n_threads: int) -> int:
@@ -183,9 +200,6 @@ def edge_shares_bytes(n_edges: int, vertex: int) -> int:
     return (2 * vertex + 7 * 8) * n_edges
 
 
-def bounds_bytes(host: bool, n_vertices: int, vertex: int, n_threads: int) -> int:
-    """Return the bytes of eccentricities by bounds: the bounds, and a search that tightens them or sums."""
-    searching = DRAWING_BYTES * n_vertices + search_bytes(host, n_vertices, vertex)
-    return BOUNDS_BYTES * n_vertices + max(
-        searching, sums_bytes(host, n_vertices, vertex, n_threads, of_vertices=False)
-    )
+def bounds_bytes(n_vertices: int) -> int:
+    """Return the bytes of eccentricities by bounds, beside those of the searches."""
+    return (BOUNDS_BYTES + DRAWING_BYTES) * n_vertices

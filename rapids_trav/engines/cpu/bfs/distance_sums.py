@@ -28,7 +28,7 @@ PULL_ABOVE = 4  # as in `multi_source`
 PLANES = 6  # bits of a bit-sliced counter, which counts up to 63 words
 
 
-def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
+def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
     """Search from each of the distinct `sources`, and sum the distances at each vertex or for each source."""
     out, into = view.out, view.into
     sources = np.ascontiguousarray(sources, np.int64)
@@ -45,7 +45,7 @@ def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
         return sums
 
     with Team() as team:
-        parts = team.run_parts(search_groups, -(-len(sources) // GROUP))
+        parts = team.run_parts(search_groups, -(-len(sources) // GROUP), at_once=-(-together // GROUP))
     return parts[0].joined(parts[1:], np) if of == "sources" else parts[0].added(parts[1:], np)
 
 

@@ -48,10 +48,11 @@ def search_each(view: View, sources: Array, options: BfsOptions) -> Search:
     return Search(distance, predecessor, recorder.rows)
 
 
-def parts(n_sources: int) -> Iterator[slice]:
-    """Yield the sources of each batch."""
-    for begin in range(0, n_sources, WORD * WORDS):
-        yield slice(begin, begin + WORD * WORDS)
+def parts(n_sources: int, together: int = WORD * WORDS) -> Iterator[slice]:
+    """Yield the sources of each batch, which has `together` at most, rounded up to a word."""
+    size = WORD * max(min(-(-together // WORD), WORDS), 1)
+    for begin in range(0, n_sources, size):
+        yield slice(begin, begin + size)
 
 
 def one_by_one(

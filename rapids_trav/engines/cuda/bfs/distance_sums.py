@@ -1,4 +1,4 @@
-"""Sums over the distances of many searches, 256 of which run together; see `kernels/distance_sums.cu`.
+"""Sums over the distances of many searches, up to 256 of which run together; see `kernels/distance_sums.cu`.
 
 The searches are those of `batch`; in place of their distances each level adds up what it has found.
 """
@@ -17,12 +17,12 @@ from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 
 
-def distance_sums(view: View, sources: Array, of: SumsOf) -> DistanceSums:
+def distance_sums(view: View, sources: Array, of: SumsOf, together: int) -> DistanceSums:
     """Search from each of the distinct `sources`, and sum the distances at each vertex or for each source."""
     steps, ends = (loader.load_for(file, view.out) for file in ("bfs_batch.cu", "distance_sums.cu"))
     sources = cupy.ascontiguousarray(sources, view.out.column_indices.dtype)
     sums = DistanceSums.none(view.n_vertices if of == "vertices" else len(sources), cupy)
-    for part in parts(len(sources)):
+    for part in parts(len(sources), together):
         if of == "vertices":
             added: _OfVertices | _OfSources = _OfVertices(ends, sums)
         else:
