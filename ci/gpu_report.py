@@ -3,7 +3,8 @@
     python ci/gpu_report.py [STEP ...] [--report FILE]
     python ci/gpu_report.py --check [--report FILE]
 
-Steps are tests, memcheck, racecheck and benchmark; all of them if none is named.  The record of a step that
+Steps are tests, multigpu (tests that need several GPUs), memcheck, racecheck and benchmark; all that this
+machine's GPUs suffice for if none is named.  The record of a step that
 is not run now is kept as long as it belongs to the same sources.  Exits with 1 if a step failed.  --check
 needs no GPU and runs nothing: it exits with 1 and prints a sentence unless the record belongs to these exact
 sources and all its steps passed.
@@ -36,6 +37,8 @@ from bench.provenance import digest
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "ci" / "gpu-report.json"
 SANITIZED = ("searches", "outside", "programs", "paged", "benchmark", "grid")  # parts of ci/sanitize.py
+# Searches by several threads, whose launches racecheck fails to track; it examines their kernels in "grid".
+RANKS = "ranks"
 SANITIZER_SECONDS = 420  # per part; a part that takes longer is considered hung
 WORKER_BYTES = 5 << 30  # GPU memory for each process that runs tests
 
@@ -54,12 +57,21 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> dict[s
 
 
 def run_tests(folder: Path) -> dict[str, Any]:
-    """Run all tests that need a GPU, and several where there are several; CI runs the others."""
-    marks = ["-m", "gpu or multigpu" if count_gpus() > 1 else "gpu and not multigpu"]
-    junit = folder / "junit.xml"
-    options = ["-q", "-o", "junit_family=xunit1", f"--junitxml={junit}", *marks]
+    """Run all tests that need one GPU, shared out among the GPUs; CI runs those that need none."""
     shared, threads = share_out(os.environ.get("PYTEST_ADDOPTS", ""))
-    step = run([sys.executable, "-m", "pytest", *options, *shared], threads)
+    return run_marked("gpu and not multigpu", folder, shared, threads)
+
+
+def run_multigpu(folder: Path) -> dict[str, Any]:
+    """Run all tests that need several GPUs, one after another."""
+    return run_marked("multigpu", folder, ["-n", "0"] if find_spec("xdist") else [], {})
+
+
+def run_marked(marks: str, folder: Path, options: list[str], environment: dict[str, str]) -> dict[str, Any]:
+    """Run tests with these marks; return counts, and the names of the failed tests."""
+    junit = folder / "junit.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-o", "junit_family=xunit1", f"--junitxml={junit}"]
+    step = run([*command, "-m", marks, *options], environment)
     step["command"] = step["command"].replace(f"{folder}{os.sep}", "")
     return step | read_junit(junit)
 
@@ -69,8 +81,7 @@ def share_out(asked: str) -> tuple[list[str], dict[str, str]]:
 
     On a new machine most of the time goes to compiling kernels and programs, and neighbouring tests use the
     same ones: "worksteal" gives each worker a contiguous part of the suite, whereas "load" has all workers in
-    one place, compiling the same code.  Of several GPUs each worker sees another one first; see
-    tests/common.py.
+    one place, compiling the same code.  Of several GPUs each worker sees one; see tests/common.py.
     """
     if find_spec("xdist") is None or "--dist" in asked:
         return [], {}
@@ -104,6 +115,8 @@ def read_junit(path: Path) -> dict[str, Any]:
 def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
     """Return a step that runs the parts of ci/sanitize.py under a tool of compute-sanitizer, side by side."""
 
+    parts = SANITIZED if tool == "racecheck" else (*SANITIZED, RANKS)
+
     def step(folder: Path) -> dict[str, Any]:
         program = shutil.which("compute-sanitizer")
         # Kernels of CuPy and CUB are excluded: racecheck warns of one, and takes minutes for a sort.
@@ -116,7 +129,7 @@ def run_sanitizer(tool: str) -> Callable[[Path], dict[str, Any]]:
         print(f"$ {shlex.join(command)}", flush=True)
         start = time.perf_counter()
         codes = run_together(
-            {part: [program, *command[1:-2], sys.executable, command[-1], part] for part in SANITIZED},
+            {part: [program, *command[1:-2], sys.executable, command[-1], part] for part in parts},
             folder,
             SANITIZER_SECONDS,
         )
@@ -169,6 +182,7 @@ def run_benchmark(folder: Path) -> dict[str, Any]:
 
 STEPS = {
     "tests": run_tests,
+    "multigpu": run_multigpu,
     "memcheck": run_sanitizer("memcheck"),
     "racecheck": run_sanitizer("racecheck"),
     "benchmark": run_benchmark,
@@ -251,7 +265,7 @@ def main() -> int:
         return 1
     sources = digest()
     steps = kept_steps(options.report, sources)
-    for name in options.steps or STEPS:
+    for name in options.steps or (name for name in STEPS if name != "multigpu" or count_gpus() > 1):
         with tempfile.TemporaryDirectory() as folder:
             steps[name] = STEPS[name](Path(folder)) | {
                 "date": datetime.now(UTC).isoformat(timespec="seconds")

@@ -28,6 +28,7 @@ PARTS = {
     "paged": paged.run,
     "benchmark": benchmark.run,
     "grid": grid.run,
+    "ranks": grid.run_ranks,
 }
 
 

@@ -20,12 +20,17 @@ def gpu_count() -> int:
         return 0
 
 
-def rotate_gpus(environment):
-    """Rotate the list of visible GPUs, so that the workers of pytest-xdist start with different ones."""
-    gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    first = int(environment.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % len(gpus)
-    if first:
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus[first:] + gpus[:first])
+def share_gpus(environment, one_each):
+    """Have the workers of pytest-xdist take turns at the visible GPUs.
+
+    Each sees one GPU if `one_each`, else all of them in another order.
+    """
+    if "PYTEST_XDIST_WORKER" not in environment or "CUDA_VISIBLE_DEVICES" not in environment:
+        return
+    gpus = environment["CUDA_VISIBLE_DEVICES"].split(",")
+    first = int(environment["PYTEST_XDIST_WORKER"][2:]) % len(gpus)
+    turned = gpus[first:] + gpus[:first]
+    environment["CUDA_VISIBLE_DEVICES"] = ",".join(turned[:1] if one_each else turned)
 
 
 def to_pandas(frame) -> pd.DataFrame:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
-from common import gpu_count, rotate_gpus
+from common import gpu_count, share_gpus
 
 
 def pytest_configure(config):
-    rotate_gpus(os.environ)
+    share_gpus(os.environ, one_each="not multigpu" in config.option.markexpr)
     config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and the cu12 or cu13 extra")
     config.addinivalue_line("markers", "multigpu: needs at least two NVIDIA GPUs")
 

@@ -108,11 +108,16 @@ def check_searches(work: type[LocalWork], shape: tuple[int, int]) -> None:
 
 
 def run() -> None:
-    print("a grid of ranks", flush=True)
+    print("kernels of the search on a grid", flush=True)
     for keep in (True, False):
         for edge_bits in (32, 64):
             check_following(CudaWork(), edge_bits, keep)
         check_settling(CudaWork(), keep)
+    cupy.cuda.runtime.deviceSynchronize()
+
+
+def run_ranks() -> None:
+    print("a grid of ranks", flush=True)
     for shape in ((2, 2), (1, 3)):
         check_searches(CudaWork, shape)
     cupy.cuda.runtime.deviceSynchronize()

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from common import rotate_gpus
+from common import share_gpus
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "ci" / "gpu-report.json"
@@ -71,6 +71,7 @@ def test_parts_that_fail_or_hang_under_the_sanitizer_are_named(script, monkeypat
     assert "--tool memcheck" in step["command"]
     printed = capsys.readouterr().out
     assert all(f"of {part}" in printed for part in step["parts"])
+    assert set(step["parts"]) - set(script.STEPS["racecheck"](tmp_path)["parts"]) == {"ranks"}
 
 
 def test_steps_are_kept_for_the_same_sources_alone(script, tmp_path):
@@ -147,15 +148,16 @@ def test_workers_take_turns_over_several_gpus(script, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     options, environment = script.share_out("")
     assert options[:2] == ["-n", "32"]
-    seen = []
-    for worker in ({}, {"PYTEST_XDIST_WORKER": "gw0"}, {"PYTEST_XDIST_WORKER": "gw3"}):
-        one = environment | worker
-        rotate_gpus(one)
-        seen.append(one["CUDA_VISIBLE_DEVICES"])
-    assert seen == ["0,1", "0,1", "1,0"]
-    alone = {"PYTEST_XDIST_WORKER": "gw3"}
-    rotate_gpus(alone)
-    assert "CUDA_VISIBLE_DEVICES" not in alone
+    workers = ({}, {"PYTEST_XDIST_WORKER": "gw0"}, {"PYTEST_XDIST_WORKER": "gw3"})
+    for one_each, expected in ((True, ["0,1", "0", "1"]), (False, ["0,1", "0,1", "1,0"])):
+        seen = []
+        for worker in workers:
+            one = environment | worker
+            share_gpus(one, one_each)
+            seen.append(one["CUDA_VISIBLE_DEVICES"])
+        assert seen == expected
+        share_gpus(alone := dict(worker), one_each)
+        assert alone == worker
 
 
 def test_without_xdist_nothing_is_shared_out(script, monkeypatch):
