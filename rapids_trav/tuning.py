@@ -56,7 +56,7 @@ class SearchTuning:
         bitmap (the default) or by sorting.
     bottom_up : bool, optional
         For a graph on many workers: whether workers may also search from undiscovered vertices for edges to
-        them, which needs the edges by both ends; by default not.
+        them, which needs the edges by both ends; by default where a worker has memory for them.
     """
 
     policy: Policy | None = None

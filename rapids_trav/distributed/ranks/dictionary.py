@@ -15,6 +15,7 @@ from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.read_columns import read_components
 from rapids_trav.distributed.ranks.renumber_spread import renumber_component, renumber_spread_integers
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, SpreadTuples
+from rapids_trav.distributed.ranks.values import Integers
 from rapids_trav.frames.columns import Array, move
 from rapids_trav.ids.composite_ids import CategoryIds, pair_keys
 from rapids_trav.ids.maps import AscendingIds, Column, Encoder
@@ -64,6 +65,16 @@ class RankIds(AscendingIds):
     @property
     def nbytes(self) -> int:
         return self.ids.nbytes
+
+    @property
+    def integers_held(self) -> Array | None:
+        """The ids held here if they are integers that only their holder knows; see `SpreadIds`."""
+        return self.ids.integers_held if isinstance(self.ids, SpreadIds) else None
+
+    def received(self, ids: Array, valid: Array | None) -> Column:
+        """Return ids such as those of `integers_held` as a column, with nulls where `valid` is False."""
+        assert isinstance(self.ids, SpreadIds) and isinstance(self.ids.kind, Integers)
+        return self.ids.kind.received(ids, valid)
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         """Return a collective function that maps columns, different ones on each rank, to int64 places."""

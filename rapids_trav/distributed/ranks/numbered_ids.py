@@ -20,6 +20,13 @@ class SpreadMap(IdMap, Protocol):
     def firsts(self) -> np.ndarray:
         """Return the first place of each rank, and the number of all places."""
 
+    @property
+    def integers_held(self) -> Array | None:
+        """Return the ids held here if they are integers that only their holder knows, else None."""
+
+    def received(self, ids: Array, valid: Array | None) -> Column:
+        """Return ids such as those of `integers_held` as a column, with nulls where `valid` is False."""
+
 
 @dataclass(frozen=True)
 class NumberedIds:
@@ -30,14 +37,24 @@ class NumberedIds:
     base : SpreadMap
         Map between ids and places.
     numbering : Numbering
+    integers_owned : array, (owned,), optional
+        The ids of the vertices owned here, if only their holders know them by their places and they are
+        integers: owners then answer in one step, without asking the holders.
     """
 
     base: SpreadMap
     numbering: Numbering
+    integers_owned: Array | None = None
     rank: Array | None = None  # internal ids are compared by place, which the ranks know
     order: Array | None = None
     table: None = None
     by_value: bool = False  # ranks ask each other about all values at once
+
+    @classmethod
+    def of(cls, base: SpreadMap, numbering: Numbering) -> NumberedIds:
+        """Return the map; every rank calls it."""
+        held = base.integers_held
+        return cls(base, numbering, None if held is None else numbering.placed(held))
 
     @property
     def n(self) -> int:
@@ -53,7 +70,7 @@ class NumberedIds:
 
     @property
     def nbytes(self) -> int:
-        return self.base.nbytes
+        return self.base.nbytes + (0 if self.integers_owned is None else self.integers_owned.nbytes)
 
     @property
     def ascending(self) -> SpreadMap:
@@ -74,4 +91,7 @@ class NumberedIds:
         """Return the ids of internal ids (collective), or with None the ids held here."""
         if internal is None:
             return self.base.decode(None)
-        return self.base.decode(self.numbering.places(internal), nulls)
+        if self.integers_owned is None:
+            return self.base.decode(self.numbering.places(internal), nulls)
+        ids = self.numbering.at_owners(internal, self.integers_owned)
+        return [self.base.received(ids, internal >= 0 if nulls else None)]

@@ -94,7 +94,11 @@ class Numbering:
 
     def places(self, internal: Array) -> Array:
         """Return the places of internal ids, int64, -1 for -1; every rank calls it, with ids of its own."""
-        return self._asked(internal, self.grid.firsts, self.place_of_owned, np.dtype(np.int64))
+        return self.at_owners(internal, self.place_of_owned).astype(np.int64, copy=False)
+
+    def at_owners(self, internal: Array, values: Array) -> Array:
+        """Return values of internal ids, -1 for -1, from their owners' `values`; every rank calls it."""
+        return self._asked(internal, self.grid.firsts, values, values.dtype)
 
     def in_order(self, values: Array) -> Array:
         """Send values from the owners of vertices to their holders; every rank calls it.
@@ -147,7 +151,7 @@ class Numbering:
         """Look up the answers to these numbers at the ranks that have them, each distinct number once."""
         xp, communicator = self.rank.xp, self.rank.communicator
         numbers = xp.asarray(numbers).astype(np.int64, copy=False)
-        wanted, at = distinct(xp, numbers)
+        wanted, at = distinct(xp, numbers, int(bounds[-1]))
         none = int(len(wanted) > 0 and int(wanted[0]) < 0)  # -1 comes first and is not looked up
         asked = communicator.exchange(
             self.rank.everyone, [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]

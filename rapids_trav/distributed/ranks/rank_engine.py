@@ -70,7 +70,7 @@ class RankEngine:
             targets=options.targets,
             predecessors=options.predecessors,
             trace=options.trace,
-            **options.of_ranks,
+            **{"bottom_up": None, **options.of_ranks},
         )
         found = search(numbering.rank.communicator, view.part, sources, asked)
         own = slice(numbering.n_owned)

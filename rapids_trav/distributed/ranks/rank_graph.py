@@ -211,7 +211,7 @@ def assemble(
     return RankGraph(
         rank=rank,
         numbering=numbering,
-        ids=NumberedIds(ids, numbering),
+        ids=NumberedIds.of(ids, numbering),
         rows=rows,
         parts=RankStorage(numbering, part, rows, options.round_edges),
         n_edges=n_edges,

@@ -19,7 +19,7 @@ from types import ModuleType
 import numpy as np
 
 from rapids_trav.distributed.ranks.rank import Rank
-from rapids_trav.distributed.ranks.values import Held, Kind, Values
+from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Values
 from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
 from rapids_trav.frames.columns import Array, move
 from rapids_trav.ids.composite_ids import TupleIds
@@ -93,6 +93,13 @@ class SpreadIds(AscendingIds):
 
         return translate
 
+    @property
+    def integers_held(self) -> Array | None:
+        """The ids held here, in the form in which they are sent, if they are integers; else None."""
+        if not isinstance(self.kind, Integers):
+            return None
+        return self.kind.fetch(self.held, self.xp.arange(self.held.n))
+
     def asker(self, many: bool = False) -> Callable[[Sequence[Values]], list[Array]]:
         """Return a collective function that maps the values of each range to places, -1 for unknown ones."""
         encode = self.held.encoder(many=many) if self.held.n else None
@@ -116,7 +123,7 @@ class SpreadIds(AscendingIds):
             return self.held.decode(None)
         xp = self.xp
         places = move(internal, xp).astype(np.int64, copy=False)
-        wanted, rows = distinct(xp, places)
+        wanted, rows = distinct(xp, places, self.n)
         asked = self.here.communicator.exchange(
             self.here.everyone, offsets_in_ranges(xp, wanted, self.firsts)
         )

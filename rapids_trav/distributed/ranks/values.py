@@ -132,10 +132,13 @@ class Integers:
 
     def column(self, pieces: Sequence[Values], rows: Array, nulls: bool) -> Column:
         found = self.rank.xp.concatenate(pieces)
-        valid = rows >= 0
         ids = found[rows] if len(found) else self.rank.xp.zeros(len(rows), found.dtype)
+        return self.received(ids, rows >= 0 if nulls else None)
+
+    def received(self, ids: Array, valid: Array | None) -> Column:
+        """Return ids, in the form in which they are sent, as a column, with nulls where `valid` is False."""
         ids = ids.astype(self.integer_dtype, copy=False)
-        return self.rank.library.cast(Masked(ids, valid) if nulls else ids, self.dtype)
+        return self.rank.library.cast(ids if valid is None else Masked(ids, valid), self.dtype)
 
 
 @dataclass(frozen=True)

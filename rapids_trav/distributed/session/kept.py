@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 
-from distributed import Future
+from distributed import Future, wait
 
 Part = tuple[object, dict[str, int] | None]  # a rank's result, and how many frames of each name it keeps
 
@@ -56,7 +58,6 @@ class KeptOnWorkers:
                 [self._take(rank, self.token, name, number) for number in range(counts.get(name, 0))]
                 for rank, counts in enumerate(self._counts)
             ]
-            for futures in self._futures[name]:
-                for future in futures:
-                    future.exception()  # waits for the task; an error is raised where the frame is used
+            with suppress(CancelledError):  # an error is raised where the frame is used
+                wait([future for futures in self._futures[name] for future in futures])
         return self._futures[name]

@@ -11,12 +11,16 @@ import numpy as np
 
 from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Reach, offset_dtype
+from rapids_trav.utilities.host_memory import available_bytes
 
 
 class CpuWork:
     """Steps of a level on NumPy arrays; see `local_work.LocalWork`."""
 
     xp = np
+
+    def free_bytes(self) -> int:
+        return available_bytes()
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
         """Sort by counting; takes 4 bytes per edge beside the pieces, each of which is freed after use."""

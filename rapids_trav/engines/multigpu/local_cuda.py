@@ -11,7 +11,7 @@ from itertools import product
 import cupy
 import numpy as np
 
-from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime import loader, memory
 from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach, offset_dtype
 
 FILE = "bfs_2d.cu"
@@ -39,6 +39,9 @@ class CudaWork:
 
     def __init__(self, kernels: Callable[[int], loader.Kernels] = load_kernels) -> None:
         self._load = kernels
+
+    def free_bytes(self) -> int:
+        return memory.free_bytes()
 
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
         """Sort the keys; takes 16 bytes per edge beside the pieces, each of which is freed once copied."""

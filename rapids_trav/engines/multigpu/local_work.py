@@ -91,6 +91,9 @@ class LocalWork(Protocol):
     def xp(self) -> ModuleType:
         """Module of the arrays, numpy or cupy."""
 
+    def free_bytes(self) -> int:
+        """Return the bytes of memory that are available."""
+
     def compress(self, pieces: list[Array], n_from: int) -> Compressed:
         """Group edges, given as int64 keys, by the end in their upper half; empties `pieces` as it goes."""
 

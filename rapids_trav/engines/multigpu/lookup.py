@@ -12,6 +12,8 @@ from rapids_trav.engines.multigpu.communicator import Communicator
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
 
+TABLE = 4  # most entries, for each number, of the table that finds distinct numbers
+
 
 def ask(
     communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array, columns: Sequence[Array]
@@ -49,11 +51,21 @@ def tell(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array
     return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
 
 
-def distinct(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
-    """Return the distinct numbers in ascending order, and the position of each given number among them."""
+def distinct(xp: ModuleType, numbers: Array, end: int | None = None) -> tuple[Array, Array]:
+    """Return the distinct numbers in ascending order, and the position of each given number among them.
+
+    With `end`, all numbers are from -1 to end - 1: if there are many of them, a table replaces the sort.
+    """
     if not len(numbers):  # CuPy cannot scan an empty array
         return numbers, numbers
-    return xp.unique(numbers, return_inverse=True)
+    if end is None or end > TABLE * len(numbers):
+        return xp.unique(numbers, return_inverse=True)
+    entries = numbers + 1
+    present = xp.zeros(end + 1, bool)
+    present[entries] = True
+    wanted = xp.flatnonzero(present) - 1
+    position = xp.cumsum(present, dtype=np.int32 if end < 2**31 else np.int64)
+    return wanted, position[entries] - 1
 
 
 def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> list[Array]:

@@ -25,6 +25,7 @@ from rapids_trav.engines.multigpu.local_work import SHIFT, Array, Compressed, Lo
 from rapids_trav.errors import TravError
 
 ROUND_EDGES = 1 << 22  # 32 MiB in transit into and out of each rank
+TRANSPOSING_BYTES = 48  # per edge, at most: keys, the sort's copy of them, edge numbers and sources
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,17 @@ class Part:
     def by_destination(self) -> Compressed:
         """The edges grouped by destination, for backward searches; built at the first use."""
         return self.work.transpose(self.by_source, self.grid.local_rows)
+
+    def grouped_by_both(self) -> bool:
+        """Group the edges by destination too, if there is memory to spare; return whether they are."""
+        if "by_destination" not in self.__dict__:
+            shared_by = self.grid.size if self.work.xp is np else 1  # ranks that may be on the same host
+            if TRANSPOSING_BYTES * self.n_edges > self.work.free_bytes() // (2 * shared_by):
+                return False
+        try:
+            return self.by_destination is not None
+        except MemoryError:
+            return False
 
     @property
     def n_edges(self) -> int:

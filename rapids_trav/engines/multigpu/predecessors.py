@@ -12,8 +12,6 @@ the smallest neighbour that is one level nearer; the owner takes the smallest of
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from rapids_trav.engines.multigpu.communicator import Communicator
@@ -29,13 +27,12 @@ def resolve(
     """Return the predecessors of this rank's vertices from the finder of each; -1 where that is -1."""
     work, xp, block = part.work, part.work.xp, part.grid.block
     predecessor = xp.full(block, -1, part.grid.vertex_dtype)
-    order = xp.argsort(finder, kind="stable").astype(np.int32)
-    finders = finder[order]
     for sweep in sweeps:
-        numbers = xp.arange(sweep.base, sweep.base + len(sweep.fold_group) + 1, dtype=np.int32)
-        bounds = xp.searchsorted(finders, numbers).tolist()
-        wanted = [order[begin:end] for begin, end in pairwise(bounds)]
-        requests = [pack(work, offsets, block, exchange) for offsets in wanted]  # ascending by stable sort
+        wanted = [
+            xp.flatnonzero(finder == sweep.base + place).astype(np.int32)
+            for place in range(len(sweep.fold_group))
+        ]
+        requests = [pack(work, offsets, block, exchange) for offsets in wanted]
         asked = [_ascending(work, m) for m in communicator.exchange(sweep.fold_group, requests)]
         answers = [_kept(sweep, offsets + np.int32(place * block)) for place, offsets in enumerate(asked)]
         told = communicator.exchange(sweep.fold_group, answers)

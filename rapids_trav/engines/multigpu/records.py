@@ -34,10 +34,10 @@ class SearchOptions:
     claim : {"atomics", "sort"}
         How a rank determines the vertices that are new to it: by a bitmap (atomics), or by sorting all
         candidates (sort), the baseline.
-    bottom_up : bool
+    bottom_up : bool or None
         Let each rank, at each level, search from the vertices that it has not claimed for edges from the
         frontier, if that is likely to examine fewer edges.  This needs the edges grouped by both ends, which
-        takes twice the memory.
+        takes twice the memory.  None: where a rank has memory for them, but not with claim="sort".
     trace : bool
     """
 
@@ -48,7 +48,7 @@ class SearchOptions:
     deterministic: bool = False
     exchange: str = "auto"
     claim: str = "atomics"
-    bottom_up: bool = False
+    bottom_up: bool | None = False
     trace: bool = False
 
     def __post_init__(self) -> None:

@@ -104,7 +104,10 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         work.xp.full(block, -1, np.int32),
         work.xp.full(block, -1, np.int32) if any_predecessor else None,
     )
-    ways = sweeps(part, options.direction, any_predecessor, options.bottom_up)
+    bottom_up = options.bottom_up
+    if bottom_up is None:
+        bottom_up = options.claim != "sort" and part.grouped_by_both()
+    ways = sweeps(part, options.direction, any_predecessor, bottom_up)
     followers = [Follower(work, sweep, block, options.claim) for sweep in ways]
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)

@@ -16,6 +16,7 @@ from rapids_trav.distributed.ranks.rank_engine import RankEngine
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.engines.multigpu.errors import RankError
+from rapids_trav.engines.multigpu.local_cpu import CpuWork
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.errors import TravError, TravMemoryError, UnknownVertexError
 
@@ -98,7 +99,13 @@ def test_an_engine_without_the_variant(graph):
 
 @pytest.mark.parametrize(
     "tuning",
-    [{"exchange": "list"}, {"exchange": "bitmap"}, {"claim": "sort"}, {"bottom_up": True}],
+    [
+        {"exchange": "list"},
+        {"exchange": "bitmap"},
+        {"claim": "sort"},
+        {"bottom_up": True},
+        {"bottom_up": False},
+    ],
     ids=str,
 )
 def test_settings_give_the_same_answer(tuning):
@@ -109,7 +116,8 @@ def test_settings_give_the_same_answer(tuning):
         asked = {"direction": direction, "deterministic": True}
         same(graph.frame("bfs", source, **asked, tuning=tuning), graph.local.bfs(source, **asked))
     (trace,) = [f for of in graph.ask("bfs", source, trace=True, tuning=tuning) for f in of.frames["trace"]]
-    assert (set(trace["direction"]) == {"push"}) == ("bottom_up" not in tuning)
+    only_push = "sort" in tuning.values() or False in tuning.values()
+    assert (set(trace["direction"]) == {"push"}) == only_push
     with pytest.raises(TravError, match=f"tuning names {next(iter(tuning))!r}, which is for graphs on the"):
         graph.local.bfs(source, tuning=tuning)
 
@@ -186,7 +194,8 @@ def test_a_trace_adds_up_the_ranks():
     graph = spread(edges, (3, 2))
     source = int(edges["src"].iloc[0])
     distance = graph.local.bfs(source)["distance"]
-    (trace,) = [frame for of in graph.ask("bfs", source, trace=True) for frame in of.frames["trace"]]
+    asked = graph.ask("bfs", source, trace=True, tuning={"bottom_up": False})  # follows all edges of a level
+    (trace,) = [frame for of in asked for frame in of.frames["trace"]]
     assert list(trace.columns) == list(graph.local.bfs(source, trace=True).trace.columns)
     levels = distance.value_counts().sort_index()
     assert trace["level"].tolist() == list(range(1, len(levels) + 1))
@@ -272,3 +281,26 @@ def test_the_most_recent_filter_is_kept(graph):
     told = graph.on_all(parts)
     assert all(same for same, _ in told)
     assert sum(n for _, n in told) == 2 * 3 + 1
+
+
+@pytest.mark.parametrize("failing", ["free_bytes", "transpose"])
+def test_ranks_search_bottom_up_where_there_is_memory(monkeypatch, failing):
+    """A rank without memory for the edges by both ends follows them top-down, with the same answer."""
+
+    def none(*_: object) -> int:
+        if failing == "transpose":
+            raise MemoryError("injected")
+        return 0
+
+    edges = generators.rmat(8, 8)[["src", "dst"]]
+    source = int(edges["src"].iloc[0])
+
+    def ways_and_answer(graph):
+        traces = [f for of in graph.ask("bfs", source, trace=True) for f in of.frames["trace"]]
+        return set(traces[0]["direction"]), graph.frame("bfs", source, deterministic=True)
+
+    usual, wanted = ways_and_answer(spread(edges, (2, 2)))
+    monkeypatch.setattr(CpuWork, failing, none)
+    top_down, found = ways_and_answer(spread(edges, (2, 2)))
+    assert usual & {"pull", "mixed"} and top_down == {"push"}
+    same(found, wanted)
