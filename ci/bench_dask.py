@@ -52,7 +52,7 @@ TABLES = {
         "graph", "workers", "name", "median_ms", "renumber_ms", "degree_sort_ms", "adjacency_ms",
         "peak_over_input", "peak_bytes", "input_bytes", "over_ours", "note",
     ),
-    "whole calls": (*_TIMES, "over_ours", *_VERDICT),
+    "whole calls": (*_TIMES, "returned_ms", "levels_ms", "over_ours", *_VERDICT),
     "claims": (*_RATES, "over_default", *_VERDICT),
     "exchange": (*_RATES, "over_default", "bytes_over_default", "lists_over_bitmaps", *_VERDICT),
     "direction": (*_RATES, "over_default", *_VERDICT),

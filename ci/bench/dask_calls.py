@@ -1,8 +1,12 @@
 """Whole calls and builds on a Dask frame, of this package and of cuGraph where it is installed.
 
 A whole call lasts from `graph.bfs(root)` on the client until every partition of the answer is computed on its
-worker.  cuGraph searches from the same roots on a graph of the same frame.  Its answers are compared with
-ours by the number of vertices at each distance and sums over their ids.
+worker.  Calls of `levels` and of distances alone, from the same roots, show how much of it goes to the
+search and how much to the rows of the answer.  `returned_ms` is the time until the client has the frame,
+`levels_ms` what the levels of the search take.
+
+cuGraph searches from the same roots on a graph of the same frame.  Its answers are compared with ours by
+the number of vertices at each distance and sums over their ids.
 """
 
 from __future__ import annotations
@@ -44,14 +48,20 @@ def calls(lab: DaskLab, scale: int) -> Iterator[Row]:
     with ours.graph as graph:
         facts |= {"grid": "{} x {}".format(*graph.questions.grid)}
         roots = _roots(lab, graph)
-        times, answers = _timed(lab, graph.bfs, roots)
+        times, answers = _timed(lab, graph.bfs, roots, lab.n_checked)
         with within(2 * PATIENCE, "validating"):
             verdicts = [_verdict(graph, root) for root in roots[: lab.n_checked]]
         faults = [f"root {root}: {said}" for root, said in zip(roots, verdicts, strict=False) if said]
         yield {
             "table": "whole calls", **facts, "name": OURS, **times,
+            "levels_ms": _levels_ms(graph, roots),
             "checked": len(verdicts), "wrong": len(faults), "note": "; ".join(faults) or None,
         }  # fmt: skip
+        for name, ask in (
+            (f"{OURS}, predecessors=False", lambda root: graph.bfs(root, predecessors=False)),
+            ("graph.levels", graph.levels),
+        ):
+            yield {"table": "whole calls", **facts, "name": name, **_timed(lab, ask, roots, 0)[0]}
     gc.collect()
     yield from _theirs(lab, edges, n_bytes, roots, facts, {"build": ours.row, "call": times}, answers)
 
@@ -89,19 +99,30 @@ def _roots(lab: DaskLab, graph: Any) -> list[int]:
     return [int(ids[i]) for i in chosen]
 
 
-def _timed(lab: DaskLab, search: Callable[[int], Any], roots: list[int]) -> tuple[Row, list[dict]]:
-    """Return the row of times and, for each root, a summary of its answer by distance."""
+def _timed(
+    lab: DaskLab, search: Callable[[int], Any], roots: list[int], n_checked: int
+) -> tuple[Row, list[dict]]:
+    """Return the row of times and, for the first roots, a summary of the answer by distance."""
     lab.waited(search(roots[0]))
-    ms, found = [], []
+    ms, returned, found = [], [], []
     for root in roots:
         with within(PATIENCE, f"a search from {root}"):
             start = time.perf_counter()
-            answer = lab.waited(search(root))
+            answer = search(root)
+            returned.append(1e3 * (time.perf_counter() - start))
+            answer = lab.waited(answer)
             ms.append(1e3 * (time.perf_counter() - start))
-            if len(found) < lab.n_checked:
+            if len(found) < n_checked:
                 found.append(_summary(lab, answer))
         del answer
-    return of_times(ms), found
+    return of_times(ms) | {"returned_ms": short(float(np.median(returned)))}, found
+
+
+def _levels_ms(graph: Any, roots: list[int]) -> float:
+    """Return the median over the roots of the time that all levels take, on the slowest rank of each."""
+    return short(
+        float(np.median([graph.bfs(root, trace=True).trace["milliseconds"].sum() for root in roots]))
+    )
 
 
 def _summary(lab: DaskLab, answer: Any) -> dict[int, tuple[int, int, int]]:
@@ -155,7 +176,9 @@ def _theirs(
             built = _build(lab, lambda: _cugraph(edges), n_bytes)
             row = built.row | {"over_ours": ratio(built.row["median_ms"], ours["build"]["median_ms"])}
             yield {"table": "build", **facts, "name": THEIRS, **row}
-            times, theirs = _timed(lab, lambda root: cugraph.dask.bfs(built.graph, root), roots)
+            times, theirs = _timed(
+                lab, lambda root: cugraph.dask.bfs(built.graph, root), roots, lab.n_checked
+            )
             faults = [
                 f"root {root}: other distances than {OURS}"
                 for root, one, other in zip(roots, answers, theirs, strict=False)
