@@ -29,10 +29,10 @@ from rapids_trav.frames.columns import Frame, id_names, move
 from rapids_trav.memory.budget import Budget, held
 from rapids_trav.memory.model.build import CHECKED_BYTES
 from rapids_trav.memory.model.search import MARK_BYTES, TREE_BYTES
-from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.block_sizes import FEWEST_IN_HAND, reading
 from rapids_trav.storage.filters import Filter
 
-FEWEST_CHECKED = 1 << 9  # edges in the smallest block: each takes several launches on a GPU
+MOST_BLOCKS = 1 << 10  # however small the limit: on a GPU each block takes several launches
 
 SOURCES = "rule 1: not exactly the sources have distance 0"
 ROOTS = "rule 1: a source has a predecessor"
@@ -74,7 +74,7 @@ def check_tree(
         If the tree breaks a rule; the message names each broken rule and a vertex that breaks it.
     """
     n = graph.n_vertices
-    beside = MARK_BYTES * n + CHECKED_BYTES * min(FEWEST_CHECKED, max(2 * graph.n_edges, n))
+    beside = MARK_BYTES * n + CHECKED_BYTES * _fewest(max(2 * graph.n_edges, n))
     with graph.storage.room(TREE_BYTES * n, "a tree to check", beside):
         _check_tree(graph, result, sources, direction, where, depth_limit)
 
@@ -109,6 +109,11 @@ def _check_tree(
         raise TreeError("; ".join(broken) + ".")
 
 
+def _fewest(n_edges: int) -> int:
+    """Return the number of edges in the smallest block in which so many are checked."""
+    return max(n_edges // MOST_BLOCKS, FEWEST_IN_HAND)
+
+
 def broken_rules(
     engine: Engine,
     view: View,
@@ -135,8 +140,8 @@ def broken_rules(
     """
     xp, n = engine.xp, view.n_vertices
     edges = view.stored
-    marks = held(budget, MARK_BYTES * n, "the check of a tree")
-    with marks, reading(budget, max(edges.n_edges, n), CHECKED_BYTES, BLOCK, fewest=FEWEST_CHECKED) as block:
+    marks, most = held(budget, MARK_BYTES * n, "the check of a tree"), max(edges.n_edges, n)
+    with marks, reading(budget, most, CHECKED_BYTES, BLOCK, fewest=_fewest(most)) as block:
         is_source, joined = xp.zeros(n, dtype=bool), xp.zeros(n, dtype=bool)
         is_source[sources] = True
         broken = _Broken()
