@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
+from rapids_trav.algorithms.pictures import LayeredPicture
 from rapids_trav.algorithms.request import ask
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import igraph
     import networkx
     import scipy.sparse
+    from matplotlib.figure import Figure
 
 FEWEST_ROWS = 1 << 7  # fewest rows at once, however small the limit: smaller frames are mostly overhead
 
@@ -48,6 +51,24 @@ class Neighborhood(_Frames[FrameT]):
         found = cls(vertices, edges)
         found._columns = columns
         return found
+
+    def plot(self) -> Figure:
+        """Draw the neighbourhood by layers of distance: the first vertices of each, and the edges among them.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Not tied to any window; `rapids_trav.plot.save` writes it.
+        """
+        return self._picture().figure()
+
+    def _repr_html_(self) -> str:
+        if hasattr(self.vertices, "__dask_graph__"):  # to show it would be to compute it
+            return f"<pre>{escape(repr(self))}</pre>"
+        return self._picture().html()
+
+    def _picture(self) -> LayeredPicture:
+        return LayeredPicture(self.vertices, self.edges, self._columns)
 
     def to_networkx(self) -> networkx.Graph:
         """Return the neighbourhood as a NetworkX graph, like `Graph.to_networkx`; nodes have `distance`."""

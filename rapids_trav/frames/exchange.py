@@ -47,8 +47,8 @@ class EdgeColumns:
 def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx.Graph:
     """Build the NetworkX graph that `Graph.to_networkx` documents."""
     nx = _library("networkx", "to_networkx")
-    vertices, edges = _on_host(vertices), _on_host(edges)
-    names, (u, v) = _names(vertices, columns), _ends(vertices, edges, columns)
+    vertices, edges = on_host(vertices), on_host(edges)
+    names, (u, v) = names_of(vertices, columns), ends_of(vertices, edges, columns)
     repeated = _repeated(u, v, columns.directed)
     kinds = (nx.MultiGraph, nx.MultiDiGraph) if repeated else (nx.Graph, nx.DiGraph)
     graph = kinds[columns.directed]()
@@ -62,21 +62,21 @@ def to_networkx(vertices: Frame, edges: Frame, columns: EdgeColumns) -> networkx
 def to_igraph(vertices: Frame, edges: Frame, columns: EdgeColumns) -> igraph.Graph:
     """Build the igraph graph that `Graph.to_igraph` documents."""
     ig = _library("igraph", "to_igraph")
-    vertices, edges = _on_host(vertices), _on_host(edges)
-    u, v = _ends(vertices, edges, columns)
+    vertices, edges = on_host(vertices), on_host(edges)
+    u, v = ends_of(vertices, edges, columns)
     return ig.Graph(
         n=len(vertices),
         edges=np.column_stack([u, v]),
         directed=columns.directed,
-        vertex_attrs={"name": _names(vertices, columns), **_attributes(vertices, columns.vertex)},
+        vertex_attrs={"name": names_of(vertices, columns), **_attributes(vertices, columns.vertex)},
         edge_attrs=_attributes(edges, [*columns.src, *columns.dst]),
     )
 
 
 def to_scipy(vertices: Frame, edges: Frame, columns: EdgeColumns) -> scipy.sparse.csr_array:
     """Build the SciPy matrix that `Graph.to_scipy` documents."""
-    vertices, edges = _on_host(vertices), _on_host(edges)
-    u, v = _ends(vertices, edges, columns)
+    vertices, edges = on_host(vertices), on_host(edges)
+    u, v = ends_of(vertices, edges, columns)
     weight = None if columns.weight is None else edges[columns.weight].to_numpy()
     return matrix(u, v, weight, len(vertices), columns.directed)
 
@@ -103,14 +103,17 @@ def _library(name: str, method: str) -> ModuleType:
         ) from error
 
 
-def _on_host(frame: Frame) -> pd.DataFrame:
+def on_host(frame: Frame) -> pd.DataFrame:
+    """Return a frame of any library as pandas; a Dask frame is computed."""
     frame = forms.opened(proxies.opened(frame, on_gpu=False))
     if hasattr(frame, "__dask_graph__"):
         frame = frame.compute()
     return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
 
 
-def _ends(vertices: pd.DataFrame, edges: pd.DataFrame, columns: EdgeColumns) -> tuple[np.ndarray, np.ndarray]:
+def ends_of(
+    vertices: pd.DataFrame, edges: pd.DataFrame, columns: EdgeColumns
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the row numbers, in `vertices`, of both ends of each edge."""
     known = _index(vertices[columns.vertex])
     u, v = (known.get_indexer(_index(edges[list(side)], known)) for side in (columns.src, columns.dst))
@@ -135,7 +138,7 @@ def _repeated(u: np.ndarray, v: np.ndarray, directed: bool) -> bool:
     return bool(pd.MultiIndex.from_arrays(ends).has_duplicates)
 
 
-def _names(vertices: pd.DataFrame, columns: EdgeColumns) -> list[Hashable]:
+def names_of(vertices: pd.DataFrame, columns: EdgeColumns) -> list[Hashable]:
     """Return the ids as Python values; ids of several columns become tuples."""
     parts = [_values(vertices[name]) for name in columns.vertex]
     return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))

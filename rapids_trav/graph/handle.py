@@ -15,6 +15,7 @@ from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.graph.centrality_methods import CentralityMethods
 from rapids_trav.graph.closed import ClosedQuestions
+from rapids_trav.graph.display import graph_html
 from rapids_trav.graph.join_methods import JoinMethods
 from rapids_trav.graph.local_questions import LocalQuestions
 from rapids_trav.graph.program_methods import ProgramMethods
@@ -300,3 +301,6 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             f"<Graph: {self.n_vertices:,} vertices, {self.n_edges:,} edges ({src} to {dst}, {kind}), "
             f"{self.frame_library} frames, {self.questions.location}>"
         )
+
+    def _repr_html_(self) -> str:
+        return graph_html(repr(self), self.questions)

@@ -140,9 +140,12 @@ class LocalQuestions(GraphContents):
         with reading(self.budget, stored.n_edges, COUNTED_BYTES) as block:
             return statistics.duplicate_edges(stored, self.engine.xp, self.directed, block)
 
+    def structures(self) -> list[tuple[str, int, str]]:
+        """Return name, bytes and place of each structure of the graph."""
+        return [("vertex ids", self.ids.nbytes, self.engine.place), *self.storage.memory()]
+
     def memory(self) -> Frame:
-        place = self.engine.place
-        held = [("vertex ids", self.ids.nbytes, place), *self.storage.memory()]
+        held = self.structures()
         library = self.rows.source.library
         return self.hand_out(
             {

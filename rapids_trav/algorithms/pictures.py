@@ -1,0 +1,125 @@
+"""Pictures of neighbourhoods, by layers of distance: SVG for notebooks, and matplotlib.
+
+Each layer shows a few vertices (`MOST`), first of all the neighbours of those shown in the next layer.  The
+edges are those among the vertices shown.  Where there are more than `MANY` vertices or edges, only the
+numbers of vertices by distance are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rapids_trav.frames.columns import Frame
+from rapids_trav.frames.exchange import EdgeColumns, ends_of, names_of, on_host
+from rapids_trav.utilities import svg
+from rapids_trav.utilities.extras import needed_for
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 12  # vertices drawn of a layer
+MANY = 100_000
+
+
+class LayeredPicture:
+    """The vertices of a neighbourhood that are drawn, layer by layer, and the edges among them.
+
+    Attributes
+    ----------
+    names : list of lists of str
+        The ids drawn in each layer.
+    totals : list of int
+        The number of vertices of each layer.
+    edges : list of (int, int)
+        Pairs of drawn vertices, numbered layer after layer.
+    n_edges : int
+        The number of edges of the neighbourhood.
+    """
+
+    def __init__(self, vertices: Frame, edges: Frame, columns: EdgeColumns) -> None:
+        self.n_edges = len(edges)
+        if max(len(vertices), self.n_edges) > MANY:
+            distance = on_host(vertices[["distance"]])["distance"]
+            self.totals = np.bincount(distance.to_numpy(np.int64)).tolist()
+            self.names: list[list[str]] = [[] for _ in self.totals]
+            self.edges: list[tuple[int, int]] = []
+            return
+        table = on_host(vertices)
+        distance = table["distance"].to_numpy(np.int64)
+        self.totals = np.bincount(distance).tolist()
+        u, v = ends_of(table, on_host(edges), columns)
+        layers = _drawn(distance, len(self.totals), np.concatenate([u, v]), np.concatenate([v, u]))
+        ids = names_of(table, columns)
+        self.names = [[_written(ids[row]) for row in layer.tolist()] for layer in layers]
+        self.edges = _among(np.concatenate([*layers, np.zeros(0, np.int64)]), u, v)
+
+    def html(self) -> str:
+        """Return a title and the picture as SVG, with bars where no vertex is drawn."""
+        title = f"{sum(self.totals):,} vertices by distance, {self.n_edges:,} edges among them"
+        if any(self.names):
+            picture = svg.layers(self.names, self.totals, self.edges, title)
+        else:
+            picture = svg.bars(self.totals, [str(d) for d in range(len(self.totals))], title)
+        return f"<div><div>{title}</div>{picture}</div>"
+
+    def figure(self) -> Figure:
+        """Return the picture as a matplotlib figure."""
+        with needed_for("Drawing", "matplotlib", "plot"):
+            from matplotlib.figure import Figure
+        figure = Figure(figsize=(2 + 1.6 * max(len(self.totals), 1), 4), layout="constrained")
+        axes = figure.subplots()
+        if not any(self.names):
+            axes.bar(range(len(self.totals)), self.totals, color=svg.COLORS[1])
+            axes.set(xlabel="distance", ylabel="vertices")
+            return figure
+        at = np.array(svg.positions([len(layer) for layer in self.names])) * (1 / svg.COLUMN, -1 / svg.ROW)
+        for u, v in self.edges:
+            bow = 0.3 if at[u, 0] == at[v, 0] else 0  # an edge within a layer would hide in a line of them
+            line = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bow}", "color": "gray", "alpha": 0.3}
+            axes.annotate("", at[v], at[u], arrowprops=line, zorder=1)
+        layer = np.repeat(np.arange(len(self.names)), [len(names) for names in self.names])
+        x, y = at.T
+        axes.scatter(x, y, c=[svg.COLORS[i % len(svg.COLORS)] for i in layer], zorder=2)
+        for point, name in zip(at.tolist(), (name for names in self.names for name in names), strict=True):
+            axes.annotate(
+                name,
+                point,
+                (5, 0),
+                textcoords="offset points",
+                fontsize="small",
+                va="center",
+                parse_math=False,
+            )
+        axes.set_xticks(range(len(self.totals)), [f"{d}\n{n:,}" for d, n in enumerate(self.totals)])
+        axes.set(xlabel="distance, and vertices", yticks=[])
+        axes.margins(x=0.12)
+        return figure
+
+
+def _drawn(distance: np.ndarray, n_layers: int, u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+    """Return the rows of the vertices to draw at each distance, given the edges in both directions."""
+    layers: list[np.ndarray] = []
+    near = np.zeros(len(distance), bool)
+    for d in reversed(range(n_layers)):
+        rows = np.flatnonzero(distance == d)
+        layers.insert(0, np.sort(rows[np.argsort(~near[rows], kind="stable")][:MOST]))
+        near[v[np.isin(u, layers[0])]] = True
+    return layers
+
+
+def _among(order: np.ndarray, u: np.ndarray, v: np.ndarray) -> list[tuple[int, int]]:
+    """Return the distinct edges between the rows in `order`, as positions in it, without self-loops."""
+    place = {row: i for i, row in enumerate(order.tolist())}
+    kept = np.isin(u, order) & np.isin(v, order) & (u != v)
+    pairs = {
+        (min(place[a], place[b]), max(place[a], place[b]))
+        for a, b in zip(u[kept].tolist(), v[kept].tolist(), strict=True)
+    }
+    return sorted(pairs)
+
+
+def _written(vertex: Hashable | Sequence[Hashable]) -> str:
+    return ", ".join(map(str, vertex)) if isinstance(vertex, tuple) else str(vertex)

@@ -1,0 +1,99 @@
+"""Small SVG pictures for notebooks: bars, and named points in layers joined by lines.
+
+Lines and texts have the colour of the text around the picture, so they can be read on light and dark pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+BAR_WIDTH, BAR_HEIGHT = 22, 80  # pixels
+COLUMN, ROW, MARGIN = 130, 22, 40
+HEAD = 40  # above layers: the number of each, and its points
+RADIUS = 5
+LETTERS = 14  # of a name; longer ones are cut
+LETTER_WIDTH = 6
+COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b")
+
+
+def bars(heights: Sequence[float], labels: Sequence[str], title: str) -> str:
+    """Return a picture of bars side by side, each over its label, with the title below all."""
+    tallest = max(heights, default=0) or 1
+    shapes = []
+    for i, (height, label) in enumerate(zip(heights, labels, strict=True)):
+        x, tall = i * BAR_WIDTH, BAR_HEIGHT * height / tallest
+        shapes.append(
+            f'<rect x="{x}" y="{BAR_HEIGHT - tall + 6:.1f}" width="{BAR_WIDTH - 2}" height="{tall:.1f}" '
+            f'fill="{COLORS[1]}"><title>{escape(label)}: {height:,}</title></rect>'
+            f'<text x="{x + BAR_WIDTH / 2 - 1}" y="{BAR_HEIGHT + 18}" text-anchor="middle">'
+            f"{escape(label)}</text>"
+        )
+    shapes.append(f'<text x="0" y="{BAR_HEIGHT + 34}">{escape(title)}</text>')
+    width = max(len(heights) * BAR_WIDTH, LETTER_WIDTH * len(title))
+    return _picture(width, BAR_HEIGHT + 40, shapes, title)
+
+
+def positions(counts: Sequence[int]) -> list[tuple[float, float]]:
+    """Return the coordinates of points in layers from left to right, each centred; layer after layer."""
+    middle = max(counts, default=0) / 2
+    return [
+        (layer * COLUMN, (i - count / 2 + middle) * ROW)
+        for layer, count in enumerate(counts)
+        for i in range(count)
+    ]
+
+
+def layers(
+    names: Sequence[Sequence[str]], totals: Sequence[int], lines: Iterable[tuple[int, int]], title: str
+) -> str:
+    """Return a picture of named points in layers.
+
+    Parameters
+    ----------
+    names : sequence of sequences of str
+        The points that are drawn in each layer, under the number of the layer.
+    totals : sequence of int
+        The number of points that each layer has.
+    lines : iterable of (int, int)
+        Pairs of points to join, numbered layer after layer.
+    title : str
+    """
+    at = [(x + MARGIN, y + HEAD + ROW / 2) for x, y in positions([len(layer) for layer in names])]
+    shapes = [
+        f'<path d="{_line(at[u], at[v])}" fill="none" stroke="currentColor" stroke-opacity="0.25"/>'
+        for u, v in lines
+    ]
+    points = iter(at)
+    for i, layer in enumerate(names):
+        shapes += [
+            f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="{COLORS[i % len(COLORS)]}">'
+            f"<title>{escape(name)}</title></circle>"
+            f'<text x="{x + RADIUS + 3}" y="{y + 4}">{escape(_short(name))}</text>'
+            for name, (x, y) in zip(layer, points, strict=False)
+        ]
+        x = MARGIN + i * COLUMN - RADIUS
+        shown = "" if len(layer) == totals[i] else f", {len(layer):,} shown"
+        shapes.append(f'<text x="{x}" y="{HEAD - 24}" font-weight="bold">{i}</text>')
+        shapes.append(f'<text x="{x}" y="{HEAD - 10}">{totals[i]:,}{shown}</text>')
+    tallest = max(map(len, names), default=0)
+    return _picture(max(len(names), 1) * COLUMN + MARGIN, tallest * ROW + HEAD + MARGIN, shapes, title)
+
+
+def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """Return a straight line between layers, and a bow to the left within one."""
+    out = min(abs(end[1] - start[1]), COLUMN) / 2
+    bow = f"Q {start[0] - out:g} {(start[1] + end[1]) / 2:g}" if start[0] == end[0] else "L"
+    return f"M {start[0]:g} {start[1]:g} {bow} {end[0]:g} {end[1]:g}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LETTERS else name[: LETTERS - 1] + "…"
+
+
+def _picture(width: float, height: float, shapes: Sequence[str], title: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}" font-size="11" '
+        f'font-family="sans-serif" fill="currentColor">{"".join(shapes)}</svg>'
+    )

@@ -1,0 +1,43 @@
+"""SVG pictures: well-formed, with all that they are given, and with names escaped."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from rapids_trav.utilities import svg
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(picture, kind):
+    return ET.fromstring(picture).findall(f".//{SPACE}{kind}")
+
+
+def test_bars_are_as_high_as_their_numbers():
+    picture = svg.bars([1, 4, 0], ["a", "<b>", "c"], "how many")
+    heights = [float(bar.get("height")) for bar in drawn(picture, "rect")]
+    assert heights == [svg.BAR_HEIGHT / 4, svg.BAR_HEIGHT, 0]
+    assert [text.text for text in drawn(picture, "text")] == ["a", "<b>", "c", "how many"]
+
+
+@pytest.mark.parametrize("picture", [svg.bars([], [], "none"), svg.layers([], [], [], "none")])
+def test_nothing_to_draw(picture):
+    assert float(ET.fromstring(picture).get("width")) > 0
+
+
+def test_layers_have_points_lines_and_counts():
+    names = [["seed"], ["<script>", "a name that is too long"], ["x"]]
+    picture = svg.layers(names, [1, 5, 1], [(0, 1), (0, 2), (1, 2), (2, 3)], "near")
+    assert len(drawn(picture, "circle")) == 4
+    ways = [line.get("d") for line in drawn(picture, "path")]
+    assert ["Q" in way for way in ways] == [False, False, True, False], "only a line within a layer is bent"
+    texts = [text.text for text in drawn(picture, "text")]
+    assert {"0", "1", "2", "5, 2 shown", "<script>", "a name that i…"} <= set(texts)
+    assert [title.text for title in drawn(picture, "title")] == [name for layer in names for name in layer]
+
+
+def test_each_layer_is_centred():
+    across = svg.positions([1, 3])
+    assert across[0][1] == across[2][1] and across[1][1] < across[2][1] < across[3][1]
