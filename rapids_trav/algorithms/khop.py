@@ -53,7 +53,7 @@ class Neighborhood(_Frames[FrameT]):
         return found
 
     def plot(self) -> Figure:
-        """Draw the neighbourhood by layers of distance: the first vertices of each, and the edges among them.
+        """Draw the neighbourhood by layers of distance: some vertices of each, and the edges among them.
 
         Returns
         -------

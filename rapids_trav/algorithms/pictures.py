@@ -1,8 +1,8 @@
 """Pictures of neighbourhoods, by layers of distance: SVG for notebooks, and matplotlib.
 
 Each layer shows a few vertices (`MOST`), first of all the neighbours of those shown in the next layer.  The
-edges are those among the vertices shown.  Where there are more than `MANY` vertices or edges, only the
-numbers of vertices by distance are drawn.
+edges are those among the vertices shown.  Where there are more than `MANY` vertices or edges, or more than
+`MOST_LAYERS` layers, only the numbers of vertices by distance are drawn.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 12  # vertices drawn of a layer
+MOST_LAYERS = 12
 MANY = 100_000
 
 
@@ -41,15 +42,13 @@ class LayeredPicture:
 
     def __init__(self, vertices: Frame, edges: Frame, columns: EdgeColumns) -> None:
         self.n_edges = len(edges)
-        if max(len(vertices), self.n_edges) > MANY:
-            distance = on_host(vertices[["distance"]])["distance"]
-            self.totals = np.bincount(distance.to_numpy(np.int64)).tolist()
-            self.names: list[list[str]] = [[] for _ in self.totals]
-            self.edges: list[tuple[int, int]] = []
-            return
         table = on_host(vertices)
         distance = table["distance"].to_numpy(np.int64)
         self.totals = np.bincount(distance).tolist()
+        if max(len(table), self.n_edges) > MANY or len(self.totals) > MOST_LAYERS:
+            self.names: list[list[str]] = [[] for _ in self.totals]
+            self.edges: list[tuple[int, int]] = []
+            return
         u, v = ends_of(table, on_host(edges), columns)
         layers = _drawn(distance, len(self.totals), np.concatenate([u, v]), np.concatenate([v, u]))
         ids = names_of(table, columns)
@@ -69,7 +68,8 @@ class LayeredPicture:
         """Return the picture as a matplotlib figure."""
         with needed_for("Drawing", "matplotlib", "plot"):
             from matplotlib.figure import Figure
-        figure = Figure(figsize=(2 + 1.6 * max(len(self.totals), 1), 4), layout="constrained")
+        width = 2 + 1.6 * min(max(len(self.totals), 1), MOST_LAYERS)
+        figure = Figure(figsize=(width, 4), layout="constrained")
         axes = figure.subplots()
         if not any(self.names):
             axes.bar(range(len(self.totals)), self.totals, color=svg.COLORS[1])

@@ -5,10 +5,12 @@ Lines and texts have the colour of the text around the picture, so they can be r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
 BAR_WIDTH, BAR_HEIGHT = 22, 80  # pixels
+WIDEST = 900  # pixels of all bars; more of them are narrower
 COLUMN, ROW, MARGIN = 130, 22, 40
 HEAD = 40  # above layers: the number of each, and its points
 RADIUS = 5
@@ -20,17 +22,22 @@ COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b")
 def bars(heights: Sequence[float], labels: Sequence[str], title: str) -> str:
     """Return a picture of bars side by side, each over its label, with the title below all."""
     tallest = max(heights, default=0) or 1
+    step = min(BAR_WIDTH, WIDEST / max(len(heights), 1))
+    labelled = math.ceil(BAR_WIDTH / step)  # every so many bars
     shapes = []
     for i, (height, label) in enumerate(zip(heights, labels, strict=True)):
-        x, tall = i * BAR_WIDTH, BAR_HEIGHT * height / tallest
+        x, tall = i * step, BAR_HEIGHT * height / tallest
         shapes.append(
-            f'<rect x="{x}" y="{BAR_HEIGHT - tall + 6:.1f}" width="{BAR_WIDTH - 2}" height="{tall:.1f}" '
+            f'<rect x="{x:g}" y="{BAR_HEIGHT - tall + 6:.1f}" width="{0.9 * step:g}" height="{tall:.1f}" '
             f'fill="{COLORS[1]}"><title>{escape(label)}: {height:,}</title></rect>'
-            f'<text x="{x + BAR_WIDTH / 2 - 1}" y="{BAR_HEIGHT + 18}" text-anchor="middle">'
-            f"{escape(label)}</text>"
         )
+        if i % labelled == 0:
+            middle = x + 0.45 * step
+            shapes.append(
+                f'<text x="{middle:g}" y="{BAR_HEIGHT + 18}" text-anchor="middle">{escape(label)}</text>'
+            )
     shapes.append(f'<text x="0" y="{BAR_HEIGHT + 34}">{escape(title)}</text>')
-    width = max(len(heights) * BAR_WIDTH, LETTER_WIDTH * len(title))
+    width = max(len(heights) * step, LETTER_WIDTH * len(title))
     return _picture(width, BAR_HEIGHT + 40, shapes, title)
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from rapids_trav import datasets, generators
+from rapids_trav import Graph, datasets, generators
 from rapids_trav.algorithms import pictures
 
 
 def of(found):
     return found._picture()
+
+
+def arrow(edges):
+    return pa.Table.from_pandas(edges)
 
 
 def test_a_small_neighbourhood_is_drawn_whole():
@@ -40,12 +45,7 @@ def test_those_drawn_are_joined_to_the_next_layer():
 def test_frames_of_other_libraries(library):
     edges = generators.rmat(6, 4, seed=3)[["src", "dst"]]
     wanted = of(edges.trav.khop(int(edges["src"][0]), 2))
-    if library == "polars":
-        other = pytest.importorskip("polars").from_pandas(edges)
-    else:
-        other = pytest.importorskip("pyarrow").Table.from_pandas(edges)
-    from rapids_trav import Graph
-
+    other = pytest.importorskip("polars").from_pandas(edges) if library == "polars" else arrow(edges)
     found = of(Graph.from_edges(other).khop(int(edges["src"][0]), 2))
     assert (found.names, found.edges, found.totals) == (wanted.names, wanted.edges, wanted.totals)
 
@@ -57,9 +57,14 @@ def test_ids_of_several_columns_and_markup_in_them():
     assert "&lt;b&gt;, 1" in found._repr_html_() and "<b>" not in found._repr_html_()
 
 
-def test_of_a_large_one_only_the_numbers(monkeypatch):
-    monkeypatch.setattr(pictures, "MANY", 10)
-    found = generators.rmat(8, 8, seed=1).trav.khop(0, 2)
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "long"])
+def test_of_a_large_one_only_the_numbers(monkeypatch, library):
+    edges = generators.rmat(8, 8, seed=1)
+    if library == "long":
+        found = generators.path(40).trav.khop(0, 30)
+    else:
+        monkeypatch.setattr(pictures, "MANY", 10)
+        found = Graph.from_edges(edges if library == "pandas" else arrow(edges)).khop(0, 2)
     picture = of(found)
     assert not any(picture.names) and sum(picture.totals) == len(found.vertices)
     assert found._repr_html_().count("<rect") == len(picture.totals)

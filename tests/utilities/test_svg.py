@@ -22,6 +22,14 @@ def test_bars_are_as_high_as_their_numbers():
     assert [text.text for text in drawn(picture, "text")] == ["a", "<b>", "c", "how many"]
 
 
+def test_many_bars_are_narrow_and_some_have_labels():
+    picture = svg.bars(range(2000), [str(i) for i in range(2000)], "many")
+    assert float(ET.fromstring(picture).get("width")) == svg.WIDEST
+    labels = [int(text.text) for text in drawn(picture, "text")[:-1]]
+    assert len(drawn(picture, "rect")) == 2000 and labels == list(range(0, 2000, labels[1]))
+    assert labels[1] * svg.WIDEST / 2000 >= svg.BAR_WIDTH
+
+
 @pytest.mark.parametrize("picture", [svg.bars([], [], "none"), svg.layers([], [], [], "none")])
 def test_nothing_to_draw(picture):
     assert float(ET.fromstring(picture).get("width")) > 0
