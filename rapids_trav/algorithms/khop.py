@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Generic, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
@@ -52,6 +52,10 @@ class Neighborhood(_Frames[FrameT]):
         found._columns = columns
         return found
 
+    def _replace(self, **frames: Any) -> Self:
+        vertices, edges = super()._replace(**frames)
+        return type(self).of(vertices, edges, self._columns)
+
     def plot(self) -> Figure:
         """Draw the neighbourhood by layers of distance: some vertices of each, and the edges among them.
 
@@ -63,7 +67,8 @@ class Neighborhood(_Frames[FrameT]):
         return self._picture().figure()
 
     def _repr_html_(self) -> str:
-        if hasattr(self.vertices, "__dask_graph__"):  # to show it would be to compute it
+        lazy = hasattr(self.vertices, "__dask_graph__")  # to show it would be to compute it
+        if lazy or not hasattr(self, "_columns"):
             return f"<pre>{escape(repr(self))}</pre>"
         return self._picture().html()
 

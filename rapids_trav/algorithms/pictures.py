@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST = 12  # vertices drawn of a layer
 MOST_LAYERS = 12
+MOST_BARS = 300
 MANY = 100_000
 
 
@@ -61,7 +62,7 @@ class LayeredPicture:
         if any(self.names):
             picture = svg.layers(self.names, self.totals, self.edges, title)
         else:
-            picture = svg.bars(self.totals, [str(d) for d in range(len(self.totals))], title)
+            picture = svg.bars(*self._bars(), title)
         return f"<div><div>{title}</div>{picture}</div>"
 
     def figure(self) -> Figure:
@@ -72,7 +73,10 @@ class LayeredPicture:
         figure = Figure(figsize=(width, 4), layout="constrained")
         axes = figure.subplots()
         if not any(self.names):
-            axes.bar(range(len(self.totals)), self.totals, color=svg.COLORS[1])
+            heights, labels = self._bars()
+            axes.bar(range(len(heights)), heights, color=svg.COLORS[1])
+            every = slice(None, None, -(-len(labels) // MOST_LAYERS) or 1)
+            axes.set_xticks(range(len(labels))[every], labels[every])
             axes.set(xlabel="distance", ylabel="vertices")
             return figure
         at = np.array(svg.positions([len(layer) for layer in self.names])) * (1 / svg.COLUMN, -1 / svg.ROW)
@@ -85,7 +89,7 @@ class LayeredPicture:
         axes.scatter(x, y, c=[svg.COLORS[i % len(svg.COLORS)] for i in layer], zorder=2)
         for point, name in zip(at.tolist(), (name for names in self.names for name in names), strict=True):
             axes.annotate(
-                name,
+                svg.short(name),
                 point,
                 (5, 0),
                 textcoords="offset points",
@@ -97,6 +101,13 @@ class LayeredPicture:
         axes.set(xlabel="distance, and vertices", yticks=[])
         axes.margins(x=0.12)
         return figure
+
+    def _bars(self) -> tuple[list[int], list[str]]:
+        """Return the numbers of vertices by distance, or by a few distances if there are many, and labels."""
+        n, step = len(self.totals), -(-len(self.totals) // MOST_BARS) or 1
+        heights = [sum(self.totals[first : first + step]) for first in range(0, n, step)]
+        firsts = range(0, n, step)
+        return heights, [str(d) if step == 1 else f"{d} to {min(d + step, n) - 1}" for d in firsts]
 
 
 def _drawn(distance: np.ndarray, n_layers: int, u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:

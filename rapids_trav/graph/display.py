@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 
 from rapids_trav.algorithms.questions import Questions
@@ -11,22 +9,24 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.graph.local_questions import LocalQuestions
+from rapids_trav.memory.model.search import HISTOGRAM_BYTES
 from rapids_trav.utilities import svg
 from rapids_trav.utilities.sizes import readable
 
 
 def graph_html(text: str, contents: Questions) -> str:
     """Return the text that describes a graph and, if it is in this process, its degrees and memory."""
-    text = f"<div>{escape(text)}</div>"
+    text = f"<div>{svg.text_of(text)}</div>"
     if not isinstance(contents, LocalQuestions):  # closed, or on the workers of a cluster
         return text
     rows = "".join(
-        f"<tr><td>{escape(name)}</td><td>{readable(n_bytes)}</td><td>{escape(place)}</td></tr>"
+        f"<tr><td>{name}</td><td>{readable(n_bytes)}</td><td>{place}</td></tr>"
         for name, n_bytes, place in contents.structures()
     )
     table = f"<table><tr><th>structure</th><th>bytes</th><th>place</th></tr>{rows}</table>"
     try:
-        picture = degree_bars(contents)
+        with contents.storage.room(HISTOGRAM_BYTES * contents.n_vertices, "a histogram of the degrees"):
+            picture = degree_bars(contents)
     except (TravError, MemoryError):  # no room for the degrees
         picture = ""
     return f"<div>{text}{picture}{table}</div>"

@@ -6,6 +6,7 @@ Lines and texts have the colour of the text around the picture, so they can be r
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -16,6 +17,7 @@ HEAD = 40  # above layers: the number of each, and its points
 RADIUS = 5
 LETTERS = 14  # of a name; longer ones are cut
 LETTER_WIDTH = 6
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b")
 
 
@@ -29,14 +31,14 @@ def bars(heights: Sequence[float], labels: Sequence[str], title: str) -> str:
         x, tall = i * step, BAR_HEIGHT * height / tallest
         shapes.append(
             f'<rect x="{x:g}" y="{BAR_HEIGHT - tall + 6:.1f}" width="{0.9 * step:g}" height="{tall:.1f}" '
-            f'fill="{COLORS[1]}"><title>{escape(label)}: {height:,}</title></rect>'
+            f'fill="{COLORS[1]}"><title>{text_of(label)}: {height:,}</title></rect>'
         )
         if i % labelled == 0:
             middle = x + 0.45 * step
             shapes.append(
-                f'<text x="{middle:g}" y="{BAR_HEIGHT + 18}" text-anchor="middle">{escape(label)}</text>'
+                f'<text x="{middle:g}" y="{BAR_HEIGHT + 18}" text-anchor="middle">{text_of(label)}</text>'
             )
-    shapes.append(f'<text x="0" y="{BAR_HEIGHT + 34}">{escape(title)}</text>')
+    shapes.append(f'<text x="0" y="{BAR_HEIGHT + 34}">{text_of(title)}</text>')
     width = max(len(heights) * step, LETTER_WIDTH * len(title))
     return _picture(width, BAR_HEIGHT + 40, shapes, title)
 
@@ -75,8 +77,8 @@ def layers(
     for i, layer in enumerate(names):
         shapes += [
             f'<circle cx="{x}" cy="{y}" r="{RADIUS}" fill="{COLORS[i % len(COLORS)]}">'
-            f"<title>{escape(name)}</title></circle>"
-            f'<text x="{x + RADIUS + 3}" y="{y + 4}">{escape(_short(name))}</text>'
+            f"<title>{text_of(name)}</title></circle>"
+            f'<text x="{x + RADIUS + 3}" y="{y + 4}">{text_of(short(name))}</text>'
             for name, (x, y) in zip(layer, points, strict=False)
         ]
         x = MARGIN + i * COLUMN - RADIUS
@@ -94,13 +96,20 @@ def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
     return f"M {start[0]:g} {start[1]:g} {bow} {end[0]:g} {end[1]:g}"
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """Return a name on one line, cut where it is long."""
+    name = " ".join(name.split())
     return name if len(name) <= LETTERS else name[: LETTERS - 1] + "…"
+
+
+def text_of(name: str) -> str:
+    """Return a name as text of a document, with marks in place of characters that none may contain."""
+    return escape(NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", name))
 
 
 def _picture(width: float, height: float, shapes: Sequence[str], title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}" font-size="11" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{text_of(title)}" font-size="11" '
         f'font-family="sans-serif" fill="currentColor">{"".join(shapes)}</svg>'
     )

@@ -93,3 +93,22 @@ def test_with_matplotlib(monkeypatch, many, tmp_path):
         assert [text.get_text() for text in axes.texts if text.get_text()] == drawn
     plot.save(figure, tmp_path / "near.svg")
     assert (tmp_path / "near.svg").stat().st_size > 1000
+
+
+def test_changed_and_handmade_neighbourhoods():
+    found = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.khop(0, 2)
+    assert found._replace(edges=found.edges.head(1))._repr_html_().count("<path") == 1
+    assert type(found)(*found)._repr_html_().startswith("<pre>")
+
+
+def test_long_names_and_many_layers_with_matplotlib():
+    pytest.importorskip("matplotlib")
+    names = pd.DataFrame({"src": ["x" * 200, "y\n" * 50], "dst": ["y\n" * 50, "z" * 200]})
+    texts = [text.get_text() for text in names.trav.khop("x" * 200, 2).plot().axes[0].texts]
+    assert max(map(len, texts)) == 14 and "\n" not in "".join(texts)
+    found = generators.path(2000).trav.khop(0, 1999)
+    (axes,) = found.plot().axes
+    heights = [bar.get_height() for bar in axes.patches]
+    assert len(heights) <= pictures.MOST_BARS and sum(heights) == 2000
+    assert len(axes.get_xticklabels()) <= 2 * pictures.MOST_LAYERS
+    assert found._repr_html_().count("<rect") == len(heights)

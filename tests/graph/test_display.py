@@ -46,6 +46,13 @@ def test_a_closed_graph():
     assert graph._repr_html_() == "<div>&lt;Graph: closed&gt;</div>"
 
 
+def test_a_memory_limit_holds_for_the_picture():
+    edges = generators.rmat(12, 2, seed=1)
+    small, large = (edges.trav.graph(memory_limit=limit) for limit in ("50kB", "10MB"))
+    assert "<svg" not in small._repr_html_() and "<svg" in large._repr_html_()
+    assert large.budget.peak <= large.budget.limit and large.budget.peak > large.budget.used
+
+
 @pytest.mark.parametrize("error", [TravMemoryError("no room"), MemoryError()])
 def test_without_room_for_the_degrees_the_rest_is_shown(monkeypatch, error):
     def refuse(_):

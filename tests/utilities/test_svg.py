@@ -46,6 +46,13 @@ def test_layers_have_points_lines_and_counts():
     assert [title.text for title in drawn(picture, "title")] == [name for layer in names for name in layer]
 
 
+def test_characters_that_no_document_may_contain():
+    names = ["a\x00b", "\x1b[31m", "\ufffe", "\ud800", "tab\tand\nline", "猫"]
+    picture = svg.layers([names], [len(names)], [], "odd")
+    titles = [title.text for title in drawn(picture, "title")]
+    assert titles == ["a\ufffdb", "\ufffd[31m", "\ufffd", "\ufffd", "tab\tand\nline", "猫"]
+
+
 def test_each_layer_is_centred():
     across = svg.positions([1, 3])
     assert across[0][1] == across[2][1] and across[1][1] < across[2][1] < across[3][1]

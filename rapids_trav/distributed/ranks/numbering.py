@@ -157,7 +157,7 @@ class Numbering:
             self.rank.everyone, [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]
         )
         told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked])
-        missing = xp.full(none, -1, answers.dtype)
+        missing = xp.full(none, -1, np.int64).astype(answers.dtype)  # ids may be unsigned: then it wraps
         return xp.concatenate([missing, *told])[at].astype(dtype, copy=False)
 
 

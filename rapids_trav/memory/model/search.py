@@ -38,6 +38,7 @@ DRAWING_BYTES = 32  # per vertex: temporary arrays of choosing sources and of ti
 KHOP_BYTES = 22  # per vertex of a neighbourhood: a mask, positions, ids, distances
 TABLE_SHARE = 2  # size of the lookup table relative to the ids; it has empty slots
 DEGREES_BYTES = 24  # per vertex: degrees in two types, and in the caller's order
+HISTOGRAM_BYTES = 32  # per vertex: degrees, the group of each, and temporary arrays
 TREE_BYTES = 64  # per vertex of a tree to check: distance, predecessor, and the columns they are read from
 MARK_BYTES = 2  # per vertex: whether it is a source, and whether an edge joins it to its predecessor
 LEVEL_BYTES = 28  # per level: its distance, its number of vertices, their running total, one more count

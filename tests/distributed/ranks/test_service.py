@@ -304,3 +304,19 @@ def test_ranks_search_bottom_up_where_there_is_memory(monkeypatch, failing):
     top_down, found = ways_and_answer(spread(edges, (2, 2)))
     assert usual & {"pull", "mixed"} and top_down == {"push"}
     same(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int64", "uint8", "uint16", "uint32", "uint64", "UInt8", "UInt64", "Int64", "float64"]
+)
+def test_predecessors_of_every_integer_type(dtype):
+    """Ids with gaps, the largest of their type among them; the last edge is not reached."""
+    most = 120 if dtype == "int8" else 2**53 if dtype == "float64" else 2**63 - 1
+    most = np.iinfo(dtype.lower()).max if dtype.lower().startswith("u") else most
+    ids = pd.Series([0, 10, 50, most, 70, 90], dtype=dtype)
+    edges = pd.DataFrame({"src": ids.take([0, 1, 2, 4]).array, "dst": ids.take([1, 2, 3, 5]).array})
+    graph = spread(edges, (2, 2))
+    wanted = graph.local.bfs(0, deterministic=True)
+    assert wanted["predecessor"].isna().sum() == 3
+    same(graph.frame("bfs", 0, deterministic=True), wanted)
+    same(graph.frame("paths", 0, [int(most)]), graph.local.paths(0, [int(most)]))
