@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
@@ -52,7 +52,7 @@ class Neighborhood(_Frames[FrameT]):
         found._columns = columns
         return found
 
-    def _replace(self, **frames: Any) -> Self:
+    def _replace(self, **frames: FrameT) -> Self:
         vertices, edges = super()._replace(**frames)
         return type(self).of(vertices, edges, self._columns)
 
