@@ -16,7 +16,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import check_writable, to_pandas
 from rapids_trav.programs.definition import kind_of
-from rapids_trav.utilities.extras import needed_for
+from rapids_trav.utilities.figures import new_figure
 from rapids_trav.utilities.locations import file_location
 
 if TYPE_CHECKING:
@@ -120,9 +120,7 @@ def check_picture(path: str | Path) -> Path:
 
 def _figure(panels: int) -> Figure:
     """Return an empty figure sized for this many panels, one below the other."""
-    with needed_for("Drawing", "matplotlib", "plot"):
-        from matplotlib.figure import Figure
-    return Figure(figsize=(7, 1 + 2.5 * panels), layout="constrained")
+    return new_figure(7, 1 + 2.5 * panels)
 
 
 def _draw_levels(axes: Axes, levels: pd.DataFrame) -> None:

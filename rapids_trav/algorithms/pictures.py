@@ -15,7 +15,7 @@ import numpy as np
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns, ends_of, names_of, on_host
 from rapids_trav.utilities import svg
-from rapids_trav.utilities.extras import needed_for
+from rapids_trav.utilities.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,10 +67,7 @@ class LayeredPicture:
 
     def figure(self) -> Figure:
         """Return the picture as a matplotlib figure."""
-        with needed_for("Drawing", "matplotlib", "plot"):
-            from matplotlib.figure import Figure
-        width = 2 + 1.6 * min(max(len(self.totals), 1), MOST_LAYERS)
-        figure = Figure(figsize=(width, 4), layout="constrained")
+        figure = new_figure(2 + 1.6 * min(max(len(self.totals), 1), MOST_LAYERS), 4)
         axes = figure.subplots()
         if not any(self.names):
             heights, labels = self._bars()
@@ -105,8 +102,8 @@ class LayeredPicture:
     def _bars(self) -> tuple[list[int], list[str]]:
         """Return the numbers of vertices by distance, or by a few distances if there are many, and labels."""
         n, step = len(self.totals), -(-len(self.totals) // MOST_BARS) or 1
-        heights = [sum(self.totals[first : first + step]) for first in range(0, n, step)]
         firsts = range(0, n, step)
+        heights = [sum(self.totals[first : first + step]) for first in firsts]
         return heights, [str(d) if step == 1 else f"{d} to {min(d + step, n) - 1}" for d in firsts]
 
 
