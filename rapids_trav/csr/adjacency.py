@@ -12,8 +12,9 @@ from rapids_trav.csr.array import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.utilities.atomic_files import array_checksum
 
-__all__ = ["Adjacency", "Array", "EdgeList"]
+__all__ = ["Adjacency", "Array", "EdgeList", "offset_dtype"]
 
+WIDE_OFFSETS = 2**31  # number of edges from which offsets take 64 bits
 _ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
 
 
@@ -21,8 +22,9 @@ _ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
 class Adjacency:
     """Compressed sparse rows: the neighbours of `v` are `column_indices[row_offsets[v]:row_offsets[v + 1]]`.
 
-    Each row is in ascending order.  The same type holds CSR (rows are sources) and CSC (rows are
-    destinations).  `weights`, if present, has one entry for each entry of `column_indices`.
+    Each row is in ascending order.  `row_offsets` is int32 or int64 (see `offset_dtype`).  This type holds
+    CSR (rows are sources) and CSC (rows are destinations).  `weights`, if present, has one entry for each
+    entry of `column_indices`.
 
     The CUDA engine also stores three things for faster searches.  `first_neighbors` has the first neighbour
     of each row: -1 if the row is empty, and -2 - u if u is its only neighbour.  `neighbor_degree` is the mean
@@ -71,10 +73,9 @@ class Adjacency:
         return words[:0] if whole else words
 
     def on_host(self) -> Adjacency:
-        """Return the rows, and their weights, in host memory with int64 offsets; copied only where needed."""
-        offsets = move(self.row_offsets, np).astype(np.int64, copy=False)
+        """Return the rows, and their weights, in host memory; copied only where needed."""
         weights = None if self.weights is None else move(self.weights, np)
-        return Adjacency(offsets, move(self.column_indices, np), weights=weights)
+        return Adjacency(move(self.row_offsets, np), move(self.column_indices, np), weights=weights)
 
     def forget_linked(self) -> None:
         """Free the memory of `linked`; the next search that needs it computes it again."""
@@ -99,8 +100,13 @@ class Adjacency:
     @cached_property
     def checksum(self) -> int:
         """CRC-32 of offsets and columns, which does not depend on the engine; computed on first access."""
-        checksum = array_checksum(self.row_offsets, dtype=np.int64)  # some engines store 32-bit offsets
+        checksum = array_checksum(self.row_offsets, dtype=np.int64)  # the same for both kinds of offsets
         return array_checksum(self.column_indices, checksum)
+
+
+def offset_dtype(n_edges: int) -> np.dtype:
+    """Return the dtype of offsets into `n_edges` edges: 32-bit, which searches read faster, if they fit."""
+    return np.dtype(np.int32 if n_edges < WIDE_OFFSETS else np.int64)
 
 
 @dataclass(frozen=True)

@@ -118,4 +118,4 @@ def first_resident(row_offsets: Array, free_bytes: int, edge_bytes: int) -> int:
     """
     n_edges = int(row_offsets[-1])
     kept = min(max(free_bytes, 0) // edge_bytes, n_edges)
-    return int(row_offsets[np.searchsorted(row_offsets, n_edges - kept)])
+    return int(row_offsets[np.searchsorted(row_offsets, row_offsets.dtype.type(n_edges - kept))])

@@ -95,7 +95,7 @@ class GraphFolder:
             raise TravError(f"{self.path} holds arrays that do not fit together: save the graph again.")
         if weights is not None and _has_nan(weights):
             raise damaged(self.path / "weights.npy", "holds NaN, which is not a weight")
-        edges = Adjacency(offsets.astype("int64", copy=False), columns, weights=weights)
+        edges = Adjacency(offsets, columns, weights=weights)
         if self.verify:
             self._verify(edges)
         return edges

@@ -136,5 +136,6 @@ class SavedRows:
         return edges[kept]
 
     def _row_of(self, edges: np.ndarray) -> np.ndarray:
-        rows = np.searchsorted(self._adjacency.row_offsets, edges, side="right") - 1
+        offsets = self._adjacency.row_offsets
+        rows = np.searchsorted(offsets, edges.astype(offsets.dtype, copy=False), side="right") - 1
         return rows.astype(self._adjacency.column_indices.dtype)

@@ -167,7 +167,7 @@ def test_a_graph_outside_memory_says_where_it_lies():
     graph.bfs(edges["src"][0], direction="in")
     graph.bfs(edges["src"][0], variant="edge")
     held = {(name, place): size for name, size, place in rows(graph.memory())}
-    assert held["CSR", "disk"] == held["CSC", "disk"] == 4 * graph.n_edges + 8 * (graph.n_vertices + 1)
+    assert held["CSR", "disk"] == held["CSC", "disk"] == 4 * (graph.n_edges + graph.n_vertices + 1)
     assert held["COO of CSR", "disk"] == 4 * graph.n_edges
     assert graph.budget.used == sum(size for (_, place), size in held.items() if place == "host")
     assert graph.budget.used == graph.ids.nbytes < graph.budget.peak <= graph.budget.limit == 25_000

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.adjacency import Adjacency, Array, offset_dtype
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.errors import EDGES_CHANGED, TravError
 
@@ -58,8 +58,9 @@ def build_adjacency(
     Returns
     -------
     Adjacency
-        `row_offsets` int64 (n + 1,); `column_indices` int32, or int64 from 2^31 vertices on.  Rows ascend
-        and keep multi-edges; `weights`, in the dtype of the first chunk, if there are any.
+        `row_offsets` (n + 1,) int32, or int64 from 2^31 entries on; `column_indices` int32, or int64 from
+        2^31 vertices on.  Rows ascend and keep multi-edges; `weights`, in the dtype of the first chunk, if
+        there are any.
     """
     shift = min(16, max(10, (n_vertices - 1).bit_length() - 10))  # low bits of a row, inside its bucket
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
@@ -95,7 +96,7 @@ def build_adjacency(
         if (free != starts[1:]).any():
             raise TravError(EDGES_CHANGED)
 
-        row_offsets = allocate(n_vertices + 1, np.int64, "row offsets")
+        row_offsets = allocate(n_vertices + 1, offset_dtype(n_entries), "row offsets")
         row_offsets[-1] = starts[-1]
         vertex_bits = max(n_vertices - 1, 1).bit_length()
         digits = -(-vertex_bits // DIGIT_BITS)

@@ -63,7 +63,7 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
             _walk, len(firsts) - 1, firsts, offsets, columns, bits, led_to, relaxed, offsets[:-1].copy(),
             passed, np.full(n, ON_NO_STACK, columns.dtype), vertices, lengths, path_weights, counts, grain=1,
         )  # fmt: skip
-    begins = offsets[firsts[:-1]]
+    begins = offsets[firsts[:-1]].astype(np.int64)
     n_entries = _moved_together(vertices, 2 * begins, counts[:, 0], 0)
     n_paths = _moved_together(lengths, begins, counts[:, 1], 1)
     vertices.resize(n_entries, refcheck=False)  # the rest has never been written
@@ -77,7 +77,8 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
 def _cut(offsets: np.ndarray, n_ranges: int) -> np.ndarray:
     """Return the first vertices of ranges with about as many edges each, and the number of vertices."""
     n = len(offsets) - 1
-    inner = np.searchsorted(offsets, int(offsets[-1]) * np.arange(1, n_ranges) // n_ranges)
+    cuts = int(offsets[-1]) * np.arange(1, n_ranges) // n_ranges
+    inner = np.searchsorted(offsets, cuts.astype(offsets.dtype, copy=False))
     return np.concatenate([[0], np.minimum(inner, n), [n]]).astype(np.int64)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.adjacency import Adjacency, offset_dtype
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 
 SHARED = 1 << 16  # entries above which several threads beat one: a thread takes 0.1 ms to start
@@ -31,7 +31,7 @@ def transposed(adjacency: Adjacency) -> Adjacency:
     n_buckets = (max(n_vertices - 1, 0) >> shift) + 1
     rows = np.empty(len(columns), columns.dtype)
     low_bits = np.empty(len(columns), np.uint16)
-    row_offsets = np.empty(n_vertices + 1, np.int64)
+    row_offsets = np.empty(n_vertices + 1, offset_dtype(len(columns)))
     with _team(len(columns)) as team:
         counts = np.zeros((team.size, n_buckets), np.int64)
         team.run(_count, team.size, columns, shift, counts, grain=1)
@@ -47,11 +47,11 @@ def transposed(adjacency: Adjacency) -> Adjacency:
 def symmetrized(out: Adjacency, into: Adjacency | None = None) -> Adjacency:
     """Return rows that hold each edge at both its ends, a self-loop once; `into` is a known transpose."""
     into = transposed(out) if into is None else into
-    row_offsets = np.zeros(out.n_vertices + 1, np.int64)
+    row_offsets = np.zeros(out.n_vertices + 1, offset_dtype(2 * out.n_edges))
     rows = (out.row_offsets, out.column_indices, into.row_offsets, into.column_indices)
     with _team(2 * out.n_edges) as team:
         team.run(_measure, out.n_vertices, *rows, row_offsets[1:], grain=1024)
-        np.cumsum(row_offsets, out=row_offsets)
+        np.cumsum(row_offsets, dtype=row_offsets.dtype, out=row_offsets)
         columns = np.empty(int(row_offsets[-1]), out.column_indices.dtype)
         team.run(_merge, out.n_vertices, *rows, row_offsets, columns, grain=1024)
     return Adjacency(row_offsets, columns)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.cpu.runtime.compile import kernel
-from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Reach, offset_dtype
+from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Reach
 from rapids_trav.utilities.host_memory import available_bytes
 
 

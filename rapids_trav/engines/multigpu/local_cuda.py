@@ -11,8 +11,9 @@ from itertools import product
 import cupy
 import numpy as np
 
+from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.cuda.runtime import loader, memory
-from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach, offset_dtype
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach
 
 FILE = "bfs_2d.cu"
 # Variants that this engine loads; local ids are 32-bit, so only the width of the offsets differs.

@@ -14,17 +14,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Protocol
 
-import numpy as np
-
 from rapids_trav.csr.array import Array
 
-WIDE_OFFSETS = 2**31  # number of edges of a rank from which offsets take 64 bits
 SHIFT, MASK = 32, 2**32 - 1  # an edge as one int64: the end to sort by in the upper half, the other below
-
-
-def offset_dtype(n_edges: int) -> np.dtype:
-    """Return the dtype of offsets into `n_edges` edges: 64-bit from 2^31 edges on."""
-    return np.dtype(np.int32 if n_edges < WIDE_OFFSETS else np.int64)
 
 
 @dataclass(frozen=True)

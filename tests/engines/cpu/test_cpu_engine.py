@@ -124,7 +124,7 @@ class TestBuild:
         order = np.lexsort((columns, rows))
         np.testing.assert_array_equal(adjacency.column_indices, columns[order])
         np.testing.assert_array_equal(np.diff(adjacency.row_offsets), np.bincount(rows, minlength=n_vertices))
-        assert adjacency.row_offsets.dtype == np.int64
+        assert adjacency.row_offsets.dtype == np.int32
         assert adjacency.column_indices.dtype == np.int32
         coo = ENGINE.expand_rows(adjacency)
         np.testing.assert_array_equal(coo.src, rows[order])

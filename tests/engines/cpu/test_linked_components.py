@@ -191,7 +191,7 @@ def test_an_edge_from_a_row_that_could_be_left_out_is_not_lost():
 
 def full_stream(graph):
     rows = graph.storage.view("both" if not graph.directed else "out").out
-    return rows.row_offsets.nbytes - 8 + rows.column_indices.nbytes
+    return rows.row_offsets.nbytes - rows.row_offsets.itemsize + rows.column_indices.nbytes
 
 
 def named_in(error):

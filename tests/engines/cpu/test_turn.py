@@ -20,7 +20,7 @@ def assert_equal(found: Adjacency, wanted: Adjacency) -> None:
     np.testing.assert_array_equal(found.row_offsets, wanted.row_offsets)
     np.testing.assert_array_equal(found.column_indices, wanted.column_indices)
     assert found.column_indices.dtype == wanted.column_indices.dtype
-    assert found.row_offsets.dtype == np.int64 and found.weights is None
+    assert found.row_offsets.dtype == np.int32 and found.weights is None
 
 
 def check(u, v, n) -> None:

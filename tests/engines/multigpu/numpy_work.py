@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Compressed, offset_dtype
+from rapids_trav.csr.adjacency import offset_dtype
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Compressed
 
 
 class NumpyWork:

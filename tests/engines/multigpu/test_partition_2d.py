@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from grid_graphs import GRIDS, Graph
 
+from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_cpu import CpuWork
-from rapids_trav.engines.multigpu.local_work import offset_dtype
 from rapids_trav.engines.multigpu.loopback import run_ranks
 from rapids_trav.engines.multigpu.partition import build
 

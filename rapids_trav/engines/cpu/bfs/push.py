@@ -51,7 +51,6 @@ def push_levels(
         chained += chain
         must_push = False
         edges_left -= edges
-        edges = 0
         level += 1
         end = tail
         guess = chain and len(marks) > 0
@@ -74,14 +73,24 @@ def push_levels(
                         predecessor[v] = u
                     queue[np.uintp(tail)] = v
                     tail += 1
-                    edges += row_offsets[v + ONE] - row_offsets[v]
         head = end
+        edges = _edges_of(row_offsets, queue, head, tail)
         if has_targets:
             while found_targets < len(targets) and distance[targets[found_targets]] >= 0:
                 found_targets += 1
             if found_targets == len(targets):
                 break
     return status, examined, level, head, tail, edges, edges_left, chained
+
+
+@kernel
+def _edges_of(row_offsets, queue, begin, end):
+    """Count the edges of `queue[begin:end]`, apart from the claims, whose branches would delay the loads."""
+    edges = 0
+    for i in range(begin, end):
+        v = np.uintp(queue[np.uintp(i)])
+        edges += row_offsets[v + ONE] - row_offsets[v]
+    return edges
 
 
 @kernel

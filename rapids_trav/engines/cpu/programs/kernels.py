@@ -18,6 +18,7 @@ from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.programs.definition import ARGUMENTS, Program
 from rapids_trav.programs.digest import ProgramKey
 
+ONE, TWO, THREE, FOUR = map(np.uintp, (1, 2, 3, 4))
 CHANGED, EDGES, RESIDUAL, TOTAL, N_STATS = 0, 1, 2, 3, 8  # columns of the parts' counts; 8 fill a cache line
 
 
@@ -46,11 +47,6 @@ class Functions(NamedTuple):
 
 
 kept = functools.lru_cache(maxsize=128)  # compiled programs in a process
-
-
-def kernels(program: Program) -> ProgramKernels:
-    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
-    return _kernels(ProgramKey(program))
 
 
 def functions(program: Program, compiler: ProgramCompiler) -> Functions:
@@ -100,48 +96,36 @@ def _offering(program: Program, name: str, function: Callable, cast: Callable) -
     return lambda given, other: nothing if given == nothing else cast(function(given, other))
 
 
-@kept
-def _kernels(source: ProgramKey) -> ProgramKernels:
-    program = source.program
-    compiler = ProgramCompiler(source.digest)
-    scatter, gather, reduce, apply, active, total, cast = functions(program, compiler)
+def steps(program: Program, compiler: ProgramCompiler, own: Functions) -> tuple[Callable, Callable]:
+    """Return the two steps of a vertex for kernels: the reduction over its edges, and its new value."""
+    scatter, gather, reduce, apply, active, total, cast = own
     has_scatter = program.scatter is not None
     has_tolerance = program.tolerance is not None
     has_total = program.total is not None
 
-    @compiler.kernel
-    def offer(values, degrees, messages, sums, begin, end):
-        """Compute the messages of all vertices, and the sum of `total` for each part of them."""
-        parts = len(sums)
-        for part in range(begin, end):
-            in_total = 0.0
-            for v in range(len(values) * part // parts, len(values) * (part + 1) // parts):
-                if has_scatter:
-                    messages[v] = scatter(values[v], degrees[v])
-                if has_total:
-                    in_total += total(values[v], degrees[v])
-            sums[part] = in_total
-
     @compiler.inlined
     def gathered_at(columns, weights, messages, e):
-        message = messages[np.uintp(columns[np.uintp(e)])]
-        return gather(message, cast(1) if weights is None else weights[np.uintp(e)])
+        message = messages[np.uintp(columns[e])]
+        return gather(message, cast(1) if weights is None else weights[e])
 
     @compiler.inlined
     def gathered_over(columns, weights, messages, first, length, identity):
-        """Reduce in four chains, since within a chain each reduction waits for the one before it."""
+        """Reduce in four chains, since within a chain each reduction waits for the one before it.
+
+        Positions are unsigned, since the sign of an index would be tested.
+        """
         one, two, three, four = identity, identity, identity, identity
-        last = first + length
-        e = first
-        while e + 4 <= last:
+        e = np.uintp(first)
+        last = np.uintp(first + length)
+        while e + FOUR <= last:
             one = reduce(one, gathered_at(columns, weights, messages, e))
-            two = reduce(two, gathered_at(columns, weights, messages, e + 1))
-            three = reduce(three, gathered_at(columns, weights, messages, e + 2))
-            four = reduce(four, gathered_at(columns, weights, messages, e + 3))
-            e += 4
+            two = reduce(two, gathered_at(columns, weights, messages, e + ONE))
+            three = reduce(three, gathered_at(columns, weights, messages, e + TWO))
+            four = reduce(four, gathered_at(columns, weights, messages, e + THREE))
+            e += FOUR
         while e < last:
             one = reduce(one, gathered_at(columns, weights, messages, e))
-            e += 1
+            e += ONE
         return reduce(reduce(one, two), reduce(three, four))
 
     @compiler.inlined
@@ -155,6 +139,33 @@ def _kernels(source: ProgramKey) -> ProgramKernels:
             new_messages[v] = scatter(new, degrees[v])
         residual = abs(np.float64(new) - np.float64(value)) if has_tolerance else 0.0
         return has_changed, residual, (total(new, degrees[v]) if has_total else 0.0)
+
+    return gathered_over, settle
+
+
+@kept
+def kernels(source: ProgramKey) -> ProgramKernels:
+    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
+    program = source.program
+    compiler = ProgramCompiler(source.digest)
+    own = functions(program, compiler)
+    scatter, reduce, total = own.scatter, own.reduce, own.total
+    has_scatter = program.scatter is not None
+    has_total = program.total is not None
+    gathered_over, settle = steps(program, compiler, own)
+
+    @compiler.kernel
+    def offer(values, degrees, messages, sums, begin, end):
+        """Compute the messages of all vertices, and the sum of `total` for each part of them."""
+        parts = len(sums)
+        for part in range(begin, end):
+            in_total = 0.0
+            for v in range(len(values) * part // parts, len(values) * (part + 1) // parts):
+                if has_scatter:
+                    messages[v] = scatter(values[v], degrees[v])
+                if has_total:
+                    in_total += total(values[v], degrees[v])
+            sums[part] = in_total
 
     @compiler.kernel
     def gather_parts(

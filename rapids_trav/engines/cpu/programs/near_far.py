@@ -63,11 +63,6 @@ class NearFarKernels(NamedTuple):
     wide: Callable
 
 
-def near_far_kernels(program: Program) -> NearFarKernels:
-    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
-    return _kernels(ProgramKey(program))
-
-
 def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) -> tuple[Callable, Callable]:
     """Return two functions for kernels: whether a value passes a threshold, and the next threshold."""
     descending = program.reducer == "max"
@@ -103,7 +98,8 @@ def thresholds(program: Program, compiler: ProgramCompiler, reduce: Callable) ->
 
 
 @kept
-def _kernels(source: ProgramKey) -> NearFarKernels:
+def near_far_kernels(source: ProgramKey) -> NearFarKernels:
+    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
     program = source.program
     compiler = ProgramCompiler(source.digest)
     scatter, gather, reduce, _, active, _, cast = functions(program, compiler)

@@ -25,9 +25,9 @@ class Piece:
     ----------
     rows : int64 array
         The vertices; if empty, all from `row` on.
-    starts : int64 array, (items + 1,)
+    starts : int32 or int64 array, (items + 1,)
         Position of each item's first edge in the sequence that is cut into parts.
-    edges : int64 array
+    edges : int32 or int64 array
         Position of each item's first edge in the whole adjacency.
     shift : int
         Position in the whole adjacency at which `columns` begins.
@@ -77,7 +77,7 @@ class StreamedEdges:
 
     def __init__(self, view: GatherView, firsts: Array, longest: int, most_rows: int) -> None:
         self._into, self._weights, self._firsts = view.into, view.weights, firsts
-        self._offsets = np.empty(most_rows + 1, np.int64)
+        self._offsets = np.empty(most_rows + 1, self._into.row_offsets.dtype)
         self._columns = np.empty(longest, self._into.column_indices.dtype)
         self._page_weights = None if self._weights is None else np.empty(longest, self._weights.dtype)
 
@@ -159,6 +159,6 @@ def _some(rows: Array, n_vertices: int) -> Iterator[Array]:
 def _listed(rows: Array, offsets: Array) -> tuple[Array, Array]:
     """Return the positions of these rows' edges: when the rows are concatenated, and in the adjacency."""
     edges = offsets[rows]
-    starts = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(offsets[rows + 1] - edges, out=starts[1:])
+    starts = np.zeros(len(rows) + 1, offsets.dtype)
+    np.cumsum(offsets[rows + 1] - edges, dtype=offsets.dtype, out=starts[1:])
     return starts, edges

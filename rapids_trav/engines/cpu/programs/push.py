@@ -109,7 +109,7 @@ class PushLists:
 
     def __init__(self, work: ProgramWork) -> None:
         n, dtype = len(work.values), work.view.out.column_indices.dtype
-        self.rounds, self.near_far = push_rounds(work.program), near_far_kernels(work.program)
+        self.rounds, self.near_far = push_rounds(work.source), near_far_kernels(work.source)
         self.near, self.spare, self.far = (np.empty(n, dtype) for _ in range(3))
         self.flags = np.zeros(n, np.uint8)
         self.n_near = self.n_far = self.n_edges = 0

@@ -13,19 +13,14 @@ import numpy as np
 
 from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.engines.cpu.programs.kernels import functions, kept
-from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 
 IDLE, TOUCHED = 0, 1
 
 
-def push_rounds(program: Program) -> Callable:
-    """Return the kernel of a program, which is compiled at its first call for each type of graph."""
-    return _rounds(ProgramKey(program))
-
-
 @kept
-def _rounds(source: ProgramKey) -> Callable:
+def push_rounds(source: ProgramKey) -> Callable:
+    """Return the kernel of a program, which is compiled at its first call for each type of graph."""
     program = source.program
     compiler = ProgramCompiler(source.digest)
     scatter, gather, reduce, _, active, _, cast = functions(program, compiler)

@@ -26,8 +26,10 @@ from rapids_trav.engines.cpu.programs.errors import explained
 from rapids_trav.engines.cpu.programs.executor import Executor, until_done
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
+from rapids_trav.engines.cpu.programs.rounds import gather_rounds
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
 from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team, kernel
+from rapids_trav.engines.launches import launched
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
@@ -36,6 +38,8 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
 
+ALONE = 1 << 19  # edges and vertices up to which one thread is faster than several: see `most_rounds`
+AT_ONCE = 1 << 25  # edges and vertices of one call, during which the process cannot be interrupted
 EDGES_PER_PART = 1 << 15  # about 25 us of work on the Facebook graph: a shorter part is not worth its call
 
 
@@ -93,7 +97,11 @@ class Sweeps:
             push.iterate(self._work, progress)
         else:
             push.marked(self._work)
-            iterate(self._work, progress, self._edges, mode)
+            most = most_rounds(self._work, progress, mode)
+            if most > 1:
+                run_rounds(self._work, progress, most)
+            else:
+                iterate(self._work, progress, self._edges, mode)
 
     def settle(self) -> Array:
         return push.marked(self._work)
@@ -173,6 +181,40 @@ def _gather_all(
     progress.record(mode, active, n_edges, work.residual, n_pages, n_bytes)
 
 
+def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:
+    """Return how many rounds one thread may run in one call; 1: threads share each round.
+
+    It takes several if nobody inspects the state between them, and all of them gather for all vertices.
+    """
+    options, size = work.options, work.n_edges + len(work.values)
+    inspected = options.trace or options.checkpoint is not None or options.between is not None
+    varies = work.program.may_notify and options.mode == "auto"
+    if mode != "pull" or inspected or varies or work.view.pages is not None:
+        return 1
+    if size > ALONE and work.team.size > 1:
+        return 1
+    left = max(AT_ONCE // max(size, 1), 1)
+    return left if options.max_iterations is None else min(left, options.max_iterations - progress.iteration)
+
+
+def run_rounds(work: ProgramWork, progress: RunProgress, most: int) -> None:
+    """Run up to `most` rounds in which all vertices gather on this thread, and record them."""
+    active, into = work.n_active, work.view.into
+    rounds = gather_rounds(work.source)
+    launched(rounds.__name__)
+    n_rounds, n_changed, n_edges, residual, work.used_total, work.next_total = rounds(
+        into.row_offsets, into.column_indices, work.view.weights, work.identity, work.next_total,
+        work.parameters, work.values, work.messages, work.degrees, work.out_degrees,
+        work.new_values, work.new_messages, work.active, most,
+    )  # fmt: skip
+    if n_rounds % 2:
+        work.swap()
+    work.n_active, work.active_edges = n_changed, n_edges
+    if work.program.tolerance is not None:
+        work.residual = residual
+    progress.record("pull", active, n_rounds * work.n_edges, work.residual, n_iterations=n_rounds)
+
+
 def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array:
     """Gather over a piece's edges, cut into `n_parts`, and apply; return the sums of the parts' counts."""
     starts = piece.starts
@@ -180,7 +222,7 @@ def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array
     if n_parts is None:
         n_parts = min(PIECES_PER_THREAD * work.team.size, 1 + (last - first + n_items) // EDGES_PER_PART)
     cuts = first + (last - first) * np.arange(n_parts + 1) // n_parts
-    firsts = np.searchsorted(starts[:-1], cuts)
+    firsts = np.searchsorted(starts[:-1], cuts.astype(starts.dtype, copy=False))
     firsts[-1] = n_items
     replicas = np.full(n_parts, work.identity)
     tails = np.full(n_parts, work.identity)

@@ -13,6 +13,7 @@ from rapids_trav.engines.cpu.programs.kernels import kernels
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.runs import BlockCounts, GatherView, IterationTrace, RunOptions
 from rapids_trav.programs.definition import Program
+from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
 
 VERTICES_PER_PART = 1 << 14
@@ -46,7 +47,8 @@ class ProgramWork:
         has_room_to_push: bool = True,
     ) -> None:
         self.view, self.program, self.options, self.team = view, program, options, team
-        self.kernels = kernels(program)
+        self.source = ProgramKey(program)
+        self.kernels = kernels(self.source)
         self.n_edges = view.into.n_edges
         self.parameters = tuple(float(number) for number in options.parameters)
         self.identity = program.identity

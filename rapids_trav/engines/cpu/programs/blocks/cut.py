@@ -73,8 +73,9 @@ def cut(row_offsets: Array, shift: int, n_places: int) -> Cut:
     n_edges = int(row_offsets[-1])
     begins = np.arange(0, n_edges, 1 << shift, dtype=np.int64)
     stops = np.minimum(begins + (1 << shift), n_edges)
-    firsts = np.searchsorted(row_offsets, begins, side="right") - 1
-    ends = np.searchsorted(row_offsets, stops, side="left")
+    dtype = row_offsets.dtype  # of any other, all offsets would be converted
+    firsts = np.searchsorted(row_offsets, begins.astype(dtype, copy=False), side="right") - 1
+    ends = np.searchsorted(row_offsets, stops.astype(dtype, copy=False), side="left")
     return Cut(firsts, ends, stops - begins, shift, max(min(n_places, len(begins)), 1))
 
 

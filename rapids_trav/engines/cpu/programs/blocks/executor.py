@@ -46,6 +46,7 @@ from rapids_trav.engines.cpu.programs.near_far import LITTLE
 from rapids_trav.engines.cpu.programs.state import RunProgress, writable
 from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
 from rapids_trav.programs.definition import Program
+from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
 
 PUSHED = 1 << 22  # edges of a launch, during which the process cannot be interrupted
@@ -67,7 +68,7 @@ class Blocks:
         loading: Callable[[Copy], Loading] = Loader,
     ) -> None:
         self._view, self._options, self._cut = view, options, cut
-        self._kernels = block_kernels(program)
+        self._kernels = block_kernels(ProgramKey(program))
         self._degrees = writable(view.degrees)
         self._edge_bytes = edge_bytes(view)
 

@@ -27,7 +27,6 @@ from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.engines.cpu.programs.kernels import functions, kept
 from rapids_trav.engines.cpu.programs.near_far import thresholds
 from rapids_trav.engines.cpu.runtime.compile import kernel
-from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 
 IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
@@ -47,13 +46,9 @@ class BlockKernels(NamedTuple):
     converge: Callable
 
 
-def block_kernels(program: Program) -> BlockKernels:
-    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
-    return _kernels(ProgramKey(program))
-
-
 @kept
-def _kernels(source: ProgramKey) -> BlockKernels:
+def block_kernels(source: ProgramKey) -> BlockKernels:
+    """Return the kernels of a program, which are compiled at their first call for each type of graph."""
     program = source.program
     compiler = ProgramCompiler(source.digest)
     scatter, gather, reduce, _, active, _, cast = functions(program, compiler)
