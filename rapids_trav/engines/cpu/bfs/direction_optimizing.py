@@ -32,6 +32,9 @@ from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.interface import BfsOptions, Search, View
 from rapids_trav.engines.launches import launched
 
+# Unvisited vertices above which several threads beat one at a pulled level: about a millisecond of work.
+SHARED = 1 << 18
+
 
 @dataclass
 class Frontier:
@@ -124,19 +127,22 @@ def _pull_while_wide(
     mark(frontier.view(np.uint64), front.queue, front.head, front.tail)
     mark(state.visited, front.queue, front.marked, front.tail)
     unvisited = state.unvisited(view.into.linked)
+    n_unvisited = int(np.bitwise_count(unvisited.view(np.uint64)).sum())
     n_frontier = front.tail - front.head
     while True:
         state.level += 1
+        grain = 64 if n_unvisited > SHARED else n_words
         counts = team.run(
-            pull, n_words, view.into.row_offsets, view.into.column_indices,
-            state.distance, state.predecessor, state.keep, state.level, frontier, found, unvisited, grain=64,
+            pull, n_words, view.into.row_offsets, view.into.column_indices, state.distance,
+            state.predecessor, state.keep, state.level, frontier, found, unvisited, grain=grain,
         )  # fmt: skip
         n_found, checked, looked = (sum(column) for column in zip(*counts, strict=True))
+        n_unvisited -= n_found
         state.record_pull(n_frontier, checked, looked)
         frontier, found = found, frontier
         if policy.beamer:
             front.edges_left -= front.edges
-            front.edges = sum(team.run(count_edges, n_words, view.out.row_offsets, frontier, grain=64))
+            front.edges = sum(team.run(count_edges, n_words, view.out.row_offsets, frontier, grain=grain))
         before, n_frontier = n_frontier, n_found
         if n_found == 0 or state.ended or not policy.keeps_pulling(n_found, before, view.n_vertices):
             break
