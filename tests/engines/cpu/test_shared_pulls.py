@@ -59,9 +59,7 @@ def test_levels_are_shared_while_many_vertices_are_unvisited(monkeypatch, view):
     distance = ENGINE.bfs(view, root, BfsOptions("frontier")).distance
     linked = np.diff(view.into.row_offsets) > 0
     left = {level: int((linked & ((distance < 0) | (distance >= level))).sum()) for level in range(1, 20)}
-    first = next(
-        row.level for row in searched(monkeypatch, view, "gap", -1)[1].trace if row.direction == "pull"
-    )
+    first = next(row.level for row in found.trace if row.direction == "pull")
     _, _, ranges = searched(monkeypatch, view, "gap", left[first] - 1)
     assert ranges[0] > 1 and set(ranges[1:]) == {1}
     _, _, ranges = searched(monkeypatch, view, "gap", left[first])
