@@ -54,6 +54,8 @@ class Contestant:
     same : callable(our answer, their answer) -> bool
     prepare : callable, optional
         Prepares an input, each time before the clock starts.
+    predecessors : bool
+        Whether a search by weight also finds predecessors.
     clock : callable, optional
         For a program that times its own trials: milliseconds of each trial from an input.
     """
@@ -64,6 +66,7 @@ class Contestant:
     role: Role = "other"
     same: Callable[[Any, Any], bool] = equal
     prepare: Callable[[Any], Any] | None = None
+    predecessors: bool = False
     clock: Callable[[Any], list[float]] | None = None
 
 
@@ -86,7 +89,7 @@ class Pace:
     seconds: float = 1.0
     least: int = 3
     most: int = 24
-    slow: float = 5.0
+    slow: float = 10.0
 
 
 class Timing:

@@ -92,6 +92,10 @@ class SciPy(_Library):
             "scipy dijkstra",
             lambda root: csgraph.dijkstra(matrix, indices=root, return_predecessors=True),
             lambda found: found[0],
+            predecessors=True,
+        )
+        yield Contestant(
+            "scipy dijkstra, distances", lambda root: csgraph.dijkstra(matrix, indices=root), np.asarray
         )
 
     def components(self, data: Data) -> Iterator[Contestant]:
@@ -236,6 +240,7 @@ class Networkit(_Library):
                 f"networkit Dijkstra, {'with' if paths else 'without'} paths",
                 lambda root, paths=paths: networkit.distance.Dijkstra(graph, root, paths).run(),
                 lambda found: _infinite(found.getDistances()),
+                predecessors=paths,
             )
 
     def components(self, data: Data) -> Iterator[Contestant]:

@@ -41,17 +41,21 @@ def bfs(data: Data, rivals: Sequence[Rival], roots: Sequence[int]) -> Iterator[C
 
 
 def sssp(data: Data, rivals: Sequence[Rival], roots: Sequence[int], weights: str) -> Iterator[Contest]:
-    """Yield the contest from one root to the frame of distances and predecessors."""
-    ours = Contestant("rapids_trav", data.graph.sssp, lambda frame: of_frame(frame, np.inf), "ours")
-    question = f"`sssp`, {title(data.name)}, weights {weights}"
-    yield Contest(
-        question,
-        "sssp",
-        data.name,
-        [ours, *ask(rivals, "sssp", data, root=roots[0])],
-        roots,
-        {"weights": weights},
-    )
+    """Yield contests from one root to the frame of distances, and of distances and predecessors.
+
+    The second is among those who also find predecessors.
+    """
+    others = list(ask(rivals, "sssp", data, root=roots[0]))
+    for both in (False, True):
+        ours = Contestant(
+            "rapids_trav", lambda root, both=both: data.graph.sssp(root, predecessors=both),
+            lambda frame: of_frame(frame, np.inf), "ours",
+        )  # fmt: skip
+        question = (
+            f"`sssp`, {title(data.name)}, weights {weights}, {'with predecessors' if both else 'distances'}"
+        )
+        contestants = [ours, *(one for one in others if one.predecessors or not both)]
+        yield Contest(question, "sssp", data.name, contestants, roots, {"weights": weights})
 
 
 def each(data: Data, rivals: Sequence[Rival], numbers: Sequence[int], seed: int) -> Iterator[Contest]:
