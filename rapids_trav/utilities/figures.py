@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rapids_trav.utilities.extras import needed_for
+from rapids_trav.utilities.heights import is_uneven
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -15,3 +20,38 @@ def new_figure(width: float, height: float) -> Figure:
     with needed_for("Drawing", "matplotlib", "plot"):
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def set_scale(axes: Axes, heights: Sequence[float] | np.ndarray, label: str) -> None:
+    """Label the upright axis and choose its scale, so that the smallest of the heights can be seen."""
+    heights = np.asarray(heights)
+    most = heights.max(initial=0) or 1
+    if is_uneven(heights):
+        axes.set_yscale("log")
+        axes.set_ylim(heights[heights > 0].min() / 2, 2.5 * most)
+        label += "\n(log scale)"
+    else:
+        axes.set_ylim(0, 1.15 * most)
+        if (heights % 1 == 0).all():
+            axes.locator_params(axis="y", integer=True)
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.set_ylabel(label)
+
+
+def legend_above(axes: Axes, title: str = "") -> None:
+    """Put the legend in a line above the panel, where it covers nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    if title:
+        handles, labels = [axes.plot([], [], alpha=0)[0], *handles], [title, *labels]
+    axes.legend(
+        handles,
+        labels,
+        loc="lower right",
+        bbox_to_anchor=(1, 1),
+        borderaxespad=0,
+        frameon=False,
+        ncols=len(labels),
+        fontsize="small",
+        handlelength=1,
+        columnspacing=1,
+    )

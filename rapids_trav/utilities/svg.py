@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-BAR_WIDTH, BAR_HEIGHT = 22, 80  # pixels
+from rapids_trav.utilities.heights import is_uneven, shares
+
+BAR_WIDTH, BAR_HEIGHT = 26, 80  # pixels
 WIDEST = 900  # pixels of all bars; more of them are narrower
 COLUMN, ROW, MARGIN = 130, 22, 40
 HEAD = 40  # above layers: the number of each, and its points
@@ -21,14 +23,18 @@ NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b")
 
 
-def bars(heights: Sequence[float], labels: Sequence[str], title: str) -> str:
-    """Return a picture of bars side by side, each over its label, with the title below all."""
-    tallest = max(heights, default=0) or 1
-    step = min(BAR_WIDTH, WIDEST / max(len(heights), 1))
+def bars(heights: Sequence[int], labels: Sequence[str], title: str) -> str:
+    """Return a picture of bars side by side, each over its label, with the title below all.
+
+    Where the smallest could not be seen beside the tallest, the scale is logarithmic, and the title says so.
+    """
+    log = is_uneven(heights)
+    title += " (log scale)" if log else ""
+    step = min(BAR_WIDTH, (WIDEST - LETTER_WIDTH) / max(len(heights), 1))
     labelled = math.ceil(BAR_WIDTH / step)  # every so many bars
     shapes = []
-    for i, (height, label) in enumerate(zip(heights, labels, strict=True)):
-        x, tall = i * step, BAR_HEIGHT * height / tallest
+    for i, (height, share, label) in enumerate(zip(heights, shares(heights, log), labels, strict=True)):
+        x, tall = i * step, BAR_HEIGHT * share
         shapes.append(
             f'<rect x="{x:g}" y="{BAR_HEIGHT - tall + 6:.1f}" width="{0.9 * step:g}" height="{tall:.1f}" '
             f'fill="{COLORS[1]}"><title>{text_of(label)}: {height:,}</title></rect>'
@@ -39,7 +45,7 @@ def bars(heights: Sequence[float], labels: Sequence[str], title: str) -> str:
                 f'<text x="{middle:g}" y="{BAR_HEIGHT + 18}" text-anchor="middle">{text_of(label)}</text>'
             )
     shapes.append(f'<text x="0" y="{BAR_HEIGHT + 34}">{text_of(title)}</text>')
-    width = max(len(heights) * step, LETTER_WIDTH * len(title))
+    width = max(len(heights) * step + LETTER_WIDTH, LETTER_WIDTH * len(title))  # the last label may be wide
     return _picture(width, BAR_HEIGHT + 40, shapes, title)
 
 
