@@ -19,6 +19,7 @@ from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
+from rapids_trav.engines.searches import RankCosts
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
@@ -39,7 +40,9 @@ class Traced(NamedTuple, Generic[FrameT]):
     result : DataFrame
     trace : DataFrame
         One row for each level: level, direction, frontier, edges, bytes, milliseconds.  With `mode="each"`, a
-        first column `batch` numbers the groups of sources that were searched together, in their order.
+        first column `batch` numbers the groups of sources that were searched together, in their order.  On
+        many workers each rank r adds `following_ms_r`, `exchange_ms_r` (with the wait for others) and
+        `bytes_r` (sent to others).
     """
 
     result: FrameT
@@ -219,12 +222,22 @@ def trace_frame(graph: TraversableGraph, traces: list[list[LevelTrace]], each: b
     types = {"level": "int32", "direction": "O", "frontier": "int64", "edges": "int64", "bytes": "int64"}
     types |= {"host_bytes": "int64", "milliseconds": "float64"}
     columns: dict[str, Column] = {}
+    levels = [level for trace in traces for level in trace]
     if each:
-        firsts = [level.level == 1 for trace in traces for level in trace]
+        firsts = [level.level == 1 for level in levels]
         columns["batch"] = np.cumsum(firsts, dtype="int32") - np.int32(1)
-    columns |= trace_columns(graph, [level for trace in traces for level in trace], types)
+    columns |= trace_columns(graph, levels, types)
     columns["edges"] = Masked(columns["edges"], columns["edges"] >= 0)
-    return graph.hand_out(columns)
+    return graph.hand_out(columns | _rank_columns(levels))
+
+
+def _rank_columns(levels: Sequence[LevelTrace]) -> dict[str, Column]:
+    """Return a column for each rank and number of `RankCosts`, or none if there are no ranks."""
+    return {
+        f"{name}_{rank}": np.array([getattr(level.ranks[rank], name) for level in levels])
+        for rank in range(len(levels[0].ranks) if levels else 0)
+        for name in RankCosts._fields
+    }
 
 
 def trace_columns(

@@ -19,7 +19,7 @@ from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import ProgramOptions
 from rapids_trav.engines.interface import Engine
-from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
+from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame, Masked, move
 from rapids_trav.ids.maps import Column
@@ -231,5 +231,9 @@ def _trace_frame(graph: TraversableGraph, trace: Sequence[IterationTrace]) -> Fr
     if trace and trace[0].blocks is not None:
         own = ("in_place", "reloads", "evictions", "launches", "rounds")  # the others are pages and bytes
         columns |= trace_columns(graph, [one.blocks for one in trace], dict.fromkeys(own, "int64"))
+        listed = graph.rows.source.library.column
+        for name in BlockSpan._fields:
+            lists = [[getattr(span, name) for span in one.block_spans] for one in trace]
+            columns[f"span_{name}"] = listed(lists, dtype="object")
     columns["residual"] = Masked(columns["residual"], ~np.isnan(columns["residual"]))
     return graph.hand_out(columns)

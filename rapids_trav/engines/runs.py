@@ -213,6 +213,19 @@ class BlockCounts(NamedTuple):
     rounds: int = 0
 
 
+class BlockSpan(NamedTuple):
+    """A time in which a block was loaded ("load"), stayed in memory ("stay") or had rows to work on ("work").
+
+    Work on a block that is not in memory reads its rows where they are stored.  Times are in milliseconds
+    from the start of the run.
+    """
+
+    block: int
+    what: str
+    begin: float
+    end: float
+
+
 @dataclass(frozen=True)
 class IterationTrace:
     """Record of one iteration of a vertex program.
@@ -238,6 +251,8 @@ class IterationTrace:
         Times at which each page was copied and computed, in launch order; empty in memory.
     blocks : BlockCounts or None
         For an iteration over blocks; its `pages` and `bytes` are then those that were loaded.
+    block_spans : tuple of BlockSpan
+        Likewise: the loads that ended in this iteration, and its work and stays; empty without blocks.
     """
 
     iteration: int
@@ -251,6 +266,7 @@ class IterationTrace:
     residual: float
     spans: tuple[PageSpan, ...] = ()
     blocks: BlockCounts | None = None
+    block_spans: tuple[BlockSpan, ...] = ()
 
 
 @dataclass(frozen=True)

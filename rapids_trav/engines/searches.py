@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,6 +52,24 @@ class BfsOptions:
     of_ranks: Mapping[str, Any] = field(default_factory=dict)  # settings of a search over many workers
 
 
+class RankCosts(NamedTuple):
+    """What a level took on one rank.
+
+    Attributes
+    ----------
+    following_ms : float
+        Time in which the rank followed edges.
+    exchange_ms : float
+        The rest: exchanging messages, which includes waiting for slower ranks, and settling what they told.
+    bytes : int
+        Bytes sent to other ranks.
+    """
+
+    following_ms: float
+    exchange_ms: float
+    bytes: int
+
+
 @dataclass(frozen=True)
 class LevelTrace:
     """Record of one level of a search.
@@ -72,6 +90,9 @@ class LevelTrace:
         Duration, including the host's overhead for the level.
     host_bytes : int
         The part of `bytes` that is edges the GPU read from host memory.
+    ranks : tuple of RankCosts
+        One for each rank of a search over many workers, else empty; `bytes` is then the sum over them, and
+        `milliseconds` the time of the slowest.
     """
 
     level: int
@@ -81,6 +102,7 @@ class LevelTrace:
     bytes: int
     milliseconds: float
     host_bytes: int = 0
+    ranks: tuple[RankCosts, ...] = ()
 
 
 @dataclass(frozen=True)

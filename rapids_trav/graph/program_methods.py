@@ -103,7 +103,9 @@ class ProgramMethods(GraphProperties):
             Return `Traced(result, trace)`, with a row in `trace` for each iteration.  One of blocks counts as
             many launches as move about as much as a sweep; `pages` and `bytes` count what was loaded, and
             there are columns for the bytes read in place (`in_place`), `reloads`, `evictions`, `launches` and
-            the `rounds` in them.
+            the `rounds` in them.  `span_block`, `span_what`, `span_begin` and `span_end` are lists, with an
+            entry for each time that a block was loaded ("load"), stayed in memory ("stay") or had rows to
+            work on ("work"), in milliseconds from the start; pandas' `explode` makes rows of them.
         progress : bool, default False
             Show on a terminal or in a notebook, as the run goes, how many pages and bytes of a graph larger
             than memory it has streamed.

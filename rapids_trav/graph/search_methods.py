@@ -60,7 +60,9 @@ class SearchMethods(GraphProperties):
         tuning : mapping, optional
             Settings for research; see `rapids_trav.tuning.SearchTuning`.
         trace : bool, default False
-            Return `Traced(result, trace)`, with a row in `trace` for each level.
+            Return `Traced(result, trace)`, with a row in `trace` for each level.  A graph on many workers
+            adds three columns for each worker r: `following_ms_r` for following edges, `exchange_ms_r` for
+            messages, with the wait for slower workers, and `bytes_r` sent to others.
 
         Returns
         -------

@@ -15,7 +15,7 @@ from rapids_trav.engines.multigpu.predecessors import smallest
 from rapids_trav.engines.multigpu.records import LevelRow, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.multigpu.sweeps import sweeps
-from rapids_trav.engines.searches import BfsOptions, LevelTrace, Search
+from rapids_trav.engines.searches import BfsOptions, LevelTrace, RankCosts, Search
 from rapids_trav.frames.columns import move
 
 if TYPE_CHECKING:
@@ -109,18 +109,36 @@ class RankEngine:
             np.int64,
         ).reshape(len(rows), 4)
         times = np.array(
-            [row.sum_ms + row.expand_ms + row.follow_ms + row.fold_ms + row.settle_ms for row in rows]
+            [(row.follow_ms, row.sum_ms + row.expand_ms + row.fold_ms + row.settle_ms) for row in rows],
+            np.float64,
         )
-        counts, slowest = (
+        counts, spent = (
             np.stack([move(part, np) for part in rank.communicator.all_gather(rank.everyone, values)])
-            for values in (xp.asarray(mine.reshape(-1)), xp.asarray(times))
+            for values in (xp.asarray(mine.reshape(-1)), xp.asarray(times.reshape(-1)))
         )
         counts = counts.reshape(rank.size, len(rows), 4)
+        spent = spent.reshape(rank.size, len(rows), 2)
         total, ways = counts[:, :, :3].sum(axis=0), np.bitwise_or.reduce(counts[:, :, 3])
+        slowest = spent.sum(axis=2).max(axis=0)
         names = {bits: name for name, bits in WAYS.items()}
-        return [
-            LevelTrace(row.level, names[int(way)], int(frontier), int(edges), int(sent), float(time))
-            for row, (frontier, edges, sent), way, time in zip(
-                rows, total, ways, slowest.max(axis=0), strict=True
+        found = []
+        for i, row in enumerate(rows):
+            frontier, edges, sent = total[i].tolist()
+            costs = [
+                RankCosts(following, exchange, n_bytes)
+                for (following, exchange), n_bytes in zip(
+                    spent[:, i].tolist(), counts[:, i, 2].tolist(), strict=True
+                )
+            ]
+            found.append(
+                LevelTrace(
+                    row.level,
+                    names[int(ways[i])],
+                    frontier,
+                    edges,
+                    sent,
+                    float(slowest[i]),
+                    ranks=tuple(costs),
+                )
             )
-        ]
+        return found

@@ -196,7 +196,13 @@ def test_a_trace_adds_up_the_ranks():
     distance = graph.local.bfs(source)["distance"]
     asked = graph.ask("bfs", source, trace=True, tuning={"bottom_up": False})  # follows all edges of a level
     (trace,) = [frame for of in asked for frame in of.frames["trace"]]
-    assert list(trace.columns) == list(graph.local.bfs(source, trace=True).trace.columns)
+    own = graph.local.bfs(source, trace=True).trace.columns
+    ranks = [f"{name}_{rank}" for rank in range(6) for name in ("following_ms", "exchange_ms", "bytes")]
+    assert list(trace.columns) == [*own, *ranks]
+    assert trace["bytes"].tolist() == sum(trace[f"bytes_{rank}"] for rank in range(6)).tolist()
+    each_ms = [trace[f"following_ms_{rank}"] + trace[f"exchange_ms_{rank}"] for rank in range(6)]
+    assert trace["milliseconds"].tolist() == pytest.approx(np.max(each_ms, axis=0).tolist())
+    assert all((trace[f"following_ms_{rank}"] > 0).all() for rank in range(6))
     levels = distance.value_counts().sort_index()
     assert trace["level"].tolist() == list(range(1, len(levels) + 1))
     assert trace["frontier"].tolist() == levels.tolist()

@@ -11,7 +11,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.programs.kernels import kernels
 from rapids_trav.engines.cpu.runtime.compile import Team
-from rapids_trav.engines.runs import BlockCounts, GatherView, IterationTrace, RunOptions
+from rapids_trav.engines.runs import BlockCounts, BlockSpan, GatherView, IterationTrace, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
@@ -145,6 +145,7 @@ class RunProgress:
         n_bytes: int = 0,
         n_iterations: int = 1,
         blocks: BlockCounts | None = None,
+        block_spans: tuple[BlockSpan, ...] = (),
     ) -> None:
         """Count an iteration that has just ended, or several if there is no trace."""
         self.iteration += n_iterations
@@ -152,5 +153,5 @@ class RunProgress:
             now = perf_counter()
             spent = 1e3 * (now - self._clock)
             told = (self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
-            self.trace.append(IterationTrace(*told, blocks=blocks))
+            self.trace.append(IterationTrace(*told, blocks=blocks, block_spans=block_spans))
             self._clock = now

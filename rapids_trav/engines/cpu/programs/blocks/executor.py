@@ -42,6 +42,7 @@ from rapids_trav.engines.cpu.programs.blocks.kernels import (
 )
 from rapids_trav.engines.cpu.programs.blocks.loader import Copy, Loader, Loading
 from rapids_trav.engines.cpu.programs.blocks.residency import ABSENT, Residency
+from rapids_trav.engines.cpu.programs.blocks.timeline import Timeline
 from rapids_trav.engines.cpu.programs.near_far import LITTLE
 from rapids_trav.engines.cpu.programs.state import RunProgress, writable
 from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
@@ -87,7 +88,8 @@ class Blocks:
         self._residency = Residency(cut.n_blocks, cut.n_places)
         self._step, self._total = 0.0, BlockCounts()
         self._mark()
-        self._loader = loading(self._copy)
+        self._timeline = Timeline() if options.trace else None
+        self._loader = loading(self._timeline.timed(self._copy) if self._timeline else self._copy)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -141,8 +143,9 @@ class Blocks:
         counts = moved.counts(self._edge_bytes)
         self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))
         self.n_active = collect(self._cut.firsts, self._cut.ends, self._flags, self._active)
+        spans = self._timeline.taken() if self._timeline else ()
         progress.record(
-            "blocks", active, moved.pushed, self.residual, counts.loads, counts.loaded, blocks=counts
+            "blocks", active, moved.pushed, self.residual, counts.loads, counts.loaded, 1, counts, spans
         )
 
     def _is_pending(self) -> bool:
@@ -154,6 +157,7 @@ class Blocks:
         if landed is None:
             return
         self._residency.land(landed.block, landed.place)
+        self._tell_residents()
         moved.loads += 1
         moved.loaded += landed.n_bytes
         if self._options.on_page is not None:
@@ -174,7 +178,12 @@ class Blocks:
         block = int(wanted[np.flatnonzero(least == self._first.reduce(least))[0]])
         self._counts[block, SPENT] = 0
         self._residency.begin(block)
+        self._tell_residents()
         self._loader.begin(block, place)
+
+    def _tell_residents(self) -> None:
+        if self._timeline:
+            self._timeline.holds([*self._residency.hot, *self._residency.rotating])
 
     def _rent(self) -> None:
         """Enter waiting items that are cheap to rent, so that kernels read their rows in place."""
@@ -204,6 +213,7 @@ class Blocks:
     def _launch(self, moved: Moving) -> None:
         """Iterate over resident and rented rows until they are quiet, or many edges were pushed along."""
         out, cut = self._view.out, self._cut
+        begin, listed_before = self._timeline.now() if self._timeline else 0.0, self._counts[:, LISTED] > 0
         (
             swapped, self._n_near, self._n_far, threshold, self._step, self._since, rounds, pushed, rented
         ) = self._kernels.converge(
@@ -216,6 +226,9 @@ class Blocks:
         self._threshold = self.values.dtype.type(threshold)
         if swapped:
             self._near, self._spare = self._spare, self._near
+        if self._timeline:
+            became_active = (self._counts[:, ACTIVATED] > 0) & (self._residency.place >= 0)
+            self._timeline.worked(np.flatnonzero(listed_before | became_active).tolist(), begin)
         self._residency.use(self._counts[:, ACTIVATED] / self._n_rows)
         self._counts[:, ACTIVATED] = 0
         moved.launches += 1
