@@ -22,7 +22,8 @@ from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
 from rapids_trav.cli.options import Given, derived, taken
 from rapids_trav.cli.questions import CONDITION, head, names, screen_beside, write
-from rapids_trav.cli.report import console, count, trace_table
+from rapids_trav.cli.report import console, count
+from rapids_trav.cli.tables import trace_tables, without_idle
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io.write import to_pandas
 from rapids_trav.storage.build_options import BuildOptions
@@ -147,9 +148,8 @@ def _show(
         screen.print(line, soft_wrap=True)
     if trace is not None:
         rows = to_pandas(trace)
-        may_be_idle = {"pages", "bytes", "overlap", "residual", "in_place", "reloads", "evictions"}
-        idle = [name for name in rows if name in may_be_idle and not rows[name].fillna(0).any()]
-        screen.print(trace_table(rows.drop(columns=idle)))
+        may_be_idle = ("pages", "bytes", "overlap", "residual", "in_place", "reloads", "evictions")
+        screen.print(trace_tables(without_idle(rows, may_be_idle), screen))
 
 
 def _component_sizes(result: pd.DataFrame) -> list[str]:

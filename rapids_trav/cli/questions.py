@@ -12,11 +12,14 @@ from rich.console import Console
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import PathOptions, SearchOptions
+from rapids_trav.algorithms.search_tree import MOST, SearchTree
 from rapids_trav.cli.checks import check_apart, check_files, wrong_option
 from rapids_trav.cli.edges import OpenGraph, edge_options, open_graph
 from rapids_trav.cli.ids import SEVERAL
 from rapids_trav.cli.options import Given, derived, taken, tuning_of
-from rapids_trav.cli.report import console, count, level_counts, level_table, progress, seconds, trace_table
+from rapids_trav.cli.report import console, count, progress, seconds
+from rapids_trav.cli.tables import level_counts, level_table, trace_tables, without_idle
+from rapids_trav.cli.trees import tree_text
 from rapids_trav.frames.columns import Frame
 from rapids_trav.io import write_frame
 from rapids_trav.io.write import to_pandas
@@ -95,17 +98,26 @@ def bfs(
     result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
     searches = len(source) if options["mode"] == "each" else 1
     levels = level_counts(result, opened.graph.n_vertices * searches)
+    tree = _tree(result, options) if picture or not quiet else None
     if not quiet:
         screen = screen_beside(output)
         head(screen, opened, took)
         screen.print(level_table(levels, screen))
+        if tree is not None:
+            screen.print(tree_text(tree))
         if rows is not None:
-            screen.print(trace_table(rows))
+            screen.print(trace_tables(without_idle(rows, ["host_bytes"]), screen))
     if picture:
         from rapids_trav import plot
 
-        plot.save(plot.search(levels, rows, title=f"{opened.name} from {', '.join(source[:5])}"), picture)
+        title = f"{opened.name} from {', '.join(source[:5])}"
+        plot.save(plot.search(levels, rows, result=None if tree is None else result, title=title), picture)
     write(result, output)
+
+
+def _tree(result: Frame, options: dict[str, Given]) -> SearchTree | None:
+    """Return the tree of a result, unless it has none or would need much memory to show."""
+    return SearchTree(result) if options["predecessors"] and len(result) <= MOST else None
 
 
 @click.command()

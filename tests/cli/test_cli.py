@@ -16,7 +16,6 @@ import pytest
 
 from rapids_trav import datasets
 from rapids_trav.cli import run
-from rapids_trav.cli.report import console, level_counts, level_table, trace_table
 
 COMMAND = [sys.executable, "-c", "from rapids_trav.cli import main; main()"]
 
@@ -370,14 +369,6 @@ def test_process_exit_code_and_streams(command):
     assert done.stdout == b""
 
 
-def test_long_tables_show_both_ends():
-    n = 1000
-    levels = level_counts(pd.DataFrame({"distance": pd.array(range(n), dtype="Int32")}))
-    assert level_table(levels, console()).row_count == 41
-    trace = pd.DataFrame({"level": range(n), "direction": "push", "edges": 1, "milliseconds": 0.1})
-    assert trace_table(trace).row_count == 41
-
-
 def test_repeated_sources_of_each(edges, capsys):
     assert run(["bfs", *edges, "-s", "a", "-s", "a", "--mode", "each", "--depth-limit", "0"]) == 0
     unreached = next(line for line in capsys.readouterr().out.splitlines() if "unreached" in line)
@@ -532,19 +523,6 @@ def test_interrupt_while_the_commands_are_imported(monkeypatch, capsys):
     monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
     assert run(["--help"]) == 128 + signal.SIGINT
     assert "interrupted" in capsys.readouterr().err
-
-
-def test_narrow_tables_lose_no_digit(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    trace = pd.DataFrame(
-        {name: [123_456_789] for name in ("level", "frontier", "found", "edges", "bytes", "time")}
-    )
-    screen = console()
-    with screen.capture() as printed:
-        screen.print(trace_table(trace))
-        screen.print(level_table(level_counts(pd.DataFrame({"distance": [0, 1, 1]})), screen))
-    assert "\u2026" not in printed.get()
-    assert sum(map(str.isdigit, printed.get())) >= 6 * 9
 
 
 @pytest.mark.gpu

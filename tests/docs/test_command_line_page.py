@@ -65,3 +65,10 @@ def test_all_commands_in_order(folder):
         done = shell(line, folder)
         assert done.returncode == 0, (line, done.stderr)
     assert (folder / "distances.parquet").exists() and (folder / "ranks.csv").exists()
+
+
+def test_what_is_shown(folder):
+    """The page's first text follows the command and is what it prints after the line about the graph."""
+    command, text = re.search(r"`(rapids-trav [^`]*)` prints.*?```text\n(.*?)```", PAGE, re.DOTALL).groups()
+    done = shell(f"COLUMNS=80 {command}", folder)
+    assert done.stdout.splitlines()[1:] == text.splitlines(), done.stderr

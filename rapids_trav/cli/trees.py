@@ -1,0 +1,35 @@
+"""A part of a search's tree, as text."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from rich.tree import Tree
+
+from rapids_trav.algorithms.search_tree import SearchTree
+from rapids_trav.cli.report import count
+
+MOST_VERTICES, DEEPEST = 16, 8
+LONGEST = 40  # letters of an id
+
+
+def tree_text(tree: SearchTree) -> Tree:
+    """Return the vertices of the largest branches, each below its predecessor."""
+    part = tree.part(MOST_VERTICES, DEEPEST)
+    whole = len(part) == len(tree.parent)
+    some = "" if whole else f", {len(part)} of {len(tree.parent):,} vertices: the largest branches"
+    of = " of the first source" if tree.is_first else ""
+    top = Tree(f"tree of predecessors{of}{some}")
+    above = [top]
+    for shown, name in zip(part, tree.names([shown.row for shown in part]), strict=True):
+        del above[shown.depth + 1 :]
+        above.append(above[-1].add(Text(_told(name, shown.children, shown.below))))
+    return top
+
+
+def _told(name: str, children: int, below: int) -> str:
+    name = " ".join(name.split())
+    name = name if len(name) <= LONGEST else name[: LONGEST - 3] + "..."
+    if not below:
+        return name
+    deeper = "" if below == children else f", {below:,} below"
+    return f"{name}: {count(children, 'child', 'children')}{deeper}"
