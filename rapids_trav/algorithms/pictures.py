@@ -15,9 +15,10 @@ import numpy as np
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns, ends_of, names_of, on_host
 from rapids_trav.utilities import svg
-from rapids_trav.utilities.figures import new_figure
+from rapids_trav.utilities.figures import new_figure, set_scale
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST = 12  # vertices drawn of a layer
@@ -62,7 +63,7 @@ class LayeredPicture:
         if any(self.names):
             picture = svg.layers(self.names, self.totals, self.edges, title)
         else:
-            picture = svg.bars(*self._bars(), title)
+            picture = svg.bars(*self._bars(), "vertices by distance")
         return f"<div><div>{title}</div>{picture}</div>"
 
     def figure(self) -> Figure:
@@ -74,29 +75,10 @@ class LayeredPicture:
             axes.bar(range(len(heights)), heights, color=svg.COLORS[1])
             every = slice(None, None, -(-len(labels) // MOST_LAYERS) or 1)
             axes.set_xticks(range(len(labels))[every], labels[every])
-            axes.set(xlabel="distance", ylabel="vertices")
+            axes.set_xlabel("distance")
+            set_scale(axes, heights, "vertices")
             return figure
-        at = np.array(svg.positions([len(layer) for layer in self.names])) * (1 / svg.COLUMN, -1 / svg.ROW)
-        for u, v in self.edges:
-            bow = 0.3 if at[u, 0] == at[v, 0] else 0  # an edge within a layer would hide in a line of them
-            line = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bow}", "color": "gray", "alpha": 0.3}
-            axes.annotate("", at[v], at[u], arrowprops=line, zorder=1)
-        layer = np.repeat(np.arange(len(self.names)), [len(names) for names in self.names])
-        x, y = at.T
-        axes.scatter(x, y, c=[svg.COLORS[i % len(svg.COLORS)] for i in layer], zorder=2)
-        for point, name in zip(at.tolist(), (name for names in self.names for name in names), strict=True):
-            axes.annotate(
-                svg.short(name),
-                point,
-                (5, 0),
-                textcoords="offset points",
-                fontsize="small",
-                va="center",
-                parse_math=False,
-            )
-        axes.set_xticks(range(len(self.totals)), [f"{d}\n{n:,}" for d, n in enumerate(self.totals)])
-        axes.set(xlabel="distance, and vertices", yticks=[])
-        axes.margins(x=0.12)
+        draw_layers(axes, self.names, self.totals, self.edges)
         return figure
 
     def _bars(self) -> tuple[list[int], list[str]]:
@@ -105,6 +87,41 @@ class LayeredPicture:
         firsts = range(0, n, step)
         heights = [sum(self.totals[first : first + step]) for first in firsts]
         return heights, [str(d) if step == 1 else f"{d} to {min(d + step, n) - 1}" for d in firsts]
+
+
+def layers_width(names: Sequence[Sequence[str]]) -> float:
+    """Return the inches of a figure in which the longest names of layers do not touch."""
+    return 1 + sum(0.4 + 0.08 * max((len(svg.short(name)) for name in layer), default=0) for layer in names)
+
+
+def draw_layers(
+    axes: Axes, names: Sequence[Sequence[str]], totals: Sequence[int], edges: Sequence[tuple[int, int]]
+) -> None:
+    """Draw named points in layers, under the number of points that each layer has, and lines among them.
+
+    Points are numbered layer after layer, as in `svg.layers`.
+    """
+    at = np.array(svg.positions([len(layer) for layer in names])).reshape(-1, 2)
+    at *= (1 / svg.COLUMN, -1 / svg.ROW)
+    for u, v in edges:
+        bow = 0.3 if at[u, 0] == at[v, 0] else 0  # an edge within a layer would hide in a line of them
+        line = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bow}", "color": "gray", "alpha": 0.3}
+        axes.annotate("", at[v], at[u], arrowprops=line, zorder=1)
+    layer = np.repeat(np.arange(len(names)), [len(layer) for layer in names])
+    axes.scatter(*at.T, c=[svg.COLORS[i % len(svg.COLORS)] for i in layer], zorder=2)
+    for x, y, name in zip(*at.T.tolist(), (name for layer in names for name in layer), strict=True):
+        axes.annotate(
+            svg.short(name),
+            (x, y),
+            (5, 0),
+            textcoords="offset points",
+            fontsize="small",
+            va="center",
+            parse_math=False,
+        )
+    axes.set_xticks(range(len(totals)), [f"{d}\n{n:,}" for d, n in enumerate(totals)])
+    axes.set(xlabel="distance, and vertices", yticks=[])
+    axes.set_xlim(-0.3, len(totals) - 0.25)  # with room for the names of the last layer
 
 
 def _drawn(distance: np.ndarray, n_layers: int, u: np.ndarray, v: np.ndarray) -> list[np.ndarray]:

@@ -129,12 +129,17 @@ def test_the_trace_tells_what_was_moved():
     found = graph.sssp(0, schedule="paths", trace=True)
     assert found.result["distance"].tolist() == edges.trav.sssp(0, weight="w")["distance"].tolist()
     own = ["in_place", "reloads", "evictions", "launches", "rounds"]
-    assert list(found.trace)[9:] == own
+    spans = ["span_block", "span_what", "span_begin", "span_end"]
+    assert list(found.trace)[9:] == [*own, *spans]
     total = found.trace[["pages", "bytes", *own]].sum()
     assert set(found.trace["mode"]) == {"blocks"}
     assert total["rounds"] > total["launches"] >= total["pages"] > 0
-    axes = plot.run(found.trace).axes[0]
-    assert [bar.get_label() for bar in axes.containers] == ["blocks"]
+    axes = plot.run(found.trace).axes
+    assert [bar.get_label() for bar in axes[0].containers] == ["blocks"]
+    loads = found.trace.explode(spans).query("span_what == 'load'")
+    assert len(loads) == total["pages"] and (loads["span_end"] > loads["span_begin"]).all()
+    drawn = {spans.get_label(): len(spans.get_paths()) for spans in axes[-1].collections}
+    assert drawn["loaded"] == len(loads) and drawn["worked on"] > 0 and drawn["in memory"] > 0
     assert total["bytes"] <= total["pages"] * (1 << 15) and total["in_place"] > 0
 
 
