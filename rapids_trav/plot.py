@@ -17,6 +17,7 @@ from rapids_trav.algorithms.search_tree import SearchTree
 from rapids_trav.algorithms.trace_parts import block_spans, n_ranks, rank_costs
 from rapids_trav.algorithms.trace_pictures import RANK_PANELS, draw_blocks, draw_ranks
 from rapids_trav.errors import TravError
+from rapids_trav.frames import forms
 from rapids_trav.frames.columns import Frame, id_names
 from rapids_trav.io.write import check_writable, to_pandas
 from rapids_trav.programs.definition import kind_of
@@ -68,8 +69,9 @@ def search(
         trace = _table("trace", trace, columns, "the .trace of graph.bfs(..., trace=True)")
     tree = None
     if result is not None:
-        own = id_names("predecessor", 2 if "vertex_0" in getattr(result, "columns", ()) else 1)
-        tree = SearchTree(_table("result", result, ["distance", *own], "the frame of graph.bfs(...)"))
+        result = _table("result", result, ["distance"], "the frame of graph.bfs(...)")
+        own = id_names("predecessor", 2 if "vertex_0" in result else 1)
+        tree = SearchTree(_table("result", result, own, "the frame of graph.bfs(...)"))
         tree = tree if len(tree.parent) else None
     if trace is not None and "batch" in trace:
         trace = _by_level(trace)
@@ -135,6 +137,7 @@ def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.D
     """Convert a frame to pandas, and check its columns; `source` names the call that returns them."""
     if not hasattr(frame, "columns"):
         raise TravError(f"{what} is {kind_of(frame)}, not a frame: give {source}.")
+    frame = forms.opened(frame.compute() if hasattr(frame, "__dask_graph__") else frame)
     if missing := [name for name in columns if name not in frame.columns]:
         raise TravError(f"{what} has no column {missing[0]!r}: give {source}.")
     return to_pandas(frame)

@@ -1,12 +1,14 @@
 """Plots need nothing but result frames, with few levels and with many; the small is seen beside the large."""
 
+import warnings
+
 import pandas as pd
 import pytest
 
-from rapids_trav import datasets, generators, plot  # registers .trav
+from rapids_trav import Graph, datasets, generators, plot  # registers .trav
 from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.engines.searches import RankCosts
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, TravWarning
 
 
 def levels(n, unreached=0):
@@ -128,6 +130,24 @@ def test_the_tree():
     path = generators.path(50).trav.graph()
     title = plot.search(path.levels(0), result=path.bfs(0)).axes[0].get_title(loc="left")
     assert title == "tree of predecessors: 10 of 50 vertices, the first 10 of 50 layers"
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "dask.dataframe"])
+def test_frames_of_other_libraries(library):
+    module = pytest.importorskip(library)
+    big = 2**60  # a double cannot hold these ids
+    edges = pd.DataFrame({"src": [big + 1, big + 1, big + 3], "dst": [big + 2, big + 3, big + 5]})
+    if library == "dask.dataframe":
+        edges = module.from_pandas(edges, npartitions=1)
+    else:
+        edges = module.from_pandas(edges) if library == "polars" else module.Table.from_pandas(edges)
+    with warnings.catch_warnings(action="ignore", category=TravWarning):
+        graph = Graph.from_edges(edges)
+    found, by_level = graph.bfs(big + 1, trace=True)
+    figure = plot.search(graph.levels(big + 1), by_level, result=found)
+    assert figure.axes[0].get_title(loc="left") == "tree of predecessors: 4 of 4 vertices"
+    assert [bar.get_height() for bar in figure.axes[1].patches] == [1, 2, 1]
+    assert plot.run(graph.pagerank(trace=True).trace).axes[0].get_ylabel() == "milliseconds"
 
 
 def test_nothing_reached():

@@ -108,7 +108,7 @@ def draw_layers(
         line = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bow}", "color": "gray", "alpha": 0.3}
         axes.annotate("", at[v], at[u], arrowprops=line, zorder=1)
     layer = np.repeat(np.arange(len(names)), [len(layer) for layer in names])
-    axes.scatter(*at.T, c=[svg.COLORS[i % len(svg.COLORS)] for i in layer], zorder=2)
+    axes.scatter(at[:, 0], at[:, 1], c=[svg.COLORS[i % len(svg.COLORS)] for i in layer], zorder=2)
     for x, y, name in zip(*at.T.tolist(), (name for layer in names for name in layer), strict=True):
         axes.annotate(
             svg.short(name),

@@ -104,7 +104,7 @@ def bfs(
         head(screen, opened, took)
         screen.print(level_table(levels, screen))
         if tree is not None:
-            screen.print(tree_text(tree))
+            screen.print(tree_text(tree, screen.encoding))
         if rows is not None:
             screen.print(trace_tables(without_idle(rows, ["host_bytes"]), screen))
     if picture:
@@ -117,7 +117,7 @@ def bfs(
 
 def _tree(result: Frame, options: dict[str, Given]) -> SearchTree | None:
     """Return the tree of a result, unless it has none or would need much memory to show."""
-    return SearchTree(result) if options["predecessors"] and len(result) <= MOST else None
+    return SearchTree(to_pandas(result)) if options["predecessors"] and len(result) <= MOST else None
 
 
 @click.command()

@@ -12,8 +12,8 @@ MOST_VERTICES, DEEPEST = 16, 8
 LONGEST = 40  # letters of an id
 
 
-def tree_text(tree: SearchTree) -> Tree:
-    """Return the vertices of the largest branches, each below its predecessor."""
+def tree_text(tree: SearchTree, encoding: str = "utf-8") -> Tree:
+    """Return the vertices of the largest branches, each below its predecessor, for a screen's encoding."""
     part = tree.part(MOST_VERTICES, DEEPEST)
     whole = len(part) == len(tree.parent)
     some = "" if whole else f", {len(part)} of {len(tree.parent):,} vertices: the largest branches"
@@ -22,6 +22,7 @@ def tree_text(tree: SearchTree) -> Tree:
     above = [top]
     for shown, name in zip(part, tree.names([shown.row for shown in part]), strict=True):
         del above[shown.depth + 1 :]
+        name = name.encode(encoding, "backslashreplace").decode(encoding)
         above.append(above[-1].add(Text(_told(name, shown.children, shown.below))))
     return top
 

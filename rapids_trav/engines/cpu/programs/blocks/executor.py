@@ -213,7 +213,8 @@ class Blocks:
     def _launch(self, moved: Moving) -> None:
         """Iterate over resident and rented rows until they are quiet, or many edges were pushed along."""
         out, cut = self._view.out, self._cut
-        begin, listed_before = self._timeline.now() if self._timeline else 0.0, self._counts[:, LISTED] > 0
+        begin = self._timeline.now() if self._timeline else 0.0
+        listed_before = self._counts[:, LISTED] > 0
         (
             swapped, self._n_near, self._n_far, threshold, self._step, self._since, rounds, pushed, rented
         ) = self._kernels.converge(
