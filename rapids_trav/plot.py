@@ -98,7 +98,7 @@ def search(
 def run(trace: Frame, *, title: str = "") -> Figure:
     """Draw a run of a vertex program: time by iteration and, where edges were streamed, bytes and overlap.
 
-    A run with `schedule="paths"` is also drawn block by block: when each was loaded, in memory and worked on.
+    Bytes and overlap that are 0 throughout are left out.  A run with `schedule="paths"` is also drawn block by block: when each was loaded, in memory and worked on.
     Scales are as in `search`.
 
     Parameters
@@ -119,10 +119,10 @@ def run(trace: Frame, *, title: str = "") -> Figure:
     panels = {"milliseconds": "milliseconds"}
     if trace["bytes"].any():
         trace["megabytes"] = trace["bytes"] / 1e6
-        panels |= {"megabytes": "MB moved", "overlap": "share of copying hidden"}
+        panels["megabytes"] = "MB moved"
+    if trace["overlap"].any():
+        panels["overlap"] = "share of copying hidden"
     spans = block_spans(trace)
-    if len(spans):
-        del panels["overlap"]  # not measured for blocks
     figure, axes_of = _panels([*[1] * len(panels), *[1.6] * bool(len(spans))])
     for column, label in panels.items():
         axes = next(axes_of)

@@ -56,7 +56,7 @@ def iterations(n, moved):
 
 @pytest.mark.parametrize("n", [1, 6, 500])
 def test_panels_of_a_run(n):
-    figure = plot.run(iterations(n, 0), title="a run")
+    figure = plot.run(iterations(n, 0).assign(overlap=0.0), title="a run")
     assert labels(figure) == ["milliseconds"]
     figure = plot.run(iterations(n + 1, 2_000_000))
     assert labels(figure) == ["milliseconds", "MB moved", "share of copying hidden"]
@@ -98,7 +98,7 @@ def test_one_and_thousands_are_both_seen():
 
 def test_an_iteration_that_dwarfs_the_others_is_named():
     long = iterations(5, 0).assign(milliseconds=[0.5, 0.25, 999.0, 0.25, 0.5])
-    (axes,) = plot.run(long).axes
+    axes = plot.run(long).axes[0]
     assert axes.get_yscale() == "log" and axes.get_title(loc="left") == "iteration 3: 99.9% of 1,000"
     assert plot.run(iterations(5, 0)).axes[0].get_title(loc="left") == ""
 
@@ -106,7 +106,7 @@ def test_an_iteration_that_dwarfs_the_others_is_named():
 @pytest.mark.parametrize("n", [4, 100])
 def test_no_mode_is_left_out(n):
     modes = ["hook", "rest", "mixed", "another"] * (n // 4)
-    (axes,) = plot.run(iterations(n, 0).assign(mode=modes)).axes
+    axes = plot.run(iterations(n, 0).assign(mode=modes)).axes[0]
     shown = [*axes.containers, *axes.collections]
     assert [part.get_label() for part in shown] == ["hook", "rest", "mixed", "another"]
 
@@ -185,7 +185,7 @@ def over_blocks(*ends):
         "span_begin": [[begin, begin] for begin in begins],
         "span_end": [[end, end] for end in ends],
     }
-    return iterations(n, 1000).assign(mode="blocks", **spans)
+    return iterations(n, 1000).assign(mode="blocks", overlap=0.0, **spans)
 
 
 def corners(collection):
