@@ -98,8 +98,8 @@ def search(
 def run(trace: Frame, *, title: str = "") -> Figure:
     """Draw a run of a vertex program: time by iteration and, where edges were streamed, bytes and overlap.
 
-    Bytes and overlap that are 0 throughout are left out.  A run with `schedule="paths"` is also drawn block by block: when each was loaded, in memory and worked on.
-    Scales are as in `search`.
+    Bytes and overlap that are 0 throughout are left out.  A run with `schedule="paths"` is also drawn by
+    block: when each was loaded, in memory and worked on.  Scales are as in `search`.
 
     Parameters
     ----------
