@@ -37,7 +37,7 @@ class TravAccessor(Generic[FrameT]):
     Raises
     ------
     AttributeError
-        If the frame cannot hold edges, having fewer than two columns.
+        If the frame has fewer than two columns, so that it cannot hold edges.
     """
 
     def __init__(self, frame: FrameT) -> None:

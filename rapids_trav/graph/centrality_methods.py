@@ -30,12 +30,12 @@ class CentralityMethods(GraphProperties):
         improved: bool = True,
         where: Filter = None,
     ) -> Frame:
-        """Closeness: the inverse of the mean distance between a vertex and the others.
+        """Measure closeness: the inverse of the mean distance between a vertex and the others.
 
         Parameters
         ----------
         of : id, sequence, Series or frame, optional
-            The vertices to measure, in this order; by default all, in ascending order.
+            The vertices to measure, in this order; by default, all in ascending order.
         direction : {"in", "out", "both"}
             Distances to the vertex, as in NetworkX, from it, or either way along edges.
         improved : bool, default True
@@ -60,7 +60,7 @@ class CentralityMethods(GraphProperties):
         return self.questions.closeness(of, options, improved)
 
     def harmonic(self, of: object = None, *, direction: Direction = "in", where: Filter = None) -> Frame:
-        """Harmonic centrality: the sum of one divided by the distance between a vertex and each other.
+        """Measure harmonic centrality: the sum of the inverse distances between a vertex and the others.
 
         Parameters
         ----------
@@ -79,9 +79,10 @@ class CentralityMethods(GraphProperties):
         return self.questions.harmonic(of, ClosenessOptions(direction=direction, where=where))
 
     def eccentricity(self, of: object = None, *, direction: Direction = "out", where: Filter = None) -> Frame:
-        """Eccentricity: the distance from a vertex to the farthest one that it reaches.
+        """Measure eccentricity: the distance from a vertex to the farthest one that it reaches.
 
-        Of an undirected graph, all eccentricities come from bounds, which mostly takes a few dozen searches.
+        The eccentricities of all vertices of an undirected graph are derived from bounds, usually with a few
+        dozen searches.
 
         Parameters
         ----------
@@ -93,7 +94,7 @@ class CentralityMethods(GraphProperties):
         Returns
         -------
         DataFrame
-            `vertex`; `eccentricity`, int32; `reached`, int64, the other vertices that it reaches.
+            `vertex`; `eccentricity`, int32, in edges; `reached`, int64, the number of other vertices reached.
 
         References
         ----------
@@ -103,9 +104,9 @@ class CentralityMethods(GraphProperties):
         return self.questions.eccentricity(of, CentralityOptions(direction=direction, where=where))
 
     def diameter(self, *, direction: Direction = "out", where: Filter = None) -> int:
-        """Return the longest distance between two vertices of which one reaches the other; 0 without edges.
+        """Return the longest finite distance between two vertices, in edges; 0 without edges.
 
-        A graph of several components has that of the one where it is longest.
+        The diameter of a graph with several components is the largest of their diameters.
 
         Parameters
         ----------
@@ -126,19 +127,20 @@ class CentralityMethods(GraphProperties):
         direction: Direction = "out",
         where: Filter = None,
     ) -> Frame:
-        """Betweenness: the share of shortest paths that pass through each vertex or edge.
+        """Measure betweenness: the share of shortest paths that pass through each vertex or edge.
 
         Parameters
         ----------
         k : int, optional
-            Estimate from the paths of this many random sources; by default every vertex is one.
+            Estimate from the paths of this many random sources; by default, every vertex is a source.
         of : {"vertices", "edges"}
+            Measure the vertices or the edges.
         sources : id, sequence, Series or frame, optional
-            The sources, in place of `k` random ones.
+            Use these sources instead of `k` random ones.
         seed : int, optional
-            Of the random choice.
+            Seed of the random choice of sources.
         normalized : bool, default True
-            Divide by the number of pairs.
+            Divide by the number of pairs of vertices.
         endpoints : bool, default False
             Count the two ends of a path as well.
         direction : {"out", "in", "both"}
@@ -150,14 +152,15 @@ class CentralityMethods(GraphProperties):
         Returns
         -------
         DataFrame
-            `vertex`, ascending, or `src` and `dst`, a row for each distinct edge, of an undirected one with
-            the smaller id first; `betweenness`, float64, in the scale of NetworkX 3.6.  Its last digits may
-            differ with the number of threads.  Repeated edges count once.
+            `vertex`, ascending; or `src` and `dst`, with a row for each distinct edge and the smaller id of
+            an undirected edge first.  `betweenness`, float64, is on the scale of NetworkX 3.6.  Its last
+            digits may differ with the number of threads.  Repeated edges count once.
 
         Raises
         ------
         TravError
-            If `k` exceeds the vertices, or two vertices have more shortest paths than float64 holds.
+            If `k` exceeds the number of vertices, or two vertices have more shortest paths than float64 can
+            represent.
 
         References
         ----------
@@ -183,8 +186,8 @@ class CentralityMethods(GraphProperties):
         Parameters
         ----------
         pairs : DataFrame or tuple of two sequences
-            The first vertex of each pair and the second, a column each (of ids with several columns, those of
-            the first vertex and then those of the second).
+            The first and the second vertex of each pair, one column each; for ids of several columns, the
+            columns of the first vertex followed by those of the second.
         direction : {"out", "in", "both"}
             Follow edges from the first vertex to the second, backwards, or both ways.
         where : str, array or Series, optional
@@ -194,8 +197,8 @@ class CentralityMethods(GraphProperties):
         Returns
         -------
         DataFrame
-            `source`, `target` and `distance`, nullable int32 and null where there is no path: a row for each
-            pair, in their order.
+            `source`, `target` and `distance` (nullable int32, in edges, null where there is no path), with a
+            row for each pair in the order given.
 
         References
         ----------

@@ -16,4 +16,4 @@ class ClosedQuestions:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # special names that Python looks up, for example in copying
             raise AttributeError(name)
-        raise TravError("The graph is closed: build it again, and ask before its close().")
+        raise TravError("The graph is closed: build it again, and ask questions before close().")

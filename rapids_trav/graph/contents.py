@@ -16,7 +16,7 @@ from rapids_trav.storage.in_memory import InMemory
 
 
 class GraphContents:
-    """Ids, edges and frames of a graph; implements `algorithms.interface.TraversableGraph`."""
+    """The ids, edges and frames of a graph; implements `algorithms.interface.TraversableGraph`."""
 
     def __init__(
         self,

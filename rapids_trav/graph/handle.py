@@ -34,17 +34,18 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
     Attributes
     ----------
     n_vertices : int
-        Vertices that are in an edge or were given as `vertices`.
+        Number of vertices, which are in an edge or were given as `vertices`.
     n_edges : int
-        Rows of the edges; self-loops and repeated edges count, and an undirected edge counts once.
+        Number of rows of the edges; self-loops and repeated edges count, and an undirected edge counts once.
     directed : bool
+        Whether edges lead only from source to destination.
     weight : str or None
         Column that holds the weights.
     build_times : dict
-        Seconds that each phase of the building took: "renumber", "degree sort" or "locality order" (if
-        any) and "adjacency"; of a graph that was opened, "ids" and "adjacency".
+        Seconds that each phase of the build took: "renumber", "degree sort" or "locality order" (if any)
+        and "adjacency"; for an opened graph, "ids" and "adjacency".
     engine
-        Where its searches run; `engine.name` is "cpu" or "cuda".
+        The engine that runs its searches; `engine.name` is "cpu" or "cuda".
     """
 
     @classmethod
@@ -72,66 +73,67 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         Parameters
         ----------
         edges : DataFrame, tuple of arrays, sparse matrix, sequence or iterator of frames, function, paths
-            One row for each edge.  Frames are of pandas, polars, pyarrow, cuDF or Dask, or anything with
-            Arrow's stream (`__arrow_c_stream__`), such as a DuckDB relation; a stream is read once, and kept.
-            Answers are frames of the same library, of pandas for what is not named here.  A tuple of two
-            arrays, ``(src, dst)``, or with weights of three, gives columns `src`, `dst` and `weight`.  A
-            square `scipy.sparse` matrix or array has an edge from its row to its column for each stored
-            entry, whose value is its weight, and every row is a vertex.  Several frames are one edge list;
-            so are Parquet files and those of a folder.  Of a sequence or iterator all frames are kept.  A
-            function without arguments gives an iterable of frames at each call, always with the same edges:
-            one at a time is in memory, so that a graph of edges that lie nowhere can be built with a
-            `memory_limit`, in several readings.
+            One row for each edge.  A frame is one of pandas, polars, pyarrow, cuDF or Dask, or any object
+            with an Arrow stream (`__arrow_c_stream__`), such as a DuckDB relation; a stream is read once and
+            kept.  Answers are frames of the same library, or of pandas if it is not named here.  A tuple of
+            two arrays, ``(src, dst)``, or of three with the weights, gives the columns `src`, `dst` and
+            `weight`.  A square `scipy.sparse` matrix or array has an edge from row to column for each stored
+            entry, whose value is the weight, and every row is a vertex.  Several frames form one edge list,
+            and so do several Parquet files or those of a folder.  All frames of a sequence or iterator are
+            kept.  A function without arguments returns an iterable of frames at each call, always with the
+            same edges.  Only one of its frames is in memory at a time: with a `memory_limit`, a graph can be
+            built in several passes from edges that are not stored anywhere.
         src, dst : str or list of str, optional
-            Columns of the two ends: one each, or several that together are an id.  The default is `src` and
+            Columns of the two ends: one each, or several that together form an id.  The default is `src` and
             `dst`, else `source` and `destination`.
         directed : bool, optional
-            By default a graph is undirected, as in cuGraph and NetworkX, and that of a sparse matrix
-            directed, as in SciPy.
+            By default, a graph is undirected, as in cuGraph and NetworkX, except that the graph of a sparse
+            matrix is directed, as in SciPy.
         weight : str, optional
-            Numeric column without nulls; by default there is none, but for the weights in a tuple of three
-            arrays or in a sparse matrix.  It, like every other column, stays addressable by its name.
+            Numeric column without nulls.  By default, a graph has no weights, unless it is built from a tuple
+            of three arrays or a sparse matrix.  Like any other column, it stays addressable by its name.
         vertices : id, sequence, Series or frame, optional
-            Vertices that the graph has even if no edge does.  Integers in a list take the dtype of the edges'
-            ids if it holds them, of a frame without rows as well: beside float64 ids, 3 is 3.0.
+            Vertices to include even if no edge has them.  Integers in a list take the dtype of the edges'
+            ids if it can hold them, even if the frame has no rows: beside float64 ids, 3 is 3.0.
         engine : {"auto", "cpu", "cuda"} or an engine
-            "auto" is the GPU for cuDF frames and the CPU for the others.
+            "auto" selects the GPU for cuDF frames and the CPU for all others.
         degree_sort : bool, optional
-            Number the vertices inside the graph by descending degree, which lets most searches on a GPU look
-            at fewer edges; answers are in the caller's ids and order all the same.  By default it is done on
-            the CUDA engine and not on the CPU.
+            Number the vertices inside the graph by descending degree, so that most searches on a GPU examine
+            fewer edges; answers still have the caller's ids and order.  By default, this is done on the CUDA
+            engine but not on the CPU.
         order : {"degree", "locality", "ids"}, optional
-            How the vertices are numbered inside the graph, in place of `degree_sort`: by descending degree,
-            by locality, or in ascending order of their ids; answers are the same.  By locality vertices that
-            are near each other in the graph have numbers near each other, which helps where its diameter is
-            long (grids, road networks), its ids are in no such order, and it is larger than a cache: it
-            takes the time of a second build and a search of the whole graph, on one thread of the CPU.  A
-            saved graph keeps its order.
+            How to number the vertices inside the graph, instead of `degree_sort`: by descending degree, by
+            locality, or in ascending order of their ids; answers are the same.  With "locality", vertices
+            that are near each other in the graph get nearby numbers.  This helps if the graph has a large
+            diameter (grids, road networks), its ids do not already have such an order, and it is larger than
+            a cache.  It costs the time of a second build and of a search of the whole graph, on one thread
+            of the CPU.  A saved graph keeps its order.
         memory_limit : int or str, optional
-            Most of the engine's memory (of the GPU, or of the CPU) that the graph and its questions may hold,
-            in bytes or as "8GB" or "512MiB".  If it would need more (`rapids_trav.memory.model.build` has the
-            formula), its edges are kept outside: for a GPU in the host's memory, for the CPU, or where that
-            is short too, in files.  Answers are the same.  Counted is what the graph keeps there, and what a
-            question holds there while it runs (`rapids_trav.memory.model.search` has it for searches,
-            `program` for programs); the caller's edges, answers and traces are not.  Questions that
-            threads ask at once wait for each other's room.  By default a graph that does not fit the memory
-            that is free is kept outside likewise.
+            Upper bound on the engine's memory (of the GPU, or of the CPU) that the graph and its questions
+            may hold, in bytes or as "8GB" or "512MiB".  If they would need more
+            (`rapids_trav.memory.model.build` has the formula), the edges are kept outside: for a GPU, in the
+            host's memory or, if that is short too, in files; for the CPU, in files.  Answers are the same.
+            The limit covers what the graph keeps in that memory and what a question holds there while it
+            runs (`rapids_trav.memory.model.search` has the formula for searches, `program` for programs),
+            but not the caller's edges, answers and traces.  Questions that several threads ask at once wait
+            for each other's memory.  Without a limit, a graph that does not fit the free memory is kept
+            outside in the same way.
         spill : path, optional
-            Folder for those files, which must be there; by default that for temporary files.  They have no
-            names in it, and are gone with the graph however it ends.
+            Existing folder for those files; by default, the folder for temporary files.  The files have no
+            names there and vanish with the graph, however it ends.
         tuning : mapping, optional
             Settings for research; see `rapids_trav.tuning.BuildTuning`.
         client : distributed.Client, optional
-            Of a Dask frame: the cluster whose workers hold the graph, by default that of the current client.
-            Each worker keeps its partitions of the edges and its part of the graph, and answers are Dask
-            frames in its memory; `docs/dask.md` has the rest.  Without any client the frame is computed into
-            this process, and a warning says so.
+            For a Dask frame: the cluster whose workers hold the graph; by default, that of the current
+            client.  Each worker keeps its partitions of the edges and its part of the graph, and answers are
+            Dask frames in the workers' memory; see `docs/dask.md`.  Without any client, the frame is
+            computed into this process, with a warning.
         grid : (int, int), optional
-            Of a graph on several workers: rows and columns that they are arranged in, by default as square
-            as their number allows.
+            For a graph on several workers: the rows and columns in which to arrange them; by default, as
+            close to a square as their number allows.
         keep_rows : bool, default True
-            Whether workers keep all columns of the edges, for `where` and the edges of `khop`; without them
-            they keep the graph alone, and need less memory.
+            Whether workers keep all columns of the edges, for `where` and the edges of `khop`.  If False,
+            they keep only the graph and need less memory.
 
         Raises
         ------
@@ -139,20 +141,20 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             If columns are missing, or hold nulls or other things that are not ids; the message names the
             column, the value and the remedy.
         TravMemoryError
-            If `memory_limit` is too small for the vertices; the message names one that is enough.  A question
-            raises it likewise: a search needs room for its vertices, a program for its longest row as well.
+            If `memory_limit` is too small for the vertices; the message names a sufficient one.  Questions
+            raise it likewise: a search needs memory for its vertices, and a program also for its longest row.
 
         Notes
         -----
         Ids are integers of any width and sign, whole floats, strings, dates, categoricals or, in columns of
-        Python objects, anything with a total order; results give them back in the dtype that came in (two
-        integer widths become the wider, integers and floats int64, two sets of categories their values).
-        Null, boolean and fractional ids are
-        refused.  Self-loops and repeated edges are kept as edges; `n_self_loops` and `n_duplicate_edges`
-        count them.  A frame without rows makes a graph of the `vertices` alone.  The edges are read again for
-        `where` and `khop`: of frames shallow copies are kept, so that columns replaced or added later are not
-        seen, and files must stay as they are.  More edges than a frame holds come as several frames or as
-        Parquet.  A graph of pandas frames on the CPU engine can be pickled, edges and all.
+        Python objects, anything with a total order.  Answers return them in the dtype of the edges.  If the
+        two ends differ in dtype, two integer widths become the wider one, integers and floats become int64,
+        and two sets of categories become their values.  Null, boolean and fractional ids are refused.
+        Self-loops and repeated edges are kept as edges; `n_self_loops` and `n_duplicate_edges` count them.
+        A frame without rows makes a graph of only the `vertices`.  The edges are read again for `where` and
+        `khop`: the graph keeps shallow copies of frames, which do not have columns that are replaced or added
+        later, and files must not change.  If there are more edges than one frame can hold, give several
+        frames or Parquet files.  A graph of pandas frames on the CPU engine can be pickled with its edges.
         """
         options = BuildOptions(
             src=src,
@@ -192,27 +194,29 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         Parameters
         ----------
         folder : path
+            Folder that `save` wrote.
         engine : {"auto", "cpu", "cuda"} or an engine
-            "auto" is the GPU where there is one with its packages.  Results are cuDF frames on the GPU and
-            pandas frames on the CPU; under cudf.pandas they are frames of its `pandas` on both.
+            "auto" selects the GPU if there is one with its packages.  Answers are cuDF frames on the GPU and
+            pandas frames on the CPU; under cudf.pandas, they are frames of its `pandas` on both.
         memory_limit, spill
             As in `from_edges`.
         verify : bool, optional
-            Compare the checksum of every file, and check of every edge that rows are in ascending order and
-            undirected edges lead both ways with one weight.  This takes up to a second for each GB; by
-            default it is done if the files have 1 GiB or less.  Otherwise only the number of edges and
-            weights is checked, that edges lead to vertices of the graph, and that no weight is NaN.  That
-            takes a twentieth of a second for each GB, and the time to read the files.  A damaged file may
+            Compare the checksum of every file and check every edge: rows must be in ascending order, and
+            undirected edges must lead both ways with one weight.  This takes up to a second per GB; by
+            default, it is done if the files have 1 GiB or less.  Otherwise, only these are checked: the
+            numbers of edges and weights, that edges lead to vertices of the graph, and that no weight is NaN.
+            That takes a twentieth of a second per GB, plus the time to read the files.  A damaged file may
             then give wrong answers, but cannot cause a crash.
         client : distributed.Client, optional
-            Of a graph that was saved from the workers of a cluster: the client of the one that opens it, by
-            default the current one.  It may have more or fewer workers; all must reach the folder.
+            For a graph that was saved from the workers of a cluster: the client of the cluster that opens
+            it; by default, the current one.  That cluster may have more or fewer workers; all of them must
+            be able to read the folder.
 
         Raises
         ------
         TravError
-            If the folder holds no saved graph, or a file of it is missing, cut or altered; if `engine` is
-            "auto" and there is a GPU with its packages, but they do not work.
+            If the folder holds no saved graph, or one of its files is missing, truncated or altered; if
+            `engine` is "auto" and there is a GPU with its packages, but they do not work.
 
         Notes
         -----
@@ -234,54 +238,55 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         return cls(LocalQuestions(**vars(parts)))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the graph to a folder, which `Graph.open` opens, here or elsewhere, faster than it was built.
+        """Write the graph to a folder, from which `Graph.open` loads it faster than it was built.
 
         `rapids_trav.saved.write` documents the files of the folder.  The folder is complete or does not
-        exist.  If a process is killed, it leaves a partial folder beside it, under a hidden name, which the
-        next save to the same place removes.  Column names that are neither strings nor integers come back as
+        exist.  A process that is killed leaves a partial folder beside it, under a hidden name, which the
+        next save to the same place removes.  Column names that are neither strings nor integers become
         strings.
 
         Parameters
         ----------
         folder : path
-            Must not exist yet, or be empty; of a link, the folder that it leads to.
+            Folder that is empty or does not exist yet; a link stands for the folder to which it points.
 
         Raises
         ------
         TravError
-            If it cannot be written, for example for lack of room.
+            If the folder cannot be written, for example because the disk is full.
         """
         self.questions.save(folder)
 
     def degrees(self, direction: Direction = "out") -> Frame:
-        """Return the number of edges at each vertex, as a frame of `vertex` and `degree`.
+        """Return the number of edges at each vertex, as a frame of `vertex` and `degree` (int64).
 
-        A self-loop is one edge at its vertex and counts once, also if the direction is "both".
+        A self-loop is one edge at its vertex and counts once, even if the direction is "both".
         """
         return self.questions.degrees(direction)
 
     def memory(self) -> Frame:
-        """List the memory of the graph beside the caller's edges: frame of `structure`, `bytes` and `place`.
+        """List the memory that the graph holds in addition to the caller's edges, by structure.
 
-        The place is "device" (the GPU's memory), "host" or "disk" (a mapped file).
+        The frame has `structure`, `bytes` (int64) and `place`: "device" (the GPU's memory), "host" or "disk"
+        (a mapped file).
         """
         return self.questions.memory()
 
     @cached_property
     def n_self_loops(self) -> int:
-        """Number of rows whose two ends are the same vertex; counted on first access."""
+        """Number of rows whose two ends are the same vertex, counted on first access."""
         return self.questions.n_self_loops()
 
     @cached_property
     def n_duplicate_edges(self) -> int:
-        """Number of rows that repeat an edge of an earlier row; counted on first access."""
+        """Number of rows that repeat an edge of an earlier row, counted on first access."""
         return self.questions.n_duplicate_edges()
 
     def close(self) -> None:
-        """Free the memory that the graph holds, here and on workers; every later question is refused.
+        """Free the memory that the graph holds, here and on workers; later questions raise an error.
 
         Answers remain valid.  ``with edges.trav.graph() as graph:`` closes the graph at the end of the block.
-        A graph without references is closed as well.
+        A graph is also closed when nothing refers to it any more.
         """
         questions, self.questions = self.questions, ClosedQuestions()
         questions.close()

@@ -29,33 +29,33 @@ class JoinMethods(GraphProperties):
     ) -> Frame:
         """Return rows with an answer's columns joined to them by vertex.
 
-        It is a left join, as ``edges.merge(answer, left_on=..., right_on="vertex", how="left")`` for each end
-        would be, without sorting, without another index and without integers that nulls turn into floats.
-        Columns are named as `merge` names them, with a suffix: an edge has two ends, and a distance for each.
+        This is a left join, like ``edges.merge(answer, left_on=..., right_on="vertex", how="left")`` for each
+        end, but it does not sort, keeps the index, and does not turn integers with nulls into floats.  As in
+        `merge`, column names get suffixes, since an edge has, for example, a distance for each of its ends.
 
         Parameters
         ----------
         edges : DataFrame
-            Rows that name vertices: the edges, those of `khop`, or any frame with a column of ids.  It need
-            not be of the library of the graph's edges.
+            Rows that name vertices: the edges, those of `khop`, or any frame with a column of ids.  Its
+            library may differ from that of the graph's edges.
         answer : DataFrame
-            One row for each vertex: what `bfs`, `sssp`, `components`, `pagerank`, `degrees` or `run` gives.
+            One row for each vertex, as `bfs`, `sssp`, `components`, `pagerank`, `degrees` or `run` returns.
         on : str or list of str, optional
-            Column of the ids (of ids of several columns, the list of them).  By default both ends of the
-            graph's edges.
+            Column of the ids, or list of columns if ids have several.  By default, both ends of the graph's
+            edges.
 
         Returns
         -------
         DataFrame
-            `edges` with its rows, their order and their index as they were, and behind its columns those of
-            the answer: with `on` by their names, such as `distance`, else once for each end, such as
-            `distance_src` and `distance_dst`.  Values are null where the answer has no row for the vertex.
+            `edges`, with the same rows, order and index, followed by the columns of the answer: with `on`,
+            under their own names, such as `distance`; otherwise once for each end, such as `distance_src` and
+            `distance_dst`.  Values are null where the answer has no row for the vertex.
 
         Raises
         ------
         TravError
-            If `edges` has a column of such a name already, or null ids; if the answer has several rows for a
-            vertex, as with ``mode="each"``.
+            If `edges` already has a column of such a name, or has null ids; if the answer has several rows
+            for a vertex, as with ``mode="each"``.
 
         Examples
         --------
@@ -70,11 +70,11 @@ class JoinMethods(GraphProperties):
         return annotate(self.contents, edges, answer, on)
 
     def to_networkx(self) -> networkx.Graph:
-        """Return the graph as one of NetworkX.
+        """Return the graph as a NetworkX graph.
 
-        It is a `Graph` or, if directed, a `DiGraph`; with repeated edges a `MultiGraph` or `MultiDiGraph`, so
-        that none is lost.  Nodes are the ids, those of several columns tuples; every other column of the
-        edges is an attribute of the edges, the weights under the name of their column.
+        The result is a `Graph` or, if directed, a `DiGraph`; with repeated edges, a `MultiGraph` or
+        `MultiDiGraph`, so that no edge is lost.  Nodes are the ids, as tuples if ids have several columns.
+        Every other column of the edges is an edge attribute, with weights under the name of their column.
 
         Raises
         ------
@@ -84,10 +84,10 @@ class JoinMethods(GraphProperties):
         return exchange.to_networkx(*self._whole())
 
     def to_igraph(self) -> igraph.Graph:
-        """Return the graph as one of igraph.
+        """Return the graph as an igraph graph.
 
-        Its vertices are in ascending order of the ids, which are their attribute `name`; every other column
-        of the edges is an attribute of the edges.
+        Its vertices are in ascending order of the ids, which are the vertex attribute `name`.  Every other
+        column of the edges is an edge attribute.
 
         Raises
         ------
@@ -100,8 +100,8 @@ class JoinMethods(GraphProperties):
         """Return the adjacency matrix as a `scipy.sparse.csr_array`.
 
         Row and column i belong to the i-th vertex in ascending order of the ids, as in the rows of an answer.
-        Entries are the weights or, without any, how often the edge is there; weights of repeated edges are
-        added, which is what SciPy does.  The matrix of an undirected graph is symmetric.
+        Entries are the weights or, without weights, the number of times that the edge occurs; weights of
+        repeated edges are added, as in SciPy.  The matrix of an undirected graph is symmetric.
 
         Raises
         ------
@@ -118,31 +118,33 @@ class JoinMethods(GraphProperties):
         return exchange.matrix(u, v, weight[0] if weight else None, graph.n_vertices, graph.directed)
 
     def path_layout(self, relaxed: int = 0) -> PathLayout:
-        """Return the edges as paths, each edge in one, and how that compares with rows of neighbours.
+        """Decompose the edges into paths, each edge in one, and compare this layout with rows of neighbours.
 
-        A path hands a value on over all of its edges in one pass, and takes less memory than rows if it is
-        long.  Printed, the layout tells how many paths there are, how long they are on average, how many are
-        single edges, and their bytes over those of compressed rows.  An undirected edge is there both ways.
+        A value travels along all edges of a path in one pass, and long paths take less memory than rows.  The
+        printed layout shows the number of paths, their mean length, the share that are single edges, and the
+        ratio of their bytes to those of compressed rows.  An undirected edge occurs in both directions.
 
         Parameters
         ----------
         relaxed : int, default 0
-            A path ends at the first vertex to which several edges lead (0, "strict"), which of an undirected
-            graph is nearly every one, or goes on through such vertices until it has so many edges.
+            With 0 ("strict"), a path ends at the first vertex to which several edges lead, which is nearly
+            every vertex of an undirected graph.  Otherwise, it goes on through such vertices until it has
+            this many edges.
 
         Returns
         -------
         PathLayout
-            Arrays in the host's memory, with the graph's internal ids: ``graph.ids.decode(layout.vertices)``
-            gives the caller's.  `vertices`, the vertices of one path after another; `starts`, where each
-            path begins; `weights` of the edges, or None; the figures `n_paths`, `mean_length`, `single`
-            (share of paths), `nbytes` and `ratio`; `edges()`, and `active_paths()`.
+            Arrays in host memory, with the graph's internal ids: ``graph.ids.decode(layout.vertices)``
+            returns the caller's.  They are `vertices`, the vertices of one path after another; `starts`,
+            the position in `vertices` where each path begins; and `weights` of the edges, or None.  The
+            layout also has the figures `n_paths`, `mean_length` (in edges), `single` (share of paths),
+            `nbytes` and `ratio`, and the methods `edges()` and `active_paths()`.
 
         Notes
         -----
-        Which paths there are depends on the number of threads, each of which cuts a range of vertices; the
-        edges are always those of the graph.  A path ends where it leaves its range, so that on many threads
-        `order="locality"` makes longer ones.  The layout is not kept with the graph, nor saved with it.
+        The paths depend on the number of threads, each of which decomposes a range of vertices; the edges are
+        always those of the graph.  A path ends where it leaves its range, so with many threads,
+        `order="locality"` gives longer paths.  The layout is neither kept nor saved with the graph.
 
         References
         ----------

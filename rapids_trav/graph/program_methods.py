@@ -56,69 +56,74 @@ class ProgramMethods(GraphProperties):
         program : Program
             What a vertex computes; see `rapids_trav.Program`, and `examples/vertex_program.py`.
         initial : number, sequence, Series, dict or frame
-            Values to start from: one for all; one for each vertex, in ascending order of the ids; or those of
-            some vertices, as a dict by id, a Series whose index is ids or a frame with columns `vertex` and
-            `value`.  The other vertices then start from the reducer's identity (the largest number for min,
-            the smallest for max, 0 for sum; for floats, infinite ones).  A Series with the default index 0,
-            1, ... is one value for each vertex, like a column of an answer.
+            Values to start from: one number for all vertices; one for each vertex, in ascending order of the
+            ids; or values of some vertices, as a dict by id, a Series indexed by id, or a frame with the
+            columns `vertex` and `value`.  The other vertices then start from the reducer's identity: for min,
+            the largest number of the dtype (infinity for floats); for max, the smallest; for sum, 0.  A
+            Series with the default index 0, 1, ... has one value for each vertex, like a column of an answer.
         sources : as in `bfs`, optional
-            Vertices that are active at first: those whose initial value says something to their neighbours.
-            By default those that `initial` names, else all.  For min and max without `apply`, all others must
-            start from the reducer's identity.  For other programs, `mode` leaves the values as they are only
-            if a vertex outside `sources` that gathers, while its neighbours have not changed, keeps its
-            value; else give no sources.
+            Vertices that are active at first, that is, whose initial values may change their neighbours.  By
+            default, those that `initial` names, else all.  With min or max without `apply`, all other
+            vertices must start from the reducer's identity.  With other programs, give `sources` only if a
+            vertex outside them keeps its value when it gathers from unchanged neighbours; otherwise the
+            values depend on `mode`.
         direction : {"out", "in", "both"}
-            Values travel from source to destination, backwards, or both ways, which are one if undirected.
+            Values travel from source to destination, backwards, or both ways; in an undirected graph, all
+            three are the same.
         where : str, array or Series, optional
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         weighted : bool, default False
-            Hand the edges' weights to `gather`, and their sums to `scatter` and `total` as degrees.
+            Pass the weights of the edges to `gather`, and their sums, as degrees, to `scatter` and `total`.
         parameters : sequence of numbers
-            Handed to `apply`.
+            Passed to `apply`.
         max_iterations : int, optional
-            End after so many; by default when no vertex is active or the program's tolerance is reached.
+            Stop after this many iterations; by default, when no vertex is active or the program's tolerance
+            is reached.
         asynchronous : bool, default False
-            Use new values in the iteration that makes them, which often takes fewer.  A synchronous run is
-            Jacobi's method: its values after each iteration do not depend on the engine.  None takes what is
-            faster on the engine, if the program comes to the same end either way.
+            Use new values in the iteration that computes them, which often takes fewer iterations.  A
+            synchronous run is Jacobi's method: its values after each iteration do not depend on the engine.
+            None selects the faster one on the engine, if the program reaches the same result either way.
         mode : {"auto", "pull", "notify", "push"}
-            All vertices gather in each iteration; or those that an active vertex notifies; or (min and max
-            without `apply`) active vertices hand out their values.  "auto" chooses for each iteration; the
-            values are the same, if `sources` (see there) and the program's `active` leave out nothing that
-            would change a value.  Programs with `total` always pull.
+            "pull": all vertices gather in each iteration.  "notify": only those that an active vertex
+            notifies gather.  "push" (min and max without `apply`): active vertices send their values to their
+            neighbours.  "auto" chooses for each iteration.  The values are the same, provided that `sources`
+            (see there) and the program's `active` leave out nothing that would change a value.  Programs with
+            `total` always pull.
         processor : {"auto", "cpu", "gpu", "hybrid"}
-            Where to run: "auto" is the graph's engine.  "hybrid": the CPU and the GPU share the pages of a
-            graph that is larger than the GPU; one that is in its memory it runs alone.
+            Where to run: "auto" is the graph's engine.  With "hybrid", the CPU and the GPU share the pages of
+            a graph that is larger than the GPU's memory; a graph that fits runs on the GPU alone.
         schedule : {"auto", "sweep", "paths"}
             The order in which edges are loaded if they are larger than the engine's memory.  "sweep"
-            (Garaph): page by page in every iteration, as `mode` says.  "paths" (LargeGraph): in blocks of
-            rows, of which those in use stay in memory.  The blocks in memory are iterated until no vertex in
-            them is active, while the block whose active values come first is loaded; a block with few active
-            vertices is read in place.  "paths" is for asynchronous programs with min or max, without `apply`
-            and `total`, on the CPU engine; it reads fewest bytes if paths are long.  "auto" takes the
-            schedule that measures fastest on the engine.  The values are the same.  For a graph in memory the
-            option is checked but has no effect.
+            (Garaph): page by page in every iteration, according to `mode`.  "paths" (LargeGraph): in blocks
+            of rows, of which those in use stay in memory.  The blocks in memory are iterated until no vertex
+            in them is active.  Meanwhile, the absent block with the best active value (the smallest for min,
+            the largest for max) is loaded; a block with few active vertices is read in place instead.
+            "paths" is for asynchronous programs with min or max, without `apply` and `total`, on the CPU
+            engine; it reads the fewest bytes if paths are long.  "auto" selects the schedule that measures
+            fastest on the engine.  The values are the same.  For a graph in memory, the option is checked but
+            has no effect.
         trace : bool, default False
-            Return `Traced(result, trace)`, with a row in `trace` for each iteration.  One of blocks counts as
-            many launches as move about as much as a sweep; `pages` and `bytes` count what was loaded, and
-            there are columns for the bytes read in place (`in_place`), `reloads`, `evictions`, `launches` and
-            the `rounds` in them.  `span_block`, `span_what`, `span_begin` and `span_end` are lists, with an
-            entry for each time that a block was loaded ("load"), stayed in memory ("stay") or had rows to
-            work on ("work"), in milliseconds from the start; pandas' `explode` makes rows of them.
+            Return `Traced(result, trace)`, with a row in `trace` for each iteration.  With blocks, an
+            iteration consists of as many launches as do about the work of a sweep.  `pages` and `bytes` then
+            count what was loaded, and further columns give the bytes read in place (`in_place`), `reloads`,
+            `evictions`, `launches` and the `rounds` within them.  `span_block`, `span_what`, `span_begin` and
+            `span_end` are lists, with an entry for each time that a block was loaded ("load"), stayed in
+            memory ("stay") or had rows to work on ("work"), in milliseconds from the start; pandas' `explode`
+            makes rows of them.
         progress : bool, default False
-            Show on a terminal or in a notebook, as the run goes, how many pages and bytes of a graph larger
-            than memory it has streamed.
+            During the run, show on a terminal or in a notebook how many pages and bytes of a graph larger
+            than memory have been streamed.
         checkpoint : path, optional
-            Folder in which to keep the state of the run every `checkpoint_every` iterations and after the
+            Folder in which to save the state of the run every `checkpoint_every` iterations and after the
             last.
         checkpoint_every : int, default 10
-            Only with `checkpoint`.
+            Iterations between checkpoints; only with `checkpoint`.
         resume : bool, default False
-            Go on from the checkpoint in that folder, if there is one; one of another graph, program or choice
-            of what decides the values is refused.  `mode`, `processor`, `schedule`, `tuning`,
-            `checkpoint_every` and what ends a run (`max_iterations`; of `pagerank` `tol` and `max_iter`) may
-            be others than before.  A run that had ended gives its answer again.
+            Continue from the checkpoint in that folder, if there is one.  A checkpoint of another graph or
+            program, or with other options that determine the values, is refused.  `mode`, `processor`,
+            `schedule`, `tuning`, `checkpoint_every` and the options that end a run (`max_iterations`; `tol`
+            and `max_iter` of `pagerank`) may differ.  A run that had ended returns its answer again.
         tuning : mapping, optional
             Settings for research; see `rapids_trav.tuning.RunTuning`.
 
@@ -126,14 +131,14 @@ class ProgramMethods(GraphProperties):
         -------
         DataFrame
             In the library of the edges: `vertex`, in ascending order and the dtype of the ids; `value`, in
-            the dtype of the program (the reducer's identity where nothing has arrived).
+            the dtype of the program (the reducer's identity where no value has arrived).
 
         Raises
         ------
         UnknownVertexError
             If a source, or a vertex of `initial`, is not in the graph.
         TravError
-            If an option has no meaning, or the program cannot be compiled.
+            If an option has an invalid value, or the program cannot be compiled.
 
         References
         ----------
@@ -177,7 +182,7 @@ class ProgramMethods(GraphProperties):
         checkpoint_every: int = 10,
         resume: bool = False,
     ) -> Answer:
-        """Weakly connected components: the vertices that are connected if directions are ignored.
+        """Find the weakly connected components: vertices that are connected if directions are ignored.
 
         The CPU engine links trees by the algorithm Afforest, in one pass over the edges: a few neighbours of
         every vertex first, then the other neighbours of vertices outside the largest component.  Labels are
@@ -189,22 +194,22 @@ class ProgramMethods(GraphProperties):
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         asynchronous : bool, optional
-            By default what is faster on the engine; the answer is the same.
+            By default, whichever is faster on the engine; the answer is the same.
         mode : {"auto", "union", "pull", "notify", "push"}, default "auto"
             "union" links trees; the others propagate labels, as in `run`.  The answer is the same.
         trace : bool, default False
-            As in `run`.  Where trees are linked it has up to two rows: mode "hook" for the first neighbours
-            (of a graph larger than the memory for all rows, until a large component is known), "rest" for the
-            others, unless all vertices are connected by then; `active` are the vertices whose rows were
-            linked, `edges` the neighbours.
+            As in `run`.  If trees are linked, the trace has up to two rows: mode "hook" for the first
+            neighbours (for a graph larger than memory, for whole rows, until a large component is known), and
+            "rest" for the others, unless all vertices are connected by then.  `active` counts the vertices
+            whose rows were linked, `edges` their neighbours.
         processor, schedule, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
         -------
         DataFrame
-            `vertex`, in ascending order; `component`, the smallest id in the vertex's component.  Ids of
-            several columns give `component_0` and so on.
+            `vertex`, in ascending order; `component`, the smallest id in the vertex's component, both in the
+            dtype of the ids.  Ids of several columns give `component_0` and so on.
 
         References
         ----------
@@ -246,36 +251,37 @@ class ProgramMethods(GraphProperties):
         checkpoint_every: int = 10,
         resume: bool = False,
     ) -> Answer:
-        """Shortest paths by weight: the distance of each vertex from the sources, and its predecessor.
+        """Find shortest paths by weight: the distance of each vertex from the sources, and its predecessor.
 
         Parameters
         ----------
         sources : as in `bfs`
-            Several are one joint search: the distance from the nearest.
+            Several sources make one joint search, with the distance from the nearest.
         direction, where, reached_only
             As in `bfs`.
         predecessors : bool, default True
-            Without them the search is cheaper.
+            Compute predecessors; without them, the search is cheaper.
         asynchronous : bool, optional
-            By default what is faster on the engine; the answer is the same.
+            By default, whichever is faster on the engine; the answer is the same.
         mode, processor, schedule, trace, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 
         Returns
         -------
         DataFrame
-            `vertex`, in ascending order; `distance`, null where unreached; `predecessor`, null at sources and
-            where unreached.  Distances are int64 for integer weights and float64 for others; they are the
-            least sums, added along the path in that type, and the same on every engine.  Predecessors form a
-            tree, over edges of weight 0 too; of several valid ones any may come.
+            `vertex`, in ascending order; `distance`, null where unreached; `predecessor`, in the dtype of the
+            ids, null at sources and where unreached.  Distances are in the unit of the weights: nullable
+            int64 for integer weights and nullable float64 for others.  They are the least sums, added along
+            the path in that type, and the same on every engine.  Predecessors form a tree, even over edges of
+            weight 0; any of several valid predecessors may be returned.
 
         Raises
         ------
         UnknownVertexError
             If a source is not in the graph.
         TravError
-            If the graph has no weights, or a negative one, or weights whose sums along paths pass the type of
-            distances.  An edge of infinite weight leads nowhere.
+            If the graph has no weights or a negative one, or if sums of weights along paths overflow the type
+            of distances.  An edge of infinite weight leads nowhere.
 
         References
         ----------
@@ -317,44 +323,44 @@ class ProgramMethods(GraphProperties):
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:
-        """PageRank: how often a random walker visits each vertex, with the conventions of cuGraph.
+        """Compute PageRank: how often a random walker visits each vertex, with the conventions of cuGraph.
 
         Parameters
         ----------
         alpha : float, default 0.85
-            Probability of following an edge, between 0 and 1; else the walker jumps to any vertex, as it
-            always does from one without out-edges.
+            Probability of following an edge, between 0 and 1; otherwise the walker jumps to any vertex, as it
+            always does from a vertex without out-edges.
         tol : float, default 1e-5
-            Stop when the sum of the absolute changes is below it.  The ranks then differ from the exact ones
-            by less than ``tol * alpha / (1 - alpha)`` in all, and by what rounding makes of them.
+            Stop when the sum of the absolute changes is below this.  The ranks then differ from the exact
+            ones by less than ``tol * alpha / (1 - alpha)`` in all, plus rounding errors.
         max_iter : int, default 100
-            Iterations, at least 1.
+            Largest number of iterations, at least 1.
         weighted : bool, optional
-            Whether edges are followed in proportion to their weights; by default if the graph has weights.
+            Whether edges are followed in proportion to their weights; by default, if the graph has weights.
         dtype : {"float64", "float32"}
-            Of the ranks; float32, which cuGraph takes for unweighted graphs, is faster on a GPU.
+            Dtype of the ranks; float32, which cuGraph uses for unweighted graphs, is faster on a GPU.
         where : str, array or Series, optional
             Which edges to use: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         asynchronous : bool, default False
-            As in `run`.  `tol` means the same: the changes of one pass over the vertices, and with them the
-            same bound.  How many passes it takes, and what the ranks are within that bound, depends on the
-            engine and its threads.
+            As in `run`.  `tol` has the same meaning, for the changes of one pass over the vertices, and gives
+            the same bound.  The number of passes, and the ranks within that bound, depend on the engine and
+            its threads.
         processor, schedule, trace, progress, checkpoint, checkpoint_every, resume, tuning
             As in `run`.
 
         Returns
         -------
         DataFrame
-            `vertex`, in ascending order; `pagerank`, which sum to 1 (within the bound of `tol` if
-            asynchronous).  A repeated edge counts as often as it stands; an edge of an undirected graph leads
-            both ways, a self-loop once.
+            `vertex`, in ascending order; `pagerank`, in `dtype`, whose sum is 1 (within the bound of `tol` if
+            asynchronous).  A repeated edge counts as often as it occurs; an edge of an undirected graph leads
+            both ways, but a self-loop counts once.
 
         Raises
         ------
         TravError
-            If it has not converged in `max_iter` iterations, or weights are negative, infinite, or too large
-            or small in their sums at a vertex for ranks of `dtype` to be divided by them.
+            If the ranks have not converged in `max_iter` iterations; if weights are negative or infinite, or
+            their sum at a vertex is too large or too small for ranks of `dtype` to be divided by it.
 
         References
         ----------

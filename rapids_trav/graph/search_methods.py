@@ -31,32 +31,35 @@ class SearchMethods(GraphProperties):
         tuning: Mapping[str, object] | None = None,
         trace: bool = False,
     ) -> Answer:
-        """Breadth-first search: the distance of each vertex from the sources, and its predecessor.
+        """Run a breadth-first search: the distance of each vertex from the sources, and its predecessor.
 
         Parameters
         ----------
         sources : id, sequence, Series, or (several-column ids) tuple, list of tuples or frame
+            Vertices to start from.
         mode : {"joint", "each"}
-            "joint" starts from all sources at once, repeated ones counting once; "each" makes an independent
-            search of each source, in the order given and with a column `source`.
+            "joint" starts from all sources at once and ignores repeated ones; "each" searches from each
+            source independently, in the order given, and adds a column `source`.
         depth_limit : int, optional
-            Levels to search; 0 gives the sources alone and None has no limit (cuGraph reads 0 as no limit).
+            Number of levels to search; 0 returns only the sources, and None sets no limit (in cuGraph, 0 sets
+            no limit).
         targets : like `sources`, optional
             Stop after the level in which the last of them is found.  Vertices beyond count as unreached.
         direction : {"out", "in", "both"}
-            Follow edges from source to destination, backwards, or both ways; an undirected graph has but one.
+            Follow edges from source to destination, backwards, or both ways; in an undirected graph, all
+            three are the same.
         predecessors : bool, default True
-            Without them the search is cheaper.
+            Compute predecessors; without them, the search is cheaper.
         reached_only : bool, default False
             Leave out the vertices that are not reached.
         deterministic : bool, default False
-            Take the smallest of the valid predecessors; otherwise any may come.  Distances are the same
-            either way: with ``predecessors=False`` it changes nothing.
+            Return the smallest of the valid predecessors; otherwise, any of them may be returned.  Distances
+            are always the same, so this has no effect with ``predecessors=False``.
         where : str, array or Series, optional
             Which edges to follow: the name of a boolean column, a condition such as
             ``"weight > 3 and kind == 'road'"``, or a mask with a flag for each edge, by position.
         variant : str, default "auto"
-            Algorithm; `graph.engine.variants` lists those of the engine.
+            The algorithm to use; `graph.engine.variants` lists those of the engine.
         tuning : mapping, optional
             Settings for research; see `rapids_trav.tuning.SearchTuning`.
         trace : bool, default False
@@ -68,15 +71,16 @@ class SearchMethods(GraphProperties):
         -------
         DataFrame
             In the library of the edges: `vertex`, in ascending order and the dtype of the ids; `distance`,
-            integer, null where unreached; `predecessor`, null at sources and where unreached.  With
-            ``mode="each"`` the same for each source, under a first column `source`.
+            nullable int32, in edges, null where unreached; `predecessor`, in the dtype of the ids, null at
+            sources and where unreached.  With ``mode="each"``, the same rows for each source, with a first
+            column `source`.
 
         Raises
         ------
         UnknownVertexError
             If a source or target is not in the graph.
         TravError
-            If an option has no meaning.
+            If an option has an invalid value.
 
         References
         ----------
@@ -118,16 +122,17 @@ class SearchMethods(GraphProperties):
         sources, targets, mode, depth_limit, direction, deterministic, where, variant, tuning
             As in `bfs`.
         weighted : bool, default False
-            The path of least weight, as `sssp` has it, in place of the one of fewest steps; of several any.
+            Find the path of least weight, as in `sssp`, instead of the one with the fewest edges.  Any of
+            several such paths may be returned.
 
         Returns
         -------
         DataFrame
-            `target`, `step`, `vertex`: one row for each vertex of each path, from its source (step 0) to the
-            target, in the order of the targets given, repeated ones counting once.  A target that is not
-            reached has one row, with null `step` and `vertex`.  With ``mode="each"`` the same for each
-            source, under a column `source`; with ``weighted=True`` a last column `distance`, the weight of
-            the path up to the vertex.
+            `target`, `step` (nullable int32) and `vertex`: one row for each vertex of each path, from its
+            source (step 0) to the target, in the order in which targets are first given.  A target that is
+            not reached has one row, with null `step` and `vertex`.  With ``mode="each"``, the same rows for
+            each source, with a first column `source`; with ``weighted=True``, a last column `distance`, the
+            weight of the path up to the vertex.
         """
         options = PathOptions(
             mode=mode,
@@ -151,16 +156,18 @@ class SearchMethods(GraphProperties):
         ----------
         seeds : as `sources` in `bfs`
         k : int
-            0 gives the seeds and the edges among them.
+            Largest distance from the seeds, in edges; 0 returns the seeds and the edges among them.
         direction : {"out", "in", "both"}
+            As in `bfs`.
         where : as in `bfs`, optional
             Which edges to follow, and to return.
 
         Returns
         -------
         Neighborhood
-            `vertices`, a frame of `vertex` and `distance` in ascending order; `edges`, the rows of the edge
-            list (all columns, with their index and in their order) whose both ends are among the vertices.
+            `vertices`, a frame of `vertex`, in ascending order, and `distance` (nullable int32); `edges`, the
+            rows of the edge list (all columns, with their index and in their order) whose two ends are both
+            among the vertices.
         """
         return self.questions.khop(seeds, k, SearchOptions(direction=direction, where=where))
 
@@ -186,8 +193,9 @@ class SearchMethods(GraphProperties):
         Returns
         -------
         DataFrame
-            `distance`, `vertices`, `cumulative`; the last row, with null distance, counts the unreached if
-            there are any.  With ``mode="each"`` the same for each source, under a column `source`.
+            `distance` (nullable int32), `vertices` (int64) and its running total `cumulative` (int64).  If
+            there are unreached vertices, a last row with null distance counts them.  With ``mode="each"``,
+            the same rows for each source, with a first column `source`.
         """
         options = SearchOptions(
             mode=mode,

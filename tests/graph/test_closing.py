@@ -10,7 +10,7 @@ import pytest
 from rapids_trav import TravError
 
 EDGES = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 2]})
-CLOSED = "^The graph is closed: build it again, and ask before its "
+CLOSED = "^The graph is closed: build it again, and ask questions before "
 
 
 def test_a_closed_graph_refuses_every_question():
