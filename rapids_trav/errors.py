@@ -31,11 +31,11 @@ class EdgeColumnsError(TravError, AttributeError):
 
 
 class TravMemoryError(TravError, MemoryError):
-    """A structure does not fit in memory; the message says what it needs, what holds the rest, what helps."""
+    """A structure does not fit in memory; the message names its bytes, other holders, and the remedy."""
 
 
 class TravWarning(UserWarning):
-    """Something behaves differently from what the caller may expect; the message says how to change it."""
+    """A behaviour that may differ from the caller's expectation; the message says how to change it."""
 
 
 def plain(value: object) -> Any:

@@ -40,12 +40,13 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     Parameters
     ----------
     scale : int
-        From 0 to 32.
+        Binary logarithm of the number of possible vertices, from 0 to 32.
     edge_factor : int
-        From 0 on.
+        Edges for each possible vertex, 0 or more.
     seed : int
-        From 0 to 2^63 - 1.
+        Seed of the random numbers, from 0 to 2^63 - 1.
     library : {"pandas", "cudf"}
+        Library of the frame.
 
     Returns
     -------
@@ -165,7 +166,11 @@ def _label(vertex: np.ndarray, scale: int, factor: np.uint64, term: np.uint64) -
 
 
 def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
-    """Make a grid of `rows * columns` vertices in row order, joined to the right and downwards."""
+    """Make a grid of `rows * columns` vertices in row order, joined to the right and downwards.
+
+    The frame has columns `src` and `dst`, int32 (int64 from 2^31 vertices on), as do those of `path` and
+    `star`.
+    """
     rows, columns = _whole("rows", rows, 0), _whole("columns", columns, 0)
     _check_room(2 * rows * columns, _dtype(rows * columns), library)
     xp = _arrays(library)
@@ -215,7 +220,7 @@ def _whole(what: str, value: object, first: int, last: int = MOST) -> int:
     except TypeError:
         number = first - 1
     if isinstance(value, (bool, np.bool_)) or not first <= number <= last:
-        raise TravError(f"{what}={written(value)} is not possible: give an integer from {first} to {last}.")
+        raise TravError(f"{what}={written(value)} is not accepted: give an integer from {first} to {last}.")
     return number
 
 
@@ -225,7 +230,7 @@ def _check_room(n_edges: int, dtype: np.dtype, library: str, other: str = "") ->
     needed = 2 * n_edges * dtype.itemsize
     if library == "pandas" and needed > (free := available_bytes()):
         raise TravMemoryError(
-            f"{n_edges:,} edges take {readable(needed)}, and {readable(free)} of memory are free: "
+            f"{n_edges:,} edges take {readable(needed)}, but {readable(free)} of memory are free: "
             f"make a smaller graph{other}."
         )
 

@@ -29,8 +29,8 @@ class BuildTuning:
     Attributes
     ----------
     sort : {"radix", "merge"}, optional
-        Sort that numbers the vertices by degree, only with ``degree_sort=True``; the order is the same.  By
-        default "radix".
+        Algorithm that sorts the vertices by degree, only with ``degree_sort=True``.  The order is the same;
+        the default is "radix".
     """
 
     sort: SortBackEnd | None = None
@@ -47,16 +47,18 @@ class SearchTuning:
     Attributes
     ----------
     policy : {"gap", "beamer"}, optional
-        Rule by which the variant "direction" switches between top-down and bottom-up, and only with that
-        variant; by default that of the GAP Benchmark Suite.
+        Rule by which the variant "direction" switches between top-down and bottom-up, only with that variant;
+        by default, the rule of the GAP Benchmark Suite.
     exchange : {"auto", "list", "bitmap"}, optional
-        For a graph on many workers: form in which vertices are sent; by default the shorter for each message.
+        For a graph on many workers: format in which vertices are sent; by default, the shorter one for each
+        message.
     claim : {"atomics", "sort"}, optional
         For a graph on many workers: method by which a worker finds the vertices that are new to it, by a
         bitmap (the default) or by sorting.
     bottom_up : bool, optional
-        For a graph on many workers: whether workers may also search from undiscovered vertices for edges to
-        them, which needs the edges by both ends; by default where a worker has memory for them.
+        For a graph on many workers: whether workers may also search bottom-up, from undiscovered vertices for
+        edges to them, which needs the edges grouped by both ends; by default, if a worker has memory for
+        them.
     """
 
     policy: Policy | None = None
@@ -112,8 +114,8 @@ class RunTuning:
             )
         if self.replication != "auto" and self.gather != "replicas":
             raise TravError(
-                f"replication={written(self.replication)} is how many copies replicas have: leave it out, or "
-                f"give gather='replicas' as well."
+                f"replication={written(self.replication)} applies only to gather='replicas': leave it out, "
+                f"or give gather='replicas' as well."
             )
 
 

@@ -44,7 +44,7 @@ class Warmed:
     compiled : int or None
         Number of functions compiled rather than loaded; None for the GPU, where they are not counted.
     kept : bool
-        Whether later processes find them.
+        Whether later processes can load the compiled functions from disk.
     """
 
     engine: str
@@ -59,7 +59,7 @@ class Warmed:
             return f"{told}, kept on disk for later processes."
         return (
             f"{told}, which later processes cannot use, as neither the package's folder nor the user's cache "
-            f"can be written: let NUMBA_CACHE_DIR name one that can."
+            f"can be written: set NUMBA_CACHE_DIR to a folder that can."
         )
 
 

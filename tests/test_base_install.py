@@ -99,13 +99,13 @@ def test_the_demo_needs_no_extra(tmp_path):
         (
             "bfs facebook -s 0 --plot levels.png",
             2,
-            "Drawing needs matplotlib, which is not installed: pip install 'rapids-trav[plot]'.",
+            "Drawing needs matplotlib, which is not installed: run pip install 'rapids-trav[plot]'.",
         ),
         (
             "bfs edges.mtx -s 1",
             1,
             "Reading a Matrix Market file needs scipy, which is not installed: "
-            "pip install 'rapids-trav[mtx]'.",
+            "run pip install 'rapids-trav[mtx]'.",
         ),
     ],
 )

@@ -64,7 +64,7 @@ WRONG = {
         build(EDGES.rename(columns={"src": "from"})[["from", "dst"]]),
         EdgeColumnsError,
         "The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
-        "name them with src= and dst=; there are 'from', 'dst'.",
+        "name them with src= and dst=, from 'from', 'dst'.",
     ),
     "one column": (
         lambda graph: EDGES[["src"]].trav,
@@ -79,12 +79,12 @@ WRONG = {
     "only src": (build(src="src"), TravError, "Only one end of the edges is named: give dst= as well."),
     "only dst": (build(dst="dst"), TravError, "Only one end of the edges is named: give src= as well."),
     "unknown column": (
-        build(EDGES, "a", "dst"), UnknownColumnError, f"Column 'a' is not in the edges: there are {ALL}."
+        build(EDGES, "a", "dst"), UnknownColumnError, f"Column 'a' is not in the edges: choose one of {ALL}."
     ),
     "unknown among several columns": (
         build(EDGES, ["src", "x"], ["dst", "name"]),
         UnknownColumnError,
-        f"Column 'x' is not in the edges: there are {ALL}.",
+        f"Column 'x' is not in the edges: choose one of {ALL}.",
     ),
     "one column for both ends": (
         build(EDGES, "src", "src"), TravError, "src and dst both name 'src': give each end its own column."
@@ -92,12 +92,12 @@ WRONG = {
     "ends of different width": (
         build(EDGES, ["src", "name"], "dst"),
         TravError,
-        "src names 2 columns and dst 1: give both ends the same number, at least one.",
+        "src names 2 columns and dst names 1: give both ends the same number, at least one.",
     ),
     "empty lists of columns": (
         build(EDGES, [], []),
         TravError,
-        "src names 0 columns and dst 0: give both ends the same number, at least one.",
+        "src names 0 columns and dst names 0: give both ends the same number, at least one.",
     ),
     "column twice": (
         build(pd.concat([EDGES, EDGES[["src"]]], axis=1)),
@@ -131,7 +131,7 @@ WRONG = {
     "booleans": (
         build(EDGES, "src", "open"),
         TravError,
-        "Column 'open' is boolean, which names no vertices: convert it, for example with astype('int8').",
+        "Column 'open' is boolean, and booleans cannot be ids: convert it, for example with astype('int8').",
     ),
     "complex numbers": (
         build(replaced(src=1j)),
@@ -158,17 +158,17 @@ WRONG = {
     "boolean categories": (
         build(EDGES.astype({"open": "category"}), "src", "open"),
         TravError,
-        "Column 'open' is boolean, which names no vertices: convert it, for example with astype('int8').",
+        "Column 'open' is boolean, and booleans cannot be ids: convert it, for example with astype('int8').",
     ),
     "intervals": (
         build(replaced(src=pd.interval_range(0, 3), dst=pd.interval_range(1, 4))),
         TravError,
-        "Column 'src' holds intervals, which name no vertices: convert it, for example with astype(str).",
+        "Column 'src' holds intervals, which cannot be ids: convert it, for example with astype(str).",
     ),
     "lists": (
         build(replaced(src=[[1], [2], [3]])),
         TravError,
-        "Column 'src' holds [1], which cannot be an id: give each part a column of its own.",
+        "Column 'src' holds [1], which cannot be an id: put its parts into separate columns.",
     ),
     "integers beyond 64 bits": (
         build(replaced(src=pd.Series([2**70, 1, 2], dtype=object))),
@@ -224,7 +224,7 @@ WRONG = {
     "index of unknown names": (
         build(EDGES, pd.Index(["a"]), "dst"),
         UnknownColumnError,
-        f"Column 'a' is not in the edges: there are {ALL}.",
+        f"Column 'a' is not in the edges: choose one of {ALL}.",
     ),
     "a list with something else": (
         lambda graph: Graph.from_edges([EDGES, np.zeros(3)]),
@@ -234,7 +234,7 @@ WRONG = {
     "no frames": (
         lambda graph: Graph.from_edges([]),
         TravError,
-        "edges is an empty sequence: give at least one frame, or a frame without rows.",
+        "edges is an empty sequence: give at least one frame, which may have no rows.",
     ),
     "frames with other columns": (
         lambda graph: Graph.from_edges([EDGES, EDGES[["src", "dst"]]]),
@@ -251,7 +251,7 @@ WRONG = {
         build(engine="gpu"), TravError, "engine='gpu' is not known: choose one of 'auto', 'cpu', 'cuda'."
     ),
     "unknown weight": (
-        build(weight="toll"), UnknownColumnError, f"Column 'toll' is not in the edges: there are {ALL}."
+        build(weight="toll"), UnknownColumnError, f"Column 'toll' is not in the edges: choose one of {ALL}."
     ),
     "weight that is no number": (
         build(weight="name"),
@@ -278,7 +278,7 @@ WRONG = {
     "null vertices": (
         build(vertices=[1, None]),
         TravError,
-        "vertices holds nulls, and a null is not a vertex: leave them out.",
+        "vertices holds 1 null, and a null is not a vertex: leave them out.",
     ),
     "vertices of another width": (
         build(EDGES, *PAIRS, vertices=[1, 2]),
@@ -314,7 +314,8 @@ WRONG = {
     "graph without vertices": (
         lambda graph: EDGES.iloc[:0].trav.bfs(1),
         UnknownVertexError,
-        "sources names a vertex, but the graph has none: its edges have no rows.",
+        "sources names a vertex, but the graph has none, since its edges have no rows: give edges or "
+        "graph(vertices=...).",
     ),
     "graph without vertices, no sources": (
         lambda graph: EDGES.iloc[:0].trav.bfs([]), TravError, "sources is empty: give at least one vertex id."
@@ -398,7 +399,7 @@ WRONG = {
     "frame of other width": (
         bfs(EDGES[["src", "dst"]]),
         TravError,
-        "sources is a frame of 2 columns, the graph's ids have 1: select the columns that hold the ids.",
+        "sources is a frame of 2 columns, but the graph's ids have 1: select the columns that hold the ids.",
     ),
     # Options of a search
     "unknown mode": (
@@ -421,13 +422,13 @@ WRONG = {
     "policy of a variant that does not turn": (
         bfs(1, tuning={"policy": "gap"}, variant="push"),
         TravError,
-        "policy='gap' says when the variant 'direction' turns: leave it out, or give variant='direction' as "
+        "policy='gap' applies only to the variant 'direction': leave it out, or give variant='direction' as "
         "well.",
     ),
     "policy of levels": (
         lambda graph: graph.levels(1, tuning={"policy": "beamer"}),
         TravError,
-        "policy='beamer' says when the variant 'direction' turns: leave it out, or give variant='direction' "
+        "policy='beamer' applies only to the variant 'direction': leave it out, or give variant='direction' "
         "as well.",
     ),
     "negative depth": (
@@ -470,7 +471,7 @@ WRONG = {
     "unknown filter": (
         bfs(1, where="shut"),
         UnknownColumnError,
-        f"Column 'shut' is not in the edges: there are {ALL}; "
+        f"Column 'shut' is not in the edges: choose one of {ALL}; "
         "after adding a column, build the graph again."
     ),
     "filter that is not boolean": (
@@ -557,9 +558,9 @@ def test_paths_to_the_wrong_thing(tmp_path):
     file = tmp_path / "file"
     file.touch()
     for options in ({}, {"memory_limit": 1000}):
-        with pytest.raises(TravError, match=r"spill='.*file' is a file: name a folder, and make it first\."):
+        with pytest.raises(TravError, match=r"spill='.*file' is a file: name an existing folder\."):
             EDGES.trav.graph(spill=file, **options)
-    with pytest.raises(TravError, match=r"checkpoint='.*file' cannot be made a folder: File exists\."):
+    with pytest.raises(TravError, match=r"checkpoint='.*file' cannot be made a folder: File exists; name an"):
         EDGES.trav.graph().pagerank(checkpoint=file)
     with pytest.raises(TravError, match=r"verify='yes' is neither True nor False: give one of them\."):
         Graph.open(tmp_path, verify="yes")

@@ -22,9 +22,9 @@ from rapids_trav import TravError, TravMemoryError, datasets, generators
 def test_what_is_no_number_of_anything(function, arguments, value):
     numbers = [*arguments, *(["edge_factor", "seed"] if "scale" in arguments else [])]
     for name in numbers:
-        with pytest.raises(TravError, match=rf"{name}=.* is not possible: give an integer from 0 to "):
+        with pytest.raises(TravError, match=rf"{name}=.* is not accepted: give an integer from 0 to "):
             function(**{**arguments, name: value})
-    with pytest.raises(TravError, match=r"library=.* is not known: say 'pandas' or 'cudf'\.$"):
+    with pytest.raises(TravError, match=r"library=.* is not known: choose 'pandas' or 'cudf'\.$"):
         function(**arguments, library=value)
 
 

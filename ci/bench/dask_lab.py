@@ -50,7 +50,7 @@ def start_cluster(cpu: bool, n_workers: int) -> Iterator[Any]:
 
 @contextmanager
 def within(seconds: float, task: str) -> Iterator[None]:
-    """Raise a `TimeoutError` in the block after so many seconds; main thread only, may be nested."""
+    """Raise a `TimeoutError` in the block after `seconds`; main thread only, may be nested."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"{task} took more than {seconds:.0f} s")

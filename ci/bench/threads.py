@@ -89,7 +89,7 @@ def _enough(ask: Ask, roots: Sequence[int], settle: Callable[[], None]) -> int:
 def _round(
     ask: Ask, roots: Sequence[int], threads: int, n_questions: int, settle: Callable[[], None]
 ) -> float:
-    """Return the seconds in which so many threads run that many queries."""
+    """Return the seconds in which `threads` threads answer `n_questions` questions."""
     asked = [roots[i % len(roots)] for i in range(n_questions)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda _: time.sleep(0.001), range(threads)))  # starts the threads

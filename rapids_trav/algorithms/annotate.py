@@ -38,7 +38,7 @@ def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) 
             label = f"{name}{suffix}"
             if label in names:
                 raise TravError(
-                    f"edges has a column {label!r} already, which the answer would replace: rename it."
+                    f"edges already has a column {label!r}, which the answer would replace: rename it."
                 )
             columns[label] = _picked(target, values[name], move(found, target.xp))
     if form is None:
@@ -136,7 +136,7 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
     if len(of_answer) and (int(of_answer.min()) < 0 or len(xp.unique(of_answer)) < len(of_answer)):
         raise TravError(
             "answer names a vertex twice, or one that the graph does not have: give an answer of this graph "
-            "with one row for each vertex, of mode='each' the rows of one source."
+            "with one row for each vertex; with mode='each', give the rows of one source."
         )
     row = xp.full(graph.n_vertices + 1, -1, dtype=np.int64)  # unknown ids, -1, index the last entry
     row[of_answer] = xp.arange(len(of_answer))

@@ -33,16 +33,18 @@ CUDF_ROWS = 2**31 - 1
 
 
 class Traced(NamedTuple, Generic[FrameT]):
-    """An answer with the trace of its levels.
+    """An answer with the trace of the search or run that computed it.
 
     Attributes
     ----------
     result : DataFrame
+        The answer.
     trace : DataFrame
-        One row for each level: level, direction, frontier, edges, bytes, milliseconds.  With `mode="each"`, a
-        first column `batch` numbers the groups of sources that were searched together, in their order.  On
-        many workers each rank r adds `following_ms_r`, `exchange_ms_r` (with the wait for others) and
-        `bytes_r` (sent to others).
+        For a search, one row for each level: `level`, `direction`, `frontier` (vertices), `edges` examined,
+        `bytes`, `host_bytes` and `milliseconds`.  With `mode="each"`, a first column `batch` numbers the
+        groups of sources that were searched together, in their order.  On many workers, each rank r adds
+        `following_ms_r`, `exchange_ms_r` (including the wait for others) and `bytes_r` (sent to others).  For
+        a vertex program, one row for each iteration; see `Graph.run`.
     """
 
     result: FrameT

@@ -31,9 +31,9 @@ class Checkpoints:
     ) -> None:
         if (digest := program_digest(program)) is None:
             raise TravError(
-                f"checkpoint= needs a program that can be told from others, and {program.name!r} takes in "
-                f"more than plain values (a compiled helper, an object): write it out in its functions, or "
-                f"run it without."
+                f"checkpoint= needs a program that can be told from others, but {program.name!r} uses more "
+                f"than plain values (a compiled helper, an object): write that code out in its functions, or "
+                f"leave out checkpoint."
             )
         weights = None if view.weights is None else array_checksum(view.weights)
         where = question.where
@@ -64,7 +64,7 @@ class Checkpoints:
         if self._most is not None and found.iteration > self._most:
             raise TravError(
                 f"The checkpoint in {self._folder} is of iteration {found.iteration}, past the limit of "
-                f"{self._most} iterations: give a larger one, or run without resume=True."
+                f"{self._most} iterations: give a larger limit, or leave out resume=True."
             )
         values, active = (self._xp.asarray(part) for part in (found.values, found.active))
         self._check_values(state.values, values)
@@ -89,6 +89,6 @@ class Checkpoints:
             raise checkpoint.refused(self._folder, "holds values that the run cannot have reached")
 
     def write(self, state: RunState, last: bool) -> None:
-        """Write this state every `checkpoint_every` iterations, and if it is the last of the run."""
+        """Write this state if `checkpoint_every` iterations have passed, or if it is the last of the run."""
         if last or state.iteration % self._every == 0:
             self._writer.write(state)

@@ -1,7 +1,7 @@
 """Weakly connected components, by linking trees or by label propagation with shortcuts.
 
 Engines with the method `links` link trees in one pass over the edges (`engines.cpu.components`), unless the
-caller gives an option that only iterations have.  Otherwise labels are propagated:
+caller gives an option that only label propagation has.  Otherwise labels are propagated:
 
 S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed connected
 components", WSDM 2018.

@@ -36,7 +36,7 @@ def question(
 
 
 def _reusable(argument: object) -> object:
-    """Return an iterator as a list, which can be read again; do likewise for the fields of a dataclass."""
+    """Return an iterator as a list, which can be read again; convert the fields of a dataclass as well."""
     if is_dataclass(argument) and not isinstance(argument, type):
         once = {part.name: getattr(argument, part.name) for part in fields(argument)}
         lists = {name: list(value) for name, value in once.items() if isinstance(value, Iterator)}

@@ -36,7 +36,7 @@ def starting_state(graph: TraversableGraph, program: Program, initial: object, s
 
 
 def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sources: Array) -> None:
-    """Refuse initial values outside the sources, which only some modes would hand on to neighbours."""
+    """Refuse initial values outside the sources, which only some modes would pass on to neighbours."""
     silent = values != program.identity
     silent[sources] = False
     found = graph.engine.xp.flatnonzero(silent)[:1]
@@ -48,8 +48,8 @@ def _refuse_silent(graph: TraversableGraph, program: Program, values: Array, sou
     ids = [plain(value) for value in to_pandas(row).iloc[0]]
     vertex = written(ids[0] if len(ids) == 1 else tuple(ids))
     raise TravError(
-        f"initial gives vertex {vertex} the value {written(values[found][0])}, and sources leaves it out: "
-        f"leave out sources, or give only the sources a value."
+        f"initial gives vertex {vertex} the value {written(values[found][0])}, but sources leaves it out: "
+        f"leave out sources, or give values only to the sources."
     )
 
 
@@ -115,8 +115,8 @@ def _placed(graph: TraversableGraph, program: Program, named: Values, given: Val
     at = on_engine(graph, vertices(graph, "initial", named))
     if repeated := len(at) - len(xp.unique(at)):
         raise TravError(
-            f"initial names vertices again in {repeated} of its {len(at)} rows: give each one value, for "
-            f"example that of groupby(...).min()."
+            f"initial repeats vertices in {repeated} of its {len(at)} rows: give each vertex one value, for "
+            f"example with groupby(...).min()."
         )
     own = _values(program, given, xp)
     if own.ndim != 1:
@@ -133,11 +133,15 @@ def _values(program: Program, given: Values, xp: ModuleType) -> Array:
     try:
         values = given if on_device else np.asarray(given)
     except ValueError as error:
-        raise TravError("initial holds sequences of several lengths: give one number for each.") from error
+        raise TravError(
+            "initial holds sequences of several lengths: give one number for each vertex."
+        ) from error
     except (TypeError, NotImplementedError) as error:  # some Arrow types raise these
-        raise TravError(f"initial makes no array ({first_line(error)}): give one number for each.") from error
+        raise TravError(
+            f"initial cannot be converted to an array ({first_line(error)}): give one number for each vertex."
+        ) from error
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        raise TravError("initial is masked in places: give all of it a value, for example with filled().")
+        raise TravError("initial has masked values: replace them, for example with filled().")
     if values.dtype.kind == "O":
         values = _of_objects(program, values)
     if values.dtype.kind not in "iuf" and values.size:
@@ -170,13 +174,13 @@ def _of_objects(program: Program, values: Array) -> Array:
 
 def _no_number(program: Program, value: object) -> TravError:
     return TravError(
-        f"initial holds {written(value)}, and program {program.name!r} computes with {program.dtype}: give "
+        f"initial holds {written(value)}, but program {program.name!r} computes with {program.dtype}: give "
         f"numbers without nulls."
     )
 
 
 def _of_other_type(program: Program, value: object) -> TravError:
     return TravError(
-        f"initial holds {written(value)}, which is no {program.dtype} of program {program.name!r}: give "
-        f"values of that type, or the program another dtype."
+        f"initial holds {written(value)}, which {program.dtype}, the dtype of program {program.name!r}, "
+        f"cannot hold: give values of that type, or change the program's dtype."
     )

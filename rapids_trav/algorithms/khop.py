@@ -38,7 +38,7 @@ class Neighborhood(_Frames[FrameT]):
     Attributes
     ----------
     vertices : DataFrame
-        `vertex`, ascending, and `distance`.
+        `vertex`, ascending, and `distance` from the nearest seed (nullable int32).
     edges : DataFrame
         The rows of the edge list that have both ends among these vertices.
     """

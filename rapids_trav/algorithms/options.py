@@ -63,7 +63,7 @@ class SearchOptions:
         policy = self._settings.policy
         if policy is not None and not (isinstance(self.variant, str) and self.variant == "direction"):
             raise TravError(
-                f"policy={policy!r} says when the variant 'direction' turns: leave it out, or give "
+                f"policy={policy!r} applies only to the variant 'direction': leave it out, or give "
                 f"variant='direction' as well."
             )
 
@@ -95,7 +95,7 @@ class PathOptions(SearchOptions):
         for name, default in given.items():
             if self.weighted and getattr(self, name) != default:
                 raise TravError(
-                    f"{name}={written(getattr(self, name))} is for paths of the fewest steps, and "
+                    f"{name}={written(getattr(self, name))} is for paths with the fewest edges, but "
                     f"weighted=True asks for those of the least weight: leave out one of them."
                 )
 
@@ -138,9 +138,9 @@ class BetweennessOptions(CentralityOptions):
             if whole_number("k", self.k, "None takes every vertex as a source", "sources") == 0:
                 raise TravError("k=0 samples no vertex: give at least 1.")
             if self.sources is not None:
-                raise TravError("k and sources both say where to search from: give one of them.")
+                raise TravError(f"k={self.k} and sources both choose the sources: give one of them.")
         if self.endpoints and self.of == "edges":
-            raise TravError("endpoints=True is about vertices, and of='edges': leave one of them out.")
+            raise TravError("endpoints=True applies to vertices, but of='edges': leave out one of them.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,11 +170,11 @@ class IterationOptions:
             raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
         if self.checkpoint is None and self.checkpoint_every != EVERY:
             raise TravError(
-                f"checkpoint_every={self.checkpoint_every} says how often, and there is no checkpoint to "
-                f"write: name its folder with checkpoint=."
+                f"checkpoint_every={self.checkpoint_every} applies only with checkpoint=: name the folder "
+                f"for checkpoints, or leave it out."
             )
         if self.resume and self.checkpoint is None:
-            raise TravError("resume=True goes on from a checkpoint: name its folder with checkpoint=.")
+            raise TravError("resume=True continues from a checkpoint: name its folder with checkpoint=.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,8 +200,8 @@ class ProgramOptions(IterationOptions):
         super().__post_init__()
         if self.schedule == "paths" and self.mode in ("pull", "notify"):
             raise TravError(
-                f"schedule='paths' hands values out along the edges of active vertices, and "
-                f"mode={self.mode!r} gathers them: leave out one of them."
+                f"schedule='paths' pushes values along the edges of active vertices, but "
+                f"mode={self.mode!r} gathers them: leave out one of the two."
             )
 
     def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
@@ -232,10 +232,10 @@ class ComponentsOptions(IterationOptions):
 
     def __post_init__(self) -> None:
         one_of("mode", self.mode, get_args(ComponentsMode))
-        self.as_program  # noqa: B018 -- refuses what a program refuses
+        self.as_program  # noqa: B018 -- raises the errors of the program's options
         if self.mode == "union" and (given := self._of_labels):
             raise TravError(
-                f"{given} is for labels that are propagated, and mode='union' links trees in one pass: leave "
+                f"{given} is for the propagation of labels, but mode='union' links trees in one pass: leave "
                 f"out one of them."
             )
 
@@ -272,7 +272,7 @@ class SsspOptions(IterationOptions):
     def __post_init__(self) -> None:
         flag("predecessors", self.predecessors)
         flag("reached_only", self.reached_only)
-        self.as_program  # noqa: B018 -- refuses what a program refuses
+        self.as_program  # noqa: B018 -- raises the errors of the program's options
 
     @cached_property
     def as_program(self) -> ProgramOptions:
@@ -299,7 +299,7 @@ class PagerankOptions(IterationOptions):
             raise TravError("max_iter=0 allows no iteration: give at least 1.")
         named = self.type_of_ranks if isinstance(self.dtype, (type, np.dtype)) else self.dtype
         one_of("dtype", named, get_args(Ranks))
-        self._program  # noqa: B018 -- refuses what a program refuses
+        self._program  # noqa: B018 -- raises the errors of the program's options
 
     @property
     def type_of_ranks(self) -> str:
@@ -328,10 +328,11 @@ def _common(options: IterationOptions) -> dict:
 
 
 def whole_number(what: str, value: object, note: str = "", of: str = "levels", first: int = 0) -> int:
-    """Return a number of levels, or of other things; refuse booleans, fractions and negative numbers.
+    """Return a whole number from 0 on; refuse booleans, fractions and negative numbers.
 
-    Larger numbers become `MOST_LEVELS`, since no search has more levels than int32 holds.  `first` is the
-    smallest number according to the error message, for callers that refuse 0 themselves.
+    Numbers above `MOST_LEVELS` become `MOST_LEVELS`, since no search has more levels than int32 can count.
+    In error messages, `what` names the option, `note` explains another accepted value, `of` says what is
+    counted, and `first` is the smallest number, for callers that refuse 0 themselves.
     """
     note = f" ({note})" if note else ""
     try:

@@ -48,7 +48,7 @@ def ask(
     what: str = "sources",
     checked: bool = True,
 ) -> SearchRequest:
-    """Check the arguments of a search of `graph` and convert them; raise a `TravError` that names the fault.
+    """Convert the arguments of a search of `graph`; raise a `TravError` that names the first invalid one.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def ask(
     one_of("variant", asked.variant, graph.engine.variants, f" of the {graph.engine.name} engine")
     if asked.of_ranks and not graph.values.spread:
         raise TravError(
-            f"tuning names {written(next(iter(asked.of_ranks)))}, which is for graphs on the workers of a "
-            f"cluster: leave it out."
+            f"tuning names {written(next(iter(asked.of_ranks)))}, which is only for graphs on the workers of "
+            f"a cluster: leave it out."
         )
     where = graph.rows.resolve(asked.where)
     joint, own = asked.mode == "joint", graph.engine.answers

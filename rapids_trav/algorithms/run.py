@@ -122,8 +122,9 @@ def execute(
     asynchronous = _is_asynchronous(graph, program, question)
     if asynchronous and not program.asynchronous:
         raise TravError(
-            f"asynchronous=True is not for program {program.name!r}, whose sums depend on what came first: "
-            f"leave it out, or make the program with asynchronous=True if any order comes to the same end."
+            f"asynchronous=True is not for program {program.name!r}, whose sums depend on the order of the "
+            f"updates: leave it out, or define the program with asynchronous=True if every order leads to "
+            f"the same result."
         )
     options = RunOptions(
         weighted=question.weighted,
@@ -160,12 +161,12 @@ def _check_schedule(graph: TraversableGraph, program: Program, question: Program
         raise TravError("schedule='paths' is for the CPU engine: use 'auto', or build with engine='cpu'.")
     if not program.may_push:
         raise TravError(
-            f"schedule='paths' is not for program {program.name!r}, since it needs min or max without apply "
-            f"and total: use schedule='sweep' or 'auto'."
+            f"schedule='paths' is not for program {program.name!r}, since it supports only min or max "
+            f"without apply and total: use schedule='sweep' or 'auto'."
         )
     if not _is_asynchronous(graph, program, question):
         raise TravError(
-            "schedule='paths' uses new values at once, and the run is synchronous: give asynchronous=True as "
+            "schedule='paths' uses new values at once, but the run is synchronous: give asynchronous=True as "
             "well, or schedule='sweep'."
         )
 
@@ -174,8 +175,8 @@ def _check_fit(program: Program, question: ProgramOptions) -> None:
     """Refuse a mode that the program does not support, and a wrong number of parameters."""
     if question.mode == "notify" and not program.may_notify:
         raise TravError(
-            f"mode='notify' is not for program {program.name!r}, whose total may change what every vertex "
-            f"makes of its neighbours: use mode='pull' or 'auto'."
+            f"mode='notify' is not for program {program.name!r}, whose total may change the new value of "
+            f"every vertex: use mode='pull' or 'auto'."
         )
     check_parameters(program, len(question.parameters))
 

@@ -139,8 +139,8 @@ def _refuse_overflow(graph: TraversableGraph, largest: float) -> None:
     """Refuse integer weights if the sum along a path of n - 1 edges may exceed int64."""
     if largest * (graph.n_vertices - 1) >= np.iinfo(np.int64).max:
         raise TravError(
-            f"weight={graph.weight!r} holds {largest}, and sums along paths of "
-            f"{graph.n_vertices} vertices could pass int64: convert it, for example with astype('float64')."
+            f"weight={graph.weight!r} holds {largest}, and sums along paths of {graph.n_vertices} vertices "
+            f"could overflow int64: convert it, for example with astype('float64')."
         )
 
 
@@ -150,8 +150,8 @@ def _refuse_lost(graph: TraversableGraph, view: GatherView, distance: Array) -> 
         ends = (distance[u] < INFINITE) & (weight < INFINITE) & (distance[v] == INFINITE)
         if bool(ends.any()):
             raise TravError(
-                f"weight={graph.weight!r} holds {written(weight[ends][0])}, and the sum along a path passes "
-                f"float64: scale the weights down."
+                f"weight={graph.weight!r} holds {written(weight[ends][0])}, and the sum along a path "
+                f"overflows float64: scale the weights down."
             )
 
 

@@ -110,7 +110,7 @@ def _check_tree(
 
 
 def _fewest(n_edges: int) -> int:
-    """Return the number of edges in the smallest block in which so many are checked."""
+    """Return the size of the smallest block, in edges, for checking `n_edges` edges."""
     return max(n_edges // MOST_BLOCKS, FEWEST_IN_HAND)
 
 

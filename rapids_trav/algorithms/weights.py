@@ -52,6 +52,6 @@ def check_rank_weights(
         wider = "" if dtype == "float64" else ", or use dtype='float64'"
         raise TravError(
             f"weight={graph.weight!r} adds up to between {smallest:.3g} and {largest:.3g} at a vertex, by "
-            f"which ranks of {dtype} cannot be divided: bring the weights nearer to 1, since their "
-            f"proportions alone decide{wider}."
+            f"which ranks of {dtype} cannot be divided: scale the weights towards 1, since only their "
+            f"proportions matter{wider}."
         )

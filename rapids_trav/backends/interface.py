@@ -33,7 +33,7 @@ class Backend:
     """The backend `trav`, as NetworkX's dispatcher expects one.
 
     Functions that the backend does not implement run NetworkX's own code on a graph of the backend, which is
-    a NetworkX graph.  For other graphs they are refused, so that nothing is converted in vain.
+    a NetworkX graph.  For other graphs they are refused, since a conversion would gain nothing.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """Compressed rows of a backend graph, with the vertices numbered in NetworkX's order of nodes.
 
 Rows keep the order of NetworkX's dicts, because the order of a search is the order of these rows.  A `Source`
-represents where the rows came from and supplies what is asked for later: rows of incoming edges, weights, and
-the dicts of a NetworkX graph.
+represents the origin of the rows and supplies later on, if needed, rows of incoming edges, weights, and the
+dicts of a NetworkX graph.
 """
 
 from __future__ import annotations

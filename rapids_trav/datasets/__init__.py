@@ -26,7 +26,7 @@ def path(name: str) -> Path:
         If no such graph is shipped.
     """
     if not isinstance(name, str) or name not in DIRECTED:
-        raise TravError(f"No data set is called {written(name)}; there are {', '.join(DIRECTED)}.")
+        raise TravError(f"No data set is called {written(name)}: choose one of {', '.join(DIRECTED)}.")
     return Path(__file__).parent / "data" / f"{name}.parquet"
 
 
@@ -36,7 +36,7 @@ def load(name: str, library: str = "pandas") -> Frame:
     Parameters
     ----------
     name : {"facebook", "twitter-ego", "citations-hepph"}
-        The first two are undirected with each edge once, the third is directed (the citing paper first).
+        The first two are undirected, with each edge once; the third is directed, from the citing paper.
     library : {"pandas", "cudf"}
         Library of the frame.
 

@@ -79,7 +79,7 @@ def checked_client(client: Any) -> Client:
         )
     if client.asynchronous:
         raise TravError(
-            "client is asynchronous, and questions wait for answers: give one without asynchronous=."
+            "client is asynchronous, but questions wait for answers: give one without asynchronous=True."
         )
     if client.status != "running":
         raise TravError(f"client is {client.status}: give one that is connected to its cluster.")
@@ -146,8 +146,8 @@ def cluster_of_parts(folder: object, client: Any) -> Any:
         return None
     if (client := current_client()) is None:
         raise TravError(
-            f"{written(str(folder))} holds a graph in parts, which the workers of a cluster open: give "
-            f"client=."
+            f"{written(str(folder))} holds a graph in parts, which only the workers of a cluster can open: "
+            f"give client=."
         )
     return client
 
@@ -173,7 +173,7 @@ def check_grid(grid: tuple[int, int] | None, workers: tuple[str, ...]) -> None:
     """Raise a TravError unless the grid has exactly one place for each worker."""
     if grid is not None and grid[0] * grid[1] != len(workers):
         raise TravError(
-            f"grid={tuple(grid)} has {grid[0] * grid[1]} places, and the cluster has {len(workers)} workers: "
+            f"grid={tuple(grid)} has {grid[0] * grid[1]} places, but the cluster has {len(workers)} workers: "
             f"give rows and columns whose product is {len(workers)}."
         )
 

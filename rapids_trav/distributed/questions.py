@@ -97,7 +97,7 @@ class DistributedQuestions:
     def paths(self, sources: object, options: PathOptions) -> Frame:
         if options.weighted:
             raise TravError(
-                "weighted=True needs weights, and graphs on many workers have none yet: build the graph in "
+                "weighted=True needs weights, which graphs on many workers do not have: build the graph in "
                 "this process, with edges.compute().trav.graph(...), and ask it."
             )
         named = _named(options)

@@ -25,8 +25,8 @@ def is_array(obj: object) -> bool:
 def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
     """Make a frame from two arrays (the ends of the edges) or three (with the weights).
 
-    The arrays are not copied, and any index of theirs is ignored.  The frame belongs to the library whose
-    columns are among them, else to pandas.
+    The arrays are not copied, and their indexes are ignored.  The frame belongs to the library whose columns
+    are among them, else to pandas.
 
     Raises
     ------
@@ -38,13 +38,13 @@ def pair(arrays: Sequence[Values]) -> tuple[Frame, GraphDefaults]:
         other = next((array for array in arrays if not is_array(array)), None)
         holds = f"{len(arrays)} arrays" if other is None else f"an object of type {type_name(other)}"
         raise TravError(
-            f"edges is a tuple that holds {holds}: give two arrays, the ends of the edges, or three, with "
-            f"the weights."
+            f"edges is a tuple that holds {holds}: give two arrays, the ends of the edges, or three, the "
+            f"ends and the weights."
         )
     for name, array in zip(NAMES, arrays, strict=False):
         if getattr(array, "ndim", 1) != 1:
             raise TravError(
-                f"The array of {name} has {array.ndim} dimensions: give a flat one, for each edge a value."
+                f"The array of {name} has {array.ndim} dimensions: give one dimension, a value for each edge."
             )
     lengths = [len(array) for array in arrays]
     if len(set(lengths)) > 1:

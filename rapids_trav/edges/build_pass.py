@@ -62,7 +62,7 @@ class BuildPass:
             )
         if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
             raise TravError(
-                f"weight={self._weight!r} holds {largest}, which is past int64: "
+                f"weight={self._weight!r} holds {largest}, which does not fit int64: "
                 f"convert it, for example with astype('float64')."
             )
         dtype = _weight_dtype(column.dtype)
@@ -70,10 +70,13 @@ class BuildPass:
 
 
 def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
-    """Return a column of vertices; listed integers, having no dtype, take that of the edges if it fits."""
+    """Return a column of vertices; integers in a list take the dtype of the edges if it can hold them."""
     column = read_column("vertices", values, library)
-    if library.null_count(column):
-        raise TravError("vertices holds nulls, and a null is not a vertex: leave them out.")
+    if nulls := library.null_count(column):
+        raise TravError(
+            f"vertices holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: leave them "
+            f"out."
+        )
     if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
         fitted = column.astype(dtype)
         same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))

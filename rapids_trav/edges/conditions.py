@@ -76,7 +76,7 @@ def _checked_flags(column: Column, frame: Frame, library: Library) -> Column:
     dtype = frame[column.name].dtype
     if kind_of(frame[column.name], library) not in ("truth", None):
         raise TravError(
-            f"where= takes column {column.name!r} for a condition, and it holds {dtype}: compare it with a "
+            f"where= uses column {column.name!r} as a condition, but it holds {dtype}: compare it with a "
             f"value."
         )
     return column
@@ -135,7 +135,7 @@ def _asked(test: Comparison, left: Series, right: object, library: Library) -> A
     except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
         raise TravError(
             f"where= compares column {test.column.name!r} of {left.dtype} by {test.operator}, which "
-            f"{library.name} cannot ({first_line(error)}): compare it with values of its type."
+            f"{library.name} does not support ({first_line(error)}): compare it with values of its type."
         ) from error
 
 
@@ -170,8 +170,8 @@ def _moment(test: Comparison, left: Series, kind: str, text: str) -> object:
     zone = getattr(left.dtype, "tz", None) or getattr(getattr(left.dtype, "pyarrow_dtype", None), "tz", None)
     if zone is None and moment.tzinfo is not None:
         raise TravError(
-            f"where= compares column {test.column.name!r}, whose times have no zone, with {written(text)}: "
-            f"leave out the zone."
+            f"where= compares column {test.column.name!r}, whose times have no time zone, with "
+            f"{written(text)}: leave out the zone."
         )
     return moment.tz_localize(zone) if zone is not None and moment.tzinfo is None else moment
 
@@ -237,6 +237,6 @@ def _named(kind: str) -> str:
 
 def _unlike(test: Comparison, left: Series, other: str) -> TravError:
     return TravError(
-        f"where= compares unlike things: column {test.column.name!r} holds {left.dtype}, and {other}; "
-        f"compare it with values of its own kind, texts and dates in quotes."
+        f"where= compares different kinds of values: column {test.column.name!r} holds {left.dtype}, and "
+        f"{other}; compare it with values of its own kind, with text and dates in quotes."
     )

@@ -239,7 +239,7 @@ class _Parser:
         if name not in self._columns:
             raise UnknownColumnError(
                 f"Column {written(name)}, in where={written(self._text)} at character {token.place + 1}, is "
-                f"not in the edges: there are {listed(self._columns)}; after adding a column, build the "
+                f"not in the edges: choose one of {listed(self._columns)}; after adding a column, build the "
                 f"graph again."
             )
         require_column(self._columns, name)
@@ -269,8 +269,9 @@ class _Parser:
         found = "its end" if token.kind == "end" else written(token.text)
         raise TravError(
             f"where={written(self._text)} is not the name of a column, and as a condition it has {found} at "
-            f"character {token.place + 1}, where {expected} is expected: there are the columns "
-            f"{listed(self._columns)}, and names of other signs than letters, digits and _ go in backticks."
+            f"character {token.place + 1}, where {expected} is expected: the columns are "
+            f"{listed(self._columns)}, and names with characters other than letters, digits and _ go in "
+            f"backticks."
         )
 
 

@@ -9,7 +9,7 @@ from rapids_trav.frames.columns import Array, Frame
 
 
 class GraphDefaults(NamedTuple):
-    """Properties of a graph of these edges, unless its options say otherwise.
+    """Defaults of the options of a graph, which depend on the kind of its edges.
 
     Attributes
     ----------

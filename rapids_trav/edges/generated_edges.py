@@ -33,14 +33,14 @@ class GeneratedEdges(FrameRows):
         frames = self._frames()
         if frames is self._frames():
             raise TravError(
-                "edges is a function that gives one iterator twice: make a new one at each call, "
+                "edges is a function that returned the same iterator twice: return a new one at each call, "
                 "for example by writing it with yield."
             )
         first = next(frames, None)
         self._form = None if library_of(first) else forms.form_of(first)
         if first is None:
             raise TravError(
-                "edges is a function that gives no frames: let it give at least one, or one without rows."
+                "edges is a function that yields no frames: yield at least one, which may have no rows."
             )
         if self._form is not None:
             self._through_arrow = forms.handed_out(self._form, engine)
@@ -87,8 +87,8 @@ class GeneratedEdges(FrameRows):
         made = self._make()
         if library_of(made) or not isinstance(made, Iterable):
             raise TravError(
-                f"edges is a function that gives an object of type {type_name(made)}: "
-                f"let it give an iterable of frames, for example by writing it with yield."
+                f"edges is a function that returned an object of type {type_name(made)}: "
+                f"return an iterable of frames, for example by writing it with yield."
             )
         return iter(made)
 
@@ -111,7 +111,7 @@ def _library_of(frame: object) -> str:
     kind = library_of(frame)
     if kind not in ("pandas", "cudf"):
         raise TravError(
-            f"edges is a function whose frames hold an object of type {type_name(frame)}: "
-            f"let it give frames of pandas, polars, pyarrow or cuDF."
+            f"edges is a function that yielded an object of type {type_name(frame)}: "
+            f"yield frames of pandas, polars, pyarrow or cuDF."
         )
     return kind

@@ -71,7 +71,7 @@ class ParquetEdges(FrameRows):
         for name in sorted(own ^ set(_columns(self._dataset.schema))):
             there, missing = (fragment.path, first) if name in own else (first, fragment.path)
             raise UnknownColumnError(
-                f"Column {name!r} is in {there} but not in {missing}: give all of them the same columns."
+                f"Column {name!r} is in {there} but not in {missing}: give all files the same columns."
             )
 
     def _schema(self, fragment: ParquetFileFragment) -> pa.Schema:
@@ -122,7 +122,10 @@ def _columns(schema: pa.Schema) -> list[str]:
 
 
 def _unreadable(name: str, error: Exception) -> TravError:
-    return TravError(f"Edges {name} cannot be read as Parquet: {first_line(error)}.")
+    return TravError(
+        f"Edges {name} cannot be read as Parquet: {first_line(error)}; check that the files are complete, or "
+        f"read other formats with rapids_trav.io.read_edges."
+    )
 
 
 def _batches(fragment: ParquetFileFragment, most_rows: int) -> Iterator[list[int]]:

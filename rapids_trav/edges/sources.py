@@ -4,8 +4,8 @@ The graph reads the edges again for their columns (`where`, `khop`).  It keeps s
 share the values.  Columns that the caller replaces, renames, adds or drops later do not affect the graph, nor
 do values changed in place where the library copies on write (pandas from 3 on).  Where values are shared all
 the same (pandas 2, a NumPy array behind a frame made with ``copy=False``, cuDF without copy-on-write), they
-must not be changed while the graph is in use.  `storage.edge_rows` checks what is read again against the
-graph.
+must not be changed while the graph is in use.  `storage.edge_rows` checks the edges against the graph when it
+reads them again.
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         if any(map(form_of, parts)) and all(form_of(part) or library_of(part) for part in parts):
             return ArrowEdges(parts, engine)
         if not parts:
-            raise TravError("edges is an empty sequence: give at least one frame, or a frame without rows.")
+            raise TravError("edges is an empty sequence: give at least one frame, which may have no rows.")
         if all(library_of(part) == "dask" for part in parts):
             raise TravError(
-                f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give "
-                f"one, for example of dask.dataframe.concat."
+                f"edges holds {len(parts)} Dask frame{'s' if len(parts) > 1 else ''} in a sequence: give one "
+                f"Dask frame by itself, for example with dask.dataframe.concat."
             )
         if any(library_of(part) == "dask" for part in parts) and all(map(library_of, parts)):
             raise TravError(
@@ -119,7 +119,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         if all(map(array_edges.is_array, parts)):
             raise TravError(
                 f"edges is a {type_name(edges)} of arrays: give the ends of the edges as a tuple of two "
-                f"arrays, (src, dst), or with weights of three."
+                f"arrays, (src, dst), or of three, (src, dst, weight)."
             )
         edges = next(part for part in parts if library_of(part) not in ("pandas", "cudf"))
     raise TravError(
@@ -204,7 +204,7 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
         else:
             raise EdgeColumnsError(
                 f"The edges have neither columns 'src' and 'dst' nor 'source' and 'destination': "
-                f"name them with src= and dst=; there are {listed(source.columns)}."
+                f"name them with src= and dst=, from {listed(source.columns)}."
             )
     if src is None or dst is None:
         missing = "dst" if dst is None else "src"
@@ -212,7 +212,7 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
     sides = [_side(source, end, side) for end, side in (("src", src), ("dst", dst))]
     if len(sides[0]) != len(sides[1]) or not sides[0]:
         raise TravError(
-            f"src names {len(sides[0])} columns and dst {len(sides[1])}: "
+            f"src names {len(sides[0])} columns and dst names {len(sides[1])}: "
             f"give both ends the same number, at least one."
         )
     for name in (*sides[0], *sides[1]):
@@ -247,9 +247,11 @@ def require_column(columns: Sequence[Hashable], name: Hashable) -> None:
         count = Counter(columns)[name]  # by hash: some labels cannot be compared for equality
     except TypeError:
         raise TravError(
-            f"{written(name)} is not the name of a column: there are {listed(columns)}."
+            f"{written(name)} is not the name of a column: choose one of {listed(columns)}."
         ) from None
     if count == 0:
-        raise UnknownColumnError(f"Column {written(name)} is not in the edges: there are {listed(columns)}.")
+        raise UnknownColumnError(
+            f"Column {written(name)} is not in the edges: choose one of {listed(columns)}."
+        )
     if count > 1:
         raise TravError(f"Column {written(name)} is in the edges {count} times: rename the others.")

@@ -36,8 +36,8 @@ def select(name: str | Engine, frame_library: str) -> Engine:
         ) from error
     except RuntimeError as error:  # raised by CUDA: no driver, an old one, no GPU
         raise TravError(
-            f"engine='cuda' finds no GPU ({cause(error)}): {DOCTOR}; or use engine='cpu'."
+            f"engine='cuda' finds no GPU ({cause(error)}): {DOCTOR}, or use engine='cpu'."
         ) from error
     if n_gpus == 0:
-        raise TravError(f"engine='cuda' finds no GPU: {DOCTOR}; or use engine='cpu'.")
+        raise TravError(f"engine='cuda' finds no GPU: {DOCTOR}, or use engine='cpu'.")
     return engine

@@ -14,7 +14,7 @@ from rapids_trav.errors import TravError, first_line
 
 PACKAGES = ("cudf", "cupy")
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
-DOCTOR = "`rapids-trav doctor` says what is there"
+DOCTOR = "run `rapids-trav doctor` for details"
 
 
 def gpu_is_there() -> bool:
@@ -66,8 +66,7 @@ def cause(error: Exception) -> str:
 
 def _broken(problem: str) -> str:
     return (
-        f"engine='auto' is the GPU here, which does not work ({problem}): repair that, {DOCTOR}, or use "
-        f"engine='cpu'."
+        f"engine='auto' selects the GPU here, which does not work ({problem}): {DOCTOR}, or use engine='cpu'."
     )
 
 

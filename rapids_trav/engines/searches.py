@@ -119,7 +119,7 @@ class Search:
         Empty unless asked for.
     counters : dict of str to int
         Counts of a variant's mechanisms over the whole search, by name; empty unless a trace was asked for.
-        CPU: "looked", unvisited vertices that bottom-up levels examined.  CUDA: "looked" likewise;
+        CPU: "looked", unvisited vertices that bottom-up levels examined.  CUDA: "looked", as on the CPU;
         "hub_hits", look-ups of the frontier that the hub cache answered, and "levels_alone", levels that a
         single block searched ("auto"); "kept", vertices that passed through a private queue, "overflowed",
         vertices that found it full, and "reserved", places in the global queue that blocks reserved

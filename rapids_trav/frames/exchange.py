@@ -118,7 +118,7 @@ def ends_of(
     known = _index(vertices[columns.vertex])
     u, v = (known.get_indexer(_index(edges[list(side)], known)) for side in (columns.src, columns.dst))
     if min(u.min(initial=0), v.min(initial=0)) < 0:
-        raise TravError("An end of the edges is not among the vertices: give the edges that belong to them.")
+        raise TravError("An end of the edges is not among the vertices: give edges between these vertices.")
     return u, v
 
 

@@ -117,7 +117,7 @@ class PolarsForm:
 
     def table(self, frame: Frame, columns: Sequence[str]) -> pa.Table:
         if objects := [name for name in columns if frame.schema[name] == self._polars.Object]:
-            raise TypeError(f"{objects[0]} holds Python's objects")  # Arrow would store their addresses
+            raise TypeError(f"{objects[0]} holds Python objects")  # Arrow would store their addresses
         return pa.table({name: pa.chunked_array(frame[name]) for name in columns})
 
     def take(self, frame: Frame, rows: np.ndarray) -> Frame:

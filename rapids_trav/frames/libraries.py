@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Column = Array | Masked | Series  # anything that can become a column of a frame
 
-FEW = 64  # up to so many values are looked up one by one
-MANY = 1 << 14  # from so many strings on kernels find the distinct ones: loading them takes some milliseconds
+FEW = 64  # up to this many values are looked up one by one
+MANY = 1 << 14  # from this many strings on, kernels find the distinct ones: loading them takes milliseconds
 
 
 def library_of(obj: object, kinds: Sequence[str] = ("DataFrame",)) -> str | None:
@@ -101,7 +101,7 @@ class PandasFrames:
         if (strings := self.factorize_strings(column)) is not None:
             return strings
         if column.dtype == object and _cuts_strings() and _has_null_characters(column):
-            raise TypeError("pandas before 3.1 reads strings of objects up to a null character")
+            raise TypeError("pandas before 3.1 compares Python strings only up to a null character")
         codes, uniques = pd.factorize(column)
         return codes, pd.Series(uniques, dtype=column.dtype)
 

@@ -47,7 +47,7 @@ def held(obj: Any) -> Any:
 def opened(obj: Any, on_gpu: bool) -> Any:
     """Return the object that a proxy holds, or a copy of it on the requested side.
 
-    Proxies in sequences, sets and mappings are opened likewise.  An object that cannot be on the GPU (cuDF
+    Proxies in sequences, sets and mappings are opened as well.  An object that cannot be on the GPU (cuDF
     may lack the type, or there may be no GPU) is taken from the CPU.  Any other object is returned unchanged.
     """
     if not active():

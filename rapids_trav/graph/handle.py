@@ -142,7 +142,7 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             column, the value and the remedy.
         TravMemoryError
             If `memory_limit` is too small for the vertices; the message names a sufficient one.  Questions
-            raise it likewise: a search needs memory for its vertices, and a program also for its longest row.
+            raise it too: a search needs memory for its vertices, and a program also for its longest row.
 
         Notes
         -----

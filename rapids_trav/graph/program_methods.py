@@ -54,7 +54,7 @@ class ProgramMethods(GraphProperties):
         Parameters
         ----------
         program : Program
-            What a vertex computes; see `rapids_trav.Program`, and `examples/vertex_program.py`.
+            The computation of a vertex; see `rapids_trav.Program`, and `examples/vertex_program.py`.
         initial : number, sequence, Series, dict or frame
             Values to start from: one number for all vertices; one for each vertex, in ascending order of the
             ids; or values of some vertices, as a dict by id, a Series indexed by id, or a frame with the

@@ -55,7 +55,7 @@ def run(
     Parameters
     ----------
     scale : int
-        The graph has up to ``2**scale`` vertices; 1 to 30.
+        Binary logarithm of the number of possible vertices, from 1 to 30.
     edge_factor : int
         Tuples per vertex: there are ``edge_factor * 2**scale``, of which cuDF takes fewer than 2^31.
     roots : int
@@ -86,7 +86,7 @@ def run(
     n_edges = edge_factor << scale
     if runner.place == "device" and n_edges > CUDF_ROWS:
         raise TravError(
-            f"scale={scale} with edge_factor={edge_factor} has {n_edges:,} edges, and a cuDF frame holds "
+            f"scale={scale} with edge_factor={edge_factor} has {n_edges:,} edges, but a cuDF frame holds "
             f"{CUDF_ROWS:,}: choose a smaller scale or edge factor."
         )
     device = devices.named(engine)

@@ -133,7 +133,7 @@ def bench_of(state: RankState) -> Bench:
     """Return the state that `construct` left."""
     bench = state.items.get(BENCH)
     if not isinstance(bench, Bench):
-        raise TravError("There is no benchmark's graph on the workers: construct it first.")
+        raise TravError("There is no benchmark graph on the workers: construct it first.")
     return bench
 
 

@@ -77,7 +77,7 @@ def validate(
     if level is not None and len(level) != n:
         raise TravError(f"level has {len(level)} entries and parent {n}: give one for each vertex.")
     if not 0 <= root < n:
-        raise TravError(f"root={root} is not a vertex: they are 0 to {n - 1}.")
+        raise TravError(f"root={root} is not a vertex: give one from 0 to {n - 1}.")
     dtypes = {array.dtype for array in (parent, *sources, *targets)}
     vertex = np.result_type(np.int32, *dtypes)  # wide enough for every id
     if vertex.kind != "i":

@@ -58,8 +58,8 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
     """Check one column of ids and convert it to the form in which it is renumbered."""
     if names_nothing(column.dtype):
         raise TravError(
-            f"Column {name!r} is of type {column.dtype}, whose values name no vertices: convert it to one of "
-            f"numbers, strings or dates, or put the parts of each value into columns of their own."
+            f"Column {name!r} is of type {column.dtype}, whose values cannot be ids: convert it to numbers, "
+            f"strings or dates, or put the parts of each value into separate columns."
         )
     if (strings := library.factorize_strings(column)) is not None:
         return IdColumn(name, "value", column.dtype, len(column), strings)
@@ -75,7 +75,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         dtype = column.dtype
     if dtype.kind == "b" or hasattr(dtype, "categories"):
         raise TravError(
-            f"Column {name!r} is boolean, which names no vertices: "
+            f"Column {name!r} is boolean, and booleans cannot be ids: "
             f"convert it, for example with astype('int8')."
         )
     if dtype.kind == "f":
@@ -86,7 +86,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         raise TravError(f"Column {name!r} is complex, which has no order: use integers or strings as ids.")
     if str(dtype).startswith("interval"):
         raise TravError(
-            f"Column {name!r} holds intervals, which name no vertices: "
+            f"Column {name!r} holds intervals, which cannot be ids: "
             f"convert it, for example with astype(str)."
         )
     try:
@@ -94,8 +94,8 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
     except (TypeError, ValueError) as error:
         if isinstance(value := column.iloc[0], (list, dict, set, np.ndarray)):
             raise TravError(
-                f"Column {name!r} holds {written(value)}, which cannot be an id: give each part a column of "
-                f"its own."
+                f"Column {name!r} holds {written(value)}, which cannot be an id: put its parts into separate "
+                f"columns."
             ) from error
         raise TravError(
             f"Column {name!r} holds values that cannot be compared ({error}): "

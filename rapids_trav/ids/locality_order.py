@@ -6,9 +6,9 @@ breadth-first searches, as partitioners grow their first parts (Karypis and Kuma
 multilevel scheme for partitioning irregular graphs", SIAM J. Sci. Comput. 1998), each from a vertex that an
 earlier search has seen.
 
-Steps: take the vertex that was seen first and has no number yet, else the smallest that has none; search from
-it until the rows of the vertices taken hold a page of edges, and number them as they are taken; vertices left
-in the queue are seen but not taken.  Repeat.  Vertices without edges come last (SYSTEMS V5).
+Steps: start from the unnumbered vertex that was seen first, or else from the smallest unnumbered one; search
+from it, numbering the vertices as they are taken, until their rows hold a page of edges; vertices left in the
+queue are seen but not taken.  Repeat.  Vertices without edges come last (docs/systems.md, V5).
 
 Every row is read once and leaves no more vertices in the queue than it has edges: O(V + E), on one thread.
 The order depends only on the edges and the ids.

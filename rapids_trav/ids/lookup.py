@@ -43,8 +43,8 @@ def lookup(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
         if ids.width > 1 or not _has_tuples(vertices):
             raise
         raise type(error)(
-            f"{str(error).rstrip('.')}; a tuple is one id only where ids have several columns, as "
-            f"graph(src=[...], dst=[...]) makes them."
+            f"{str(error).rstrip('.')}; a tuple is one id only if ids have several columns, as with "
+            f"graph(src=[...], dst=[...])."
         ) from error
 
 
@@ -58,7 +58,10 @@ def _has_tuples(vertices: Values) -> bool:
 def _looked_up(what: str, vertices: Values, ids: IdMap, library: Library) -> Array:
     if ids.n == 0:
         _listed(what, vertices, ids.width)
-        raise UnknownVertexError(f"{what} names a vertex, but the graph has none: its edges have no rows.")
+        raise UnknownVertexError(
+            f"{what} names a vertex, but the graph has none, since its edges have no rows: give edges or "
+            f"graph(vertices=...)."
+        )
     columns = as_columns(what, vertices, ids.dtypes, library)
     try:
         place = ids.ascending.encoder()(columns)
@@ -113,7 +116,9 @@ def read_column(what: str, values: Values, library: Library) -> Column:
     except TravError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise TravError(f"{what} holds values that make no column of ids ({error}).") from error
+        raise TravError(
+            f"{what} holds values that cannot be a column of ids ({error}): give numbers, strings or dates."
+        ) from error
 
 
 def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Column:
@@ -220,7 +225,7 @@ def split(what: str, vertices: Values, width: int) -> list[Values]:
     if library_of(vertices):
         if len(vertices.columns) != width:
             raise TravError(
-                f"{what} is a frame of {len(vertices.columns)} columns, the graph's ids have {width}: "
+                f"{what} is a frame of {len(vertices.columns)} columns, but the graph's ids have {width}: "
                 f"select the columns that hold the ids."
             )
         return [vertices[name] for name in vertices.columns]

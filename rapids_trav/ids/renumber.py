@@ -117,8 +117,8 @@ class Renumbering:
         for part, codes in zip(parts, translated, strict=True):
             if len(codes) and int(codes.min()) < 0:  # kernels do not check the bounds of their arrays
                 raise TravError(
-                    f"Column {part.name!r} holds values that are not found again, as if they did not equal "
-                    f"themselves: convert them, for example with astype(str)."
+                    f"Column {part.name!r} holds values that are not equal to themselves, so they cannot be "
+                    f"ids: convert them, for example with astype(str)."
                 )
         return ids, lambda position: translated[position]
 

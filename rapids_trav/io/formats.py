@@ -31,7 +31,7 @@ def guess_format(path: Path) -> str:
     extension = inner_extension(path)
     if extension not in EXTENSIONS:
         raise TravError(
-            f"{path.name} has no extension that tells its format ({', '.join(EXTENSIONS)}): "
+            f"{path.name} has none of the known extensions ({', '.join(EXTENSIONS)}): "
             f"name the format, one of {', '.join(FORMATS)}."
         )
     return EXTENSIONS[extension]
@@ -61,4 +61,4 @@ def check_columns(path: Path, names: Iterable[str], wanted: Iterable[str]) -> No
     """Raise an error if the file lacks a wanted column."""
     for name in wanted:
         if name not in names:
-            raise TravError(f"{path.name} has no column {name!r}; it has {', '.join(names)}.")
+            raise TravError(f"{path.name} has no column {name!r}: choose one of {', '.join(names)}.")

@@ -42,9 +42,12 @@ def read_matrix_market(path: Path, both_directions: bool) -> pd.DataFrame:
 
 def _check_header(path: Path, rows: int, columns: int, field: str, symmetry: str) -> None:
     if rows != columns:
-        raise TravError(f"{path.name} is a {rows} x {columns} matrix, and a graph needs a square one.")
+        raise TravError(
+            f"{path.name} is a {rows} x {columns} matrix, but an adjacency matrix has a row and a column for "
+            f"each vertex: give a square one."
+        )
     if field == "complex" or symmetry in ("hermitian", "skew-symmetric"):
         raise TravError(
-            f"{path.name} is a {field} {symmetry} matrix; edges come from pattern, integer or real values "
-            "that are general or symmetric."
+            f"{path.name} is a {field} {symmetry} matrix, which does not describe edges: give pattern, "
+            f"integer or real values in general or symmetric form."
         )

@@ -37,7 +37,7 @@ def read_schema(path: Path) -> pa.Schema:
     except (OSError, pa.ArrowException) as error:
         raise reading_error(path, error) from error
     if not schema.names:
-        raise TravError(f"{path} holds no Parquet data.")
+        raise TravError(f"{path} holds no Parquet data: name a Parquet file, or a folder that holds some.")
     return schema
 
 
@@ -67,6 +67,6 @@ def import_cudf() -> ModuleType:
     except ImportError as error:
         raise TravError(
             "cuDF is not installed: pip install 'rapids-trav[cu13]' (or cu12 for a CUDA 12 driver), "
-            "or use the pandas library."
+            "or choose library='pandas'."
         ) from error
     return cudf

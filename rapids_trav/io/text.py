@@ -87,8 +87,8 @@ def _check_exact(path: Path, name: str, column: pd.Series) -> None:
     rounded = column[column.abs() >= EXACT] if column.dtype.kind == "f" else column[:0]
     if len(rounded):
         raise TravError(
-            f"Column {name!r} of {path} holds ids with a point or an exponent, and one of about "
-            f"{rounded.iloc[0]:.0f}, which is then not exact: write integers alone, or read them "
+            f"Column {name!r} of {path} holds ids with a decimal point or an exponent, so that the id "
+            f"{rounded.iloc[0]:.0f} may have been rounded: write only integers, or read the ids "
             "as strings (string_ids=True, or --string-ids on the command line)."
         )
 
@@ -175,7 +175,7 @@ def find_layout(
             skip += 1
             comment = comment or first.strip()[:1] or None
         else:
-            raise TravError(f"{path} holds no edges.")
+            raise TravError(f"{path} holds no edges: give at least one.")
         comment = (comment or "#") if format == "text" else None
         sample = [first, *(line for line in islice(lines, SAMPLE_LINES) if line.strip())]
         sample = [bare for line in sample if (bare := _without(comment, line)).strip()]
@@ -276,7 +276,7 @@ def _malformed(path: Path, layout: TextLayout, ids: list[str]) -> TravError:
                     f"expected and {' and '.join(ids)} must not be empty: correct or delete it{other}."
                 )
     return TravError(
-        f"{path} has a row that is not an edge: each needs {expected} fields, and each quote its end."
+        f"{path} has a row that is not an edge: give each row {expected} fields, and close each quote."
     )
 
 

@@ -28,7 +28,7 @@ def check_output(path: str | Path) -> Path:
     """Return the path if a frame can be written there; called before the work starts."""
     path = file_location("path", path)
     if _kind(path) is None:
-        raise TravError(f"{path} has no extension of a result: use {', '.join(WRITABLE)}.")
+        raise TravError(f"{path} has no extension of a result: use one of {', '.join(WRITABLE)}.")
     return check_writable(path)
 
 
@@ -38,9 +38,11 @@ def check_writable(path: str | Path) -> Path:
     if path.is_dir():
         raise TravError(f"{path} is a folder: name a file in it.")
     if not path.parent.is_dir():
-        raise TravError(f"There is no folder {path.parent} to write {path.name} to.")
+        raise TravError(f"There is no folder {path.parent} to write {path.name} to: create it first.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise TravError(f"{path} cannot be written: you may not write there.")
+        raise TravError(
+            f"{path} cannot be written: you have no permission to write there; choose another path."
+        )
     return path
 
 
@@ -57,7 +59,9 @@ def write_frame(frame: Frame, path: str | Path) -> None:
         else:
             _write(frame, path, _kind(path))
     except OSError as error:
-        raise TravError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise TravError(
+            f"{path} cannot be written: {error.strerror or error}; choose another path or free space there."
+        ) from error
 
 
 def _may_replace(path: Path) -> bool:

@@ -23,7 +23,7 @@ try:
     from rapids_trav.jit.kernel_cache import KernelCache
 except ValueError as error:  # NUMBA_NUM_THREADS=0, for example
     raise TravError(
-        f"Numba cannot be imported ({first_line(error)}): look at the environment variables that begin with "
+        f"Numba cannot be imported ({first_line(error)}): check the environment variables that begin with "
         "NUMBA_."
     ) from error
 
@@ -55,7 +55,7 @@ def require_compiler() -> None:
     """Raise an error if Numba has been told not to compile: some kernels cannot run as plain Python."""
     if numba.config.DISABLE_JIT:
         raise TravError(
-            "The CPU engine compiles its searches with Numba, and NUMBA_DISABLE_JIT forbids it: unset it."
+            "The CPU engine compiles its searches with Numba, but NUMBA_DISABLE_JIT forbids it: unset it."
         )
 
 

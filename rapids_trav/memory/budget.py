@@ -301,7 +301,7 @@ class Budget:
 
     def _give(self, n_bytes: int, what: str) -> None:
         if not 0 <= n_bytes <= self._held.get(what, 0):
-            raise ValueError(f"{what} gives back {n_bytes} bytes but holds {self._held.get(what, 0)}")
+            raise ValueError(f"{what} releases {n_bytes} bytes but holds {self._held.get(what, 0)}")
         self._used -= n_bytes
         if left := self._held.pop(what, 0) - n_bytes:
             self._held[what] = left

@@ -67,7 +67,8 @@ class Writer:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TravError(
-                f"checkpoint={os.fspath(folder)!r} cannot be made a folder: {error.strerror or error}."
+                f"checkpoint={os.fspath(folder)!r} cannot be made a folder: {error.strerror or error}; name "
+                f"another folder."
             ) from error
         _refuse_folder(self._path)
 
@@ -97,10 +98,10 @@ class Writer:
                 partial.unlink(missing_ok=True)
                 for folder in self._made:  # the empty ones only
                     folder.rmdir()
-            before = "the one before is intact: make room and run again with resume=True."
+            before = "the one before is intact: free space there and run again with resume=True."
             raise TravError(
                 f"Checkpoint {self._path} cannot be written: {error.strerror or error}; "
-                f"{before if self._path.exists() else 'there is none before it: make room and run again.'}"
+                f"{before if self._path.exists() else 'there is none before it: free space and run again.'}"
             ) from error
 
 
@@ -125,20 +126,23 @@ def load(
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise TravError(f"Checkpoint {path} cannot be read: {error.strerror or error}.") from error
+        raise TravError(
+            f"Checkpoint {path} cannot be read: {error.strerror or error}; run without resume=True, or name "
+            f"another folder."
+        ) from error
     body, checksum = content[:-4], int.from_bytes(content[-4:], "little")
     if len(content) < 4 or zlib.crc32(body) != checksum:
-        raise _refused(path, "is damaged (its checksum does not fit)")
+        raise _refused(path, "is damaged (its checksum differs)")
     line, end, _ = bytes(body[:LONGEST_HEADER]).partition(b"\n")
     header = _header(line if end else b"")
     if header is None:
         raise _refused(path, "is damaged (its first line is not a header)")
     if type(header["version"]) is not int or header["version"] != VERSION:
         raise _refused(
-            path, f"has format version {written(header['version'])}, and this release reads {VERSION}"
+            path, f"has format version {written(header['version'])}, but this release reads {VERSION}"
         )
     if not all(type(header.get(name)) is kind for name, kind in HEADER.items()):
-        raise _refused(path, "is damaged (its header is not whole)")
+        raise _refused(path, "is damaged (its header is incomplete)")
     for name, value in _plain(fingerprint).items():
         if (stored := header["fingerprint"].get(name)) != value:
             raise _refused(path, f"is of another {name} ({written(stored)}; this is {written(value)})")
@@ -157,16 +161,16 @@ def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState
     try:
         total, residual = (float.fromhex(header[name]) for name in NUMBERS)
     except (OverflowError, ValueError):
-        raise _refused(path, "is damaged (its header tells no state)") from None
+        raise _refused(path, "is damaged (its header does not describe a state)") from None
     if header["dtype"] not in DTYPES or not 0 <= iteration < MOST_ITERATIONS:
-        raise _refused(path, "is damaged (its header tells no state)")
+        raise _refused(path, "is damaged (its header does not describe a state)")
     dtype = np.dtype(header["dtype"])
     if n < 0 or len(rest) != n * dtype.itemsize + -(-n // 8):
         raise _refused(path, "is damaged (its header does not fit its size)")
     if start is not None and (n, dtype) != (len(start.values), start.values.dtype):
         raise _refused(
             path,
-            f"holds {n:,} values of {dtype}, and the run has {len(start.values):,} of {start.values.dtype}",
+            f"holds {n:,} values of {dtype}, but the run has {len(start.values):,} of {start.values.dtype}",
         )
     values = np.frombuffer(rest, dtype, n).copy()
     bits = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes))

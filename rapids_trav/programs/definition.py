@@ -130,7 +130,7 @@ class Program:
             if not isinstance(function, FunctionType):
                 raise TravError(
                     f"{name} of program {self.name!r} is {kind_of(function)}: "
-                    f"give a Python function, which may be a lambda around it."
+                    f"give a Python function, such as a lambda that calls it."
                 )
             object.__setattr__(self, name, function)
             try:
@@ -205,11 +205,11 @@ def n_arguments(function: Callable) -> int:
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.default is not parameter.empty for parameter in parameters):
         raise TravError(
-            "has arguments with defaults, and is called by position: take such values from the surroundings "
-            "of the function."
+            "has arguments with defaults, but is called by position: use variables from outside the function "
+            "instead."
         )
     kinds = [parameter.kind for parameter in parameters]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if any(kind not in positional for kind in kinds):
-        raise TravError("takes *arguments or keywords, and is called by position: name each argument.")
+        raise TravError("takes *arguments or keywords, but is called by position: name each argument.")
     return len(kinds)

@@ -32,8 +32,8 @@ def parameter_numbers(parameters: Iterable[object]) -> tuple[float, ...]:
             raise TypeError
     except TypeError:
         raise TravError(
-            f"parameters={written(parameters)} is not a sequence of numbers: give what the program's apply "
-            f"takes."
+            f"parameters={written(parameters)} is not a sequence of numbers: give the numbers that the "
+            f"program's apply reads."
         ) from None
     return tuple(map(_float64, numbers))
 
@@ -44,8 +44,8 @@ def _float64(number: Real) -> float:
         value = float(number)
     if value is None or (isinstance(number, Integral) and int(value) != int(number)):
         raise TravError(
-            f"parameters holds {written(number)}, which is not a float64: give a number that float64 holds, "
-            f"or round it with float()."
+            f"parameters holds {written(number)}, which float64 cannot hold exactly: give another number, or "
+            f"round it with float()."
         )
     return value
 
@@ -56,8 +56,8 @@ def check_parameters(program: Program, given: int) -> None:
         return
     if given == 0:
         raise TravError(
-            f"apply of program {program.name!r} takes parameters, and parameters has 0 numbers: give them "
-            f"with parameters=, or leave out the argument."
+            f"apply of program {program.name!r} takes parameters, but parameters has 0 numbers: give them "
+            f"with parameters=, or remove the argument from apply."
         )
     read = constant_indices(program.apply)
     if read and min(read) < 0:
@@ -67,7 +67,7 @@ def check_parameters(program: Program, given: int) -> None:
         )
     if read and max(read) >= given:
         raise TravError(
-            f"apply of program {program.name!r} reads parameters[{max(read)}], and parameters has {given} "
+            f"apply of program {program.name!r} reads parameters[{max(read)}], but parameters has {given} "
             f"number{'s' if given > 1 else ''}: give at least {max(read) + 1} with parameters=."
         )
 

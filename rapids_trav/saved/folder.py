@@ -57,9 +57,9 @@ class GraphFolder:
             raise damaged(path, f"cannot be mapped ({error})") from error
         saved = self.head.files[path.name].dtype
         if saved is not None and array.dtype.str != saved:
-            raise damaged(path, f"holds {array.dtype.str}, and was saved as {saved}")
+            raise damaged(path, f"holds {array.dtype.str}, but was saved as {saved}")
         if array.dtype.str not in types:
-            raise damaged(path, f"holds {array.dtype.str}, and should hold {' or '.join(types)}")
+            raise damaged(path, f"holds {array.dtype.str}, but should hold {' or '.join(types)}")
         return array
 
     def vertices(self, name: str) -> np.ndarray:
@@ -115,7 +115,7 @@ class GraphFolder:
             raise damaged(path, "holds an undirected edge that does not lead both ways with one weight")
         if edges.n_edges + found.n_loops != 2 * head.n_edges:
             n_edges = (edges.n_edges + found.n_loops) // 2
-            raise damaged(self.path / HEAD, f"tells {head.n_edges:,} edges, and there are {n_edges:,}")
+            raise damaged(self.path / HEAD, f"states {head.n_edges:,} edges, but there are {n_edges:,}")
 
     def table(self, name: str, columns: list[str], n_rows: int | None = None) -> pa.Table:
         """Read a table, and check its columns and, if `n_rows` is given, its number of rows."""
@@ -128,7 +128,7 @@ class GraphFolder:
                 found, rows = parquet.schema_arrow.names, parquet.metadata.num_rows
                 if found != columns or n_rows not in (None, rows):
                     raise ValueError(
-                        f"it has {rows:,} rows of {len(found)} columns, not those that it should"
+                        f"it has {rows:,} rows of the columns {', '.join(found)}, which do not fit the graph"
                     )
                 return parquet.read()
         except MemoryError:
@@ -151,7 +151,7 @@ def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
     Raises
     ------
     TravError
-        If the folder holds no saved graph, or one of its files is missing or not what was saved.
+        If the folder holds no saved graph, or one of its files is missing or altered.
     """
     path = location("folder", folder)
     head = _read_head(path / HEAD)
@@ -166,9 +166,9 @@ def _check_file(path: Path, saved: SavedFile, verify: bool) -> None:
     try:
         size = plain_size(path)
         if size != saved.n_bytes:
-            raise damaged(path, f"has {size:,} bytes, and was saved with {saved.n_bytes:,}")
+            raise damaged(path, f"has {size:,} bytes, but was saved with {saved.n_bytes:,}")
         if verify and f"{file_checksum(path):08x}" != saved.crc32:
-            raise damaged(path, "is not what was saved (its checksum does not fit)")
+            raise damaged(path, "is not what was saved (its checksum differs)")
     except FileNotFoundError:
         raise damaged(path, "is missing") from None
     except OSError as error:

@@ -1,6 +1,6 @@
 """Parser of the head of a saved graph, `graph.json`, into checked types.
 
-The checksum of the head detects damage, not malice, since anyone who edits the file can compute it again.
+The checksum of the head detects damage, not malice, since whoever edits the file can compute it again.
 Therefore the type and range of every field are checked before it is used, and files have the names that
 `write.py` gives them, never a path from the head.
 """
@@ -101,7 +101,7 @@ def parse_head(path: Path, content: bytes) -> Head:
     version = head.get("version")
     if type(version) is int and version != VERSION:
         raise TravError(
-            f"{path} has format version {written(version)}, and this release reads {VERSION}: save the graph "
+            f"{path} has format version {written(version)}, but this release reads {VERSION}: save the graph "
             f"again with this release."
         )
     try:

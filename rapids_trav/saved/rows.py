@@ -37,8 +37,8 @@ class SavedRows:
     Parameters
     ----------
     adjacency : Adjacency
-        The adjacency by source, in NumPy arrays, with the weights if the graph has any; undirected edges are
-        in it both ways.
+        The adjacency by source, in NumPy arrays, with the weights if the graph has any; it holds undirected
+        edges in both directions.
     src, dst : list of str
         Names that the columns of the ends had.
     weight : Weight or None

@@ -2,7 +2,7 @@
 
 - `graph.json`: format version, counts, names of the columns, kind of the ids, the size and CRC-32 of each
   other file, and the dtype of each array.
-- `row_offsets.npy`, `column_indices.npy`: the adjacency, of an undirected graph with each edge both ways.
+- `row_offsets.npy`, `column_indices.npy`: the adjacency, with undirected edges in both directions.
 - `weights.npy`, if the graph has weights: one for each of the column indices.
 - `ids.parquet`: the vertex ids in ascending order, unless they are consecutive integers, which
   `graph.json` describes; `categories_<i>.parquet`: the categories of column `i` of the ids, if it is
@@ -56,7 +56,8 @@ def write_graph(
     Raises
     ------
     TravError
-        If the folder exists already and is not empty, or cannot be written, for example for lack of room.
+        If the folder exists already and is not empty, or cannot be written, for example because the disk is
+        full.
     """
     target = free_target(folder)
     n_bytes = sum(array.nbytes for array in arrays.values()) + sum(table.nbytes for table in tables.values())
@@ -78,9 +79,10 @@ def write_graph(
     except OSError as error:
         why = error.strerror or error
         if not made:
-            raise TravError(f"{folder} cannot be made: {why}.") from error
+            raise TravError(f"{folder} cannot be created: {why}; name another folder.") from error
         raise TravError(
-            f"{folder} cannot be written: {why}; it needs {readable(n_bytes)}, and nothing is left of it."
+            f"{folder} cannot be written: {why}; it needs {readable(n_bytes)}, and nothing is left of it: "
+            f"free space there, or name another folder."
         ) from error
 
 
@@ -92,10 +94,11 @@ def free_target(folder: Any) -> Path:
         if there and (not target.is_dir() or any(target.iterdir())):
             raise TravError(f"{folder} exists already: remove it first, or name another folder.")
     except (OSError, RuntimeError) as error:  # a link to itself raises one or the other
-        raise TravError(f"{folder} cannot be made: {getattr(error, 'strerror', None) or error}.") from error
+        why = getattr(error, "strerror", None) or error
+        raise TravError(f"{folder} cannot be created: {why}; name another folder.") from error
     if there and target.is_mount():
         raise TravError(
-            f"{folder} is where a disk is mounted, which cannot be replaced: name a folder in it."
+            f"{folder} is the mount point of a disk, which cannot be replaced: name a folder in it."
         )
     return target
 
@@ -104,8 +107,8 @@ def _refuse_without_room(target: Path, n_bytes: int) -> None:
     free = shutil.disk_usage(target.parent).free
     if free < n_bytes:
         raise TravError(
-            f"{target} needs {readable(n_bytes)}, and {target.parent} has {readable(free)} left: make room, "
-            f"or name a folder elsewhere."
+            f"{target} needs {readable(n_bytes)}, but {target.parent} has {readable(free)} left: free space "
+            f"there, or name another folder."
         )
 
 

@@ -75,7 +75,7 @@ class AdjacencySet:
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         """Build the symmetrised adjacency if `symmetric`, else the one by destination."""
         engine = self._engine
-        assert isinstance(engine, Engine)  # for builders that are no engines, subclasses override this
+        assert isinstance(engine, Engine)  # subclasses override this for other builders
         if symmetric:
             return engine.symmetrized(self.forward, self.__dict__.get("backward"))
         return engine.transposed(self.forward)

@@ -103,7 +103,7 @@ def _build(
         pairs = _in_order(pairs, ids) if whole else edge_rows(ids).pairs
     rows = edge_rows(ids)
     if whole and not placement.keeps_codes:
-        pairs = rows.pairs  # read again: the ids in memory would take the room of the build
+        pairs = rows.pairs  # read again: the ids in memory would take the memory of the build
     with times.phase("adjacency"):
         reader = GraphEdges(directed, pairs, rows.pairs, rows.weighted if weighted else None)
         storage = placement.storage(runner, ids, read.n_edges, reader)

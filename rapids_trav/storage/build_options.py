@@ -47,8 +47,8 @@ class BuildOptions:
             one_of("order", self.order, get_args(Order))
             if self.degree_sort is not None:
                 raise TravError(
-                    f"order={self.order!r} and degree_sort={self.degree_sort} both say how vertices are "
-                    f"numbered: leave degree_sort out."
+                    f"order={self.order!r} and degree_sort={self.degree_sort} both choose the numbering of "
+                    f"the vertices: leave out degree_sort."
                 )
         if self.memory_limit is not None:
             parse_limit(self.memory_limit)
@@ -57,7 +57,8 @@ class BuildOptions:
         if self._tuning.sort is not None and not self.degree_sort and self.order != "degree":
             remedy = "degree_sort=True as well" if self.order is None else "order='degree'"
             raise TravError(
-                f"sort={self._tuning.sort!r} says how to sort by degree: leave it out, or give {remedy}."
+                f"sort={self._tuning.sort!r} applies only to the order by degree: leave it out, or give "
+                f"{remedy}."
             )
         if self.grid is not None:
             _check_grid(self.grid)

@@ -53,13 +53,13 @@ class Mask:
         flags = _flags_given(given)
         if len(flags) != n_edges:
             raise TravError(
-                f"where is a mask of {len(flags):,} flags, and there are {n_edges:,} edges: give one for "
-                f"each."
+                f"where is a mask of {len(flags):,} flags, but there are {n_edges:,} edges: give one flag "
+                f"for each."
             )
         if index is not None and library_of(given, ("Series",)) and not _alike(index, given):
             raise TravError(
-                "where is a Series whose index is not that of the edges, and a mask goes by position: bring "
-                "it into their order, or give its to_numpy()."
+                "where is a Series whose index is not that of the edges, but a mask applies by position: "
+                "bring it into their order, or give its to_numpy()."
             )
         return cls(flags)
 
@@ -174,8 +174,8 @@ class NullFlagsError(TravError):
         if isinstance(where, Expression):
             first = written_out(Column(where.columns[0]))
             message = (
-                f"where={where!r} is null for {nulls} edge{'s' if nulls > 1 else ''}, where a column that it "
-                f"compares is: say what counts there, for example with `{first} is not null and (...)`."
+                f"where={where!r} is null for {nulls} edge{'s' if nulls > 1 else ''}, because a column that "
+                f"it compares is: decide about nulls, for example with `{first} is not null and (...)`."
             )
         else:
             message = (
@@ -226,7 +226,7 @@ def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
     """Refuse a filter that names no column, or more than one."""
     if where not in set(columns):  # compare by hash, as in `require_column`
         raise UnknownColumnError(
-            f"Column {written(where)} is not in the edges: there are {listed(columns)}; "
+            f"Column {written(where)} is not in the edges: choose one of {listed(columns)}; "
             f"after adding a column, build the graph again."
         )
     require_column(columns, where)

@@ -102,7 +102,7 @@ class Scratch:
                 return np.frombuffer(mmap.mmap(file.fileno(), n * dtype.itemsize), dtype)
         except OSError as error:
             raise TravMemoryError(
-                f"{what} needs {readable(n * dtype.itemsize)} in {self.folder}, which cannot be had "
-                f"({error.strerror or error}): make room there, name another folder with spill=, or give a "
+                f"{what} needs {readable(n * dtype.itemsize)} in {self.folder}, which cannot be reserved "
+                f"({error.strerror or error}): free space there, name another folder with spill=, or give a "
                 f"larger memory_limit."
             ) from error

@@ -32,7 +32,7 @@ FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 26
 
 @dataclass(frozen=True)
 class MemoryLimits:
-    """Memory limits of a graph of which only the number of edges is known.
+    """Memory limits of a graph, decided when only its number of edges is known.
 
     Attributes
     ----------

@@ -97,7 +97,8 @@ class SpilledBuild:
         if self.engine.place != "host":
             raise TravMemoryError(
                 f"variant='edge' needs a list of all edges, {readable(2 * adjacency.column_indices.nbytes)}, "
-                f"and memory_limit={readable(self.budget.limit)} leaves them outside the GPU: use another."
+                f"but memory_limit={readable(self.budget.limit)} leaves them outside the GPU: use another "
+                f"variant, or give a larger memory_limit."
             )
         columns = adjacency.column_indices
         rows = self.scratch.on_disk(len(columns), columns.dtype, "the edge list")

@@ -27,5 +27,5 @@ def needed_for(what: str, library: str, extra: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] != library:
             raise
         raise TravError(
-            f"{what} needs {library}, which is not installed: pip install 'rapids-trav[{extra}]'."
+            f"{what} needs {library}, which is not installed: run pip install 'rapids-trav[{extra}]'."
         ) from error

@@ -94,6 +94,6 @@ def folder(what: str, value: object) -> Path:
     """Return the path of an existing folder that the option called `what` names."""
     path = location(what, value)
     if not path.is_dir():
-        problem = "is a file" if path.exists() else "is not there"
-        raise TravError(f"{what}={written(str(path))} {problem}: name a folder, and make it first.")
+        problem = "is a file" if path.exists() else "does not exist"
+        raise TravError(f"{what}={written(str(path))} {problem}: name an existing folder.")
     return path

@@ -23,7 +23,7 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
     Raises
     ------
     TravError
-        If it is neither; the message calls it `what`.
+        If it is neither; the message uses `what` as its name.
     """
     if isinstance(amount, str) and (match := _AMOUNT.fullmatch(amount)):
         number, unit, binary = match.groups()
@@ -43,7 +43,7 @@ def parse_bytes(amount: Any, what: str = "memory_limit") -> int:
 
 
 def parse_limit(memory_limit: int | str) -> int:
-    """Parse a memory limit and return its bytes, of which there must be some."""
+    """Parse a memory limit and return its bytes; refuse a limit of 0."""
     n_bytes = parse_bytes(memory_limit)
     if n_bytes == 0:
         raise TravMemoryError(

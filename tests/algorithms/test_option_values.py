@@ -87,7 +87,7 @@ def test_initial_values_that_make_no_array():
     import pyarrow as pa
 
     column = pd.Series(pd.arrays.ArrowExtensionArray(pa.array(["a", "b", "c"], pa.string_view())))
-    with pytest.raises(TravError, match="initial makes no array"):
+    with pytest.raises(TravError, match="initial cannot be converted to an array"):
         EDGES.trav.run(Program("p", dtype="int64", reducer="min"), initial=column)
 
 

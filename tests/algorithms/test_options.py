@@ -146,9 +146,9 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
     assert_frame_equal(
         EDGES.trav.bfs(0, **asked)[["vertex", "distance"]], EDGES.trav.bfs(0)[["vertex", "distance"]]
     )
-    with pytest.raises(TravError, match=r"^sort='merge' says how to sort by degree"):
+    with pytest.raises(TravError, match=r"^sort='merge' applies only to the order by degree"):
         EDGES.trav.bfs(0, tuning={"sort": "merge"})
-    with pytest.raises(TravError, match=r"^policy='beamer' says when the variant 'direction' turns"):
+    with pytest.raises(TravError, match=r"^policy='beamer' applies only to the variant 'direction'"):
         EDGES.trav.bfs(0, tuning={"policy": "beamer"})
     with pytest.raises(TravError, match=r"^gather='replicas' is for a GPU"):
         EDGES.trav.pagerank(tuning={"gather": "replicas"})
@@ -162,7 +162,7 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
         (SearchTuning, "gap", "^tuning='gap' is not a mapping: give a dict with any of 'policy'"),
         (RunTuning, {"gather": "all"}, "^gather='all' is not known: choose one of 'rows', 'replicas'.$"),
         (RunTuning, {"replication": 3}, "^replication=3 is not known"),
-        (RunTuning, {"replication": 4}, "^replication=4 is how many copies replicas have"),
+        (RunTuning, {"replication": 4}, "^replication=4 applies only to gather='replicas'"),
     ],
 )
 def test_settings_that_are_refused(kind, given, message):

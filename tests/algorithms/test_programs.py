@@ -394,7 +394,7 @@ WRONG = {
     ),
     "a vertex named twice": (
         {"initial": pd.Series([1, 2, 3], index=[1, 2, 1])},
-        "initial names vertices again in 1 of its 3 rows: give each one value, for example that of "
+        "initial repeats vertices in 1 of its 3 rows: give each vertex one value, for example with "
         "groupby(...).min().",
     ),
     "a series of other ids": (
@@ -403,13 +403,13 @@ WRONG = {
     ),
     "fractions for integers": (
         {"initial": [1, 2.5, 3]},
-        "initial holds 2.5, which is no int32 of program 'connected_components': give values of that "
-        "type, or the program another dtype.",
+        "initial holds 2.5, which int32, the dtype of program 'connected_components', cannot hold: "
+        "give values of that type, or change the program's dtype.",
     ),
     "too large for the dtype": (
         {"initial": 2**40},
-        "initial holds 1099511627776, which is no int32 of program 'connected_components': give values of "
-        "that type, or the program another dtype.",
+        "initial holds 1099511627776, which int32, the dtype of program 'connected_components', cannot "
+        "hold: give values of that type, or change the program's dtype.",
     ),
     "words": (
         {"initial": ["a", "b", "c"]},
@@ -433,8 +433,8 @@ WRONG = {
     ),
     "too large for any dtype": (
         {"initial": [1, 2**70, 3]},
-        "initial holds 1180591620717411303424, which is no int32 of program 'connected_components': give "
-        "values of that type, or the program another dtype.",
+        "initial holds 1180591620717411303424, which int32, the dtype of program 'connected_components', "
+        "cannot hold: give values of that type, or change the program's dtype.",
     ),
     "a value outside the sources": (
         {"initial": [MOST, 3, 2], "sources": 3},
@@ -449,7 +449,7 @@ WRONG = {
     "no parameters": (
         {"program": COUNT},
         "apply of program 'count' takes parameters, and parameters has 0 numbers: give them with "
-        "parameters=, or leave out the argument.",
+        "parameters=, or remove the argument from apply.",
     ),
     "unknown replication": (
         {"tuning": {"replication": 3, "gather": "replicas"}},
@@ -457,7 +457,7 @@ WRONG = {
     ),
     "replication of rows": (
         {"tuning": {"replication": 4}},
-        "replication=4 is how many copies replicas have: leave it out, or give gather='replicas' as well.",
+        "replication=4 applies only to gather='replicas': leave it out, or give gather='replicas' as well.",
     ),
     "how often, but no checkpoint": (
         {"checkpoint_every": 3},
@@ -499,7 +499,7 @@ WRONG = {
     "asynchronous sums": (
         {"program": COUNT, "asynchronous": True, "parameters": [3]},
         "asynchronous=True is not for program 'count', whose sums depend on what came first: leave it out, "
-        "or make the program with asynchronous=True if any order comes to the same end.",
+        "or make the program with asynchronous=True if every order leads to the same result.",
     ),
     "parameters": (
         {"parameters": 3},
@@ -511,7 +511,7 @@ WRONG = {
     ),
     "parameters that would be rounded": (
         {"parameters": [1, 2**53 + 1]},
-        "parameters holds 9007199254740993, which is not a float64: give a number that float64 holds, or "
+        "parameters holds 9007199254740993, which float64 cannot hold exactly: give another number, or "
         "round it with float().",
     ),
     "negative iterations": (
@@ -519,7 +519,7 @@ WRONG = {
         "max_iterations=-1 is not a number of iterations: give an integer from 0 on (None has no limit).",
     ),
     "resume from nowhere": (
-        {"resume": True}, "resume=True goes on from a checkpoint: name its folder with checkpoint=."
+        {"resume": True}, "resume=True continues from a checkpoint: name its folder with checkpoint=."
     ),
     "never a checkpoint": (
         {"checkpoint": "x", "checkpoint_every": 0},

@@ -62,7 +62,7 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
         with pytest.raises(TravError, match=f"and mode='{mode}' gathers them: leave out one of them"):
             graph.components(mode=mode, schedule="paths")
     with pytest.raises(
-        TravError, match="schedule='paths' is for labels that are propagated, and mode='union'"
+        TravError, match="schedule='paths' is for the propagation of labels, but mode='union'"
     ):
         graph.components(mode="union", schedule="paths")
     for ask in (

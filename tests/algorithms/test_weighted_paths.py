@@ -122,7 +122,7 @@ def test_filters_directions_and_limits():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"depth_limit": 2}, "^depth_limit=2 is for paths of the fewest steps, and weighted=True asks for"),
+        ({"depth_limit": 2}, "^depth_limit=2 is for paths with the fewest edges, but weighted=True asks for"),
         ({"deterministic": True}, "^deterministic=True is for paths of the fewest steps"),
         ({"variant": "push"}, "^variant='push' is for paths"),
         ({"weighted": 1}, "^weighted=1 "),

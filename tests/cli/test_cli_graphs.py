@@ -96,8 +96,8 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
         ),
         ("name another folder with spill=, or give", "name another folder with --spill, or give"),
         (
-            "resume=True goes on from a checkpoint: name its folder with checkpoint=.",
-            "--resume goes on from a checkpoint: name its folder with --checkpoint.",
+            "resume=True continues from a checkpoint: name its folder with checkpoint=.",
+            "--resume continues from a checkpoint: name its folder with --checkpoint.",
         ),
         ("checkpoint='a folder/x' cannot be made", "--checkpoint 'a folder/x' cannot be made"),
         ("is not used: run without resume=True, or", "is not used: run without --resume, or"),
@@ -116,7 +116,7 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
         ),
         ("fill them first, for example with fillna.", "fill them first."),
         ("name a numeric one, or convert it with astype.", "name a numeric one."),
-        ("there are 'a'; after adding a column, build the graph again.", "there are 'a'."),
+        ("choose one of 'a'; after adding a column, build the graph again.", "choose one of 'a'."),
         ("The edges changed: build the graph again.", "The edges changed: run the command again."),
         (
             "say header=True or header=False (--header or --no-header on the command line).",
@@ -140,9 +140,12 @@ def test_errors_name_the_options_that_were_typed(edges, tmp_path, capsys):
     assert run(["bfs", edges, "-s", "a", "--memory-limit", limit, "--spill", str(tmp_path)]) == 0
     capsys.readouterr()
     for options, message in (
-        (["--checkpoint", edges], f"--checkpoint {edges} cannot be made a folder: File exists."),
-        (["--spill", edges], f"--spill {edges} is a file: name a folder, and make it first."),
-        (["--resume"], "--resume goes on from a checkpoint: name its folder with --checkpoint."),
+        (
+            ["--checkpoint", edges],
+            f"--checkpoint {edges} cannot be made a folder: File exists; name another folder.",
+        ),
+        (["--spill", edges], f"--spill {edges} is a file: name an existing folder."),
+        (["--resume"], "--resume continues from a checkpoint: name its folder with --checkpoint."),
         (["--tol", "-1"], "--tol -1"),
     ):
         assert run(["pagerank", edges, *options]) in (1, 2)

@@ -109,7 +109,7 @@ def test_options_that_are_refused(here, gangs, frame, option, message):
 
 @pytest.mark.parametrize(("grid", "places"), [((2, 2), 4), ((1, 2), 2)])
 def test_a_grid_has_a_place_for_each_worker(here, gangs, frame, grid, places):
-    message = rf"has {places} places, and the cluster has 3 workers: give .* whose product is 3\.$"
+    message = rf"has {places} places, but the cluster has 3 workers: give .* whose product is 3\.$"
     with pytest.raises(TravError, match=message):
         frame.trav.graph(client=here, grid=grid)
     assert gangs[0].closed
@@ -166,7 +166,7 @@ def test_a_folder_of_parts_needs_a_client(here, gangs, tmp_path, request):
         Graph.open(tmp_path, memory_limit="1GB")
     request.getfixturevalue("without_client")
     with pytest.raises(
-        TravError, match=r"holds a graph in parts, which the workers of a cluster open: give cl"
+        TravError, match=r"holds a graph in parts, which only the workers of a cluster can open: give cl"
     ):
         Graph.open(tmp_path)
 

@@ -118,7 +118,7 @@ def test_a_client_that_closes(client, cluster):
     graph = graph_of(other)
     with graph_of(client) as own:
         other.close()
-        with pytest.raises(TravError, match=r"client is closed, and its graphs went with it"):
+        with pytest.raises(TravError, match=r"client is closed, and its graphs are lost"):
             graph.bfs(SOURCE)
         graph.close()
         with client.as_current():

@@ -75,7 +75,7 @@ def test_booleans_are_edges_without_weights():
         ((SRC, DST, KM, KM), "a tuple that holds 4 arrays: give two arrays, the ends of the edges, or three"),
         ((SRC,), "a tuple that holds 1 arrays: give two arrays"),
         ((SRC, [1, 2, 3]), "a tuple that holds an object of type list: give two arrays"),
-        ((SRC, np.eye(3)), "^The array of dst has 2 dimensions: give a flat one"),
+        ((SRC, np.eye(3)), "^The array of dst has 2 dimensions: give one dimension"),
         ([SRC, DST], r"edges is a list of arrays: give .* a tuple of two arrays, \(src, dst\)"),
         (np.column_stack([SRC, DST]), r"edges is a numpy.ndarray of arrays: give .* a tuple of two arrays"),
         ((SRC, np.array([0.5, 1, 2])), "^Column 'dst' holds 0.5, which is not a whole number"),

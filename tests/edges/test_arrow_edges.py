@@ -261,7 +261,7 @@ def test_lazy_frames_say_collect():
         (lambda: iter([POLARS, TABLE]), "^The edge frames are of polars and of another library"),
         (lambda: iter([POLARS, EDGES]), "^The edge frames are of polars and of another library"),
         (pl.DataFrame({"src": [object()], "dst": [object()]}), "^Arrow cannot hold the columns src, dst"),
-        (pl.DataFrame({"src": [[1]], "dst": [[2]]}), "^Column 'src' is of type .*, whose values name no"),
+        (pl.DataFrame({"src": [[1]], "dst": [[2]]}), "^Column 'src' is of type .*, whose values cannot be"),
         (pl.DataFrame({"a": [1], "b": [2]}), "^The edges have neither columns 'src' and 'dst'"),
         (pa.table([[1], [2], [3]], names=["src", "dst", "dst"]), "^Column 'dst' is in the edges 2 times"),
     ],

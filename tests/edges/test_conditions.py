@@ -141,7 +141,7 @@ def test_times(dtype):
     frame = pd.DataFrame({"at": pd.Series(TIMES, dtype=dtype)})
     assert flags("at >= '2026-05-31'", frame) == [False, True, True, None]
     assert flags("'2026-05-30' < at < '2026-05-31T12:00'", frame) == [False, True, False, None]
-    with pytest.raises(TravError, match="whose times have no zone, with '2026-05-31T00:00Z': leave out"):
+    with pytest.raises(TravError, match="whose times have no time zone, with '2026-05-31T00:00Z': leave out"):
         flags("at > '2026-05-31T00:00Z'", frame)
     for wrong in ("now", "yesterday", "2026", "2026-13-01"):
         with pytest.raises(TravError, match=f"with '{wrong}': write a date as '2026-05-31'"):
@@ -189,8 +189,8 @@ FRAME = pd.DataFrame(
         ("at > 3", "column 'at' holds datetime64.*, and 3 is a number"),
         ("n > s", "column 'n' holds int64, and column 's' "),
         ("l == 1", "column 'l' holds object, and 1 is a number"),
-        ("n", "takes column 'n' for a condition, and it holds int64: compare it with a value"),
-        ("not s", "takes column 's' for a condition"),
+        ("n", "uses column 'n' as a condition, but it holds int64: compare it with a value"),
+        ("not s", "uses column 's' as a condition"),
     ],
 )
 def test_unlike_things_are_refused(text, message):

@@ -98,7 +98,7 @@ def test_errors_name_the_place(text, place, expected):
         parse(text, COLUMNS)
     said = str(caught.value)
     assert f"at character {place}, where {expected}" in said
-    assert "there are the columns 'src', 'weight'" in said
+    assert "the columns are 'src', 'weight'" in said
     assert "\n" not in said
 
 
@@ -106,7 +106,7 @@ def test_columns_that_are_not_there():
     with pytest.raises(UnknownColumnError) as caught:
         parse("open and wieght > 3", COLUMNS)
     assert str(caught.value).startswith(
-        "Column 'wieght', in where='open and wieght > 3' at character 10, is not in the edges: there are"
+        "Column 'wieght', in where='open and wieght > 3' at character 10, is not in the edges: choose one of"
     )
 
 

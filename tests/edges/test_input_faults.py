@@ -66,7 +66,7 @@ def test_arrow_dictionaries_of_integers():
 )
 def test_types_that_name_nothing_are_refused(values, kind):
     frame = pd.DataFrame({"src": arrow(values, kind), "dst": [1, 2]})
-    with pytest.raises(TravError, match=r"Column 'src' is of type .* whose values name no vertices"):
+    with pytest.raises(TravError, match=r"Column 'src' is of type .* whose values cannot be ids"):
         frame.trav.graph()
     with pytest.raises(TravError, match=r"sources is of type .* whose values are not ids"):
         pd.DataFrame({"src": [0], "dst": [1]}).trav.bfs(frame["src"])
@@ -104,7 +104,7 @@ def test_scipy_matrices_of_every_format(kind, shape):
 
 @pytest.mark.parametrize("sources", [(1, "a"), [(1, "a")], (1, 7)])
 def test_tuples_for_ids_of_one_column_are_explained(sources):
-    with pytest.raises(TravError, match=r"a tuple is one id only where .* graph\(src=\[...\]"):
+    with pytest.raises(TravError, match=r"a tuple is one id only if .* graph\(src=\[...\]"):
         pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.bfs(sources)
 
 
@@ -132,7 +132,7 @@ class Unequal:
 
 def test_ids_that_do_not_equal_themselves_reach_no_kernel():
     ids = pd.Series([Unequal(number) for number in range(4)], dtype=object)
-    with pytest.raises(TravError, match="Column 'src' holds values that are not found again"):
+    with pytest.raises(TravError, match="Column 'src' holds values that are not equal to themselves"):
         pd.DataFrame({"src": ids[:3], "dst": ids[1:].reset_index(drop=True)}).trav.graph()
 
 

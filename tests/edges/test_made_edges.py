@@ -70,15 +70,18 @@ def test_no_rows():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EDGES, "gives an object of type pandas.*DataFrame: let it give an iterable of frames"),
-        (lambda: 7, "gives an object of type int: let it give an iterable"),
-        (lambda: iter(()), "gives no frames: let it give at least one"),
+        (lambda: EDGES, "returned an object of type pandas.*DataFrame: return an iterable of frames"),
+        (lambda: 7, "returned an object of type int: return an iterable"),
+        (lambda: iter(()), "yields no frames: yield at least one"),
         (
             lambda: ["edges.parquet"],
-            "frames hold an object of type str: let it give frames of pandas, polars",
+            "yielded an object of type str: yield frames of pandas, polars",
         ),
-        (lambda: [EDGES, None], "frames hold an object of type NoneType"),
-        (functools.partial(lambda frames: frames, iter(PARTS)), "gives one iterator twice: make a new one"),
+        (lambda: [EDGES, None], "yielded an object of type NoneType"),
+        (
+            functools.partial(lambda frames: frames, iter(PARTS)),
+            "returned the same iterator twice: return a new one",
+        ),
     ],
 )
 def test_what_is_no_function_of_frames(make, message):

@@ -14,7 +14,11 @@ DASK = object()  # stands for another Dask frame
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ([], r"edges holds 1 Dask frame in a sequence: give one, for example of dask\.dataframe\.concat"),
+        (
+            [],
+            r"edges holds 1 Dask frame in a sequence: give one Dask frame by itself, for example with "
+            r"dask\.dataframe\.concat",
+        ),
         ([DASK], r"edges holds 2 Dask frames in a sequence: give one"),
         ([FRAME], r"edges mixes Dask frames and others: make one Dask frame of all"),
         (["x.parquet"], r"edges mixes frames and paths"),

@@ -75,7 +75,9 @@ def one_gpu(monkeypatch):
 )
 def test_a_broken_package_is_told(folder, install, one_gpu, source, said):
     install(cudf=source, cupy=WORKING_CUPY.format(count=1))
-    with pytest.raises(TravError, match=rf"engine='auto' is the GPU here.*{said}.*or use engine='cpu'\.$"):
+    with pytest.raises(
+        TravError, match=rf"engine='auto' selects the GPU here.*{said}.*or use engine='cpu'\.$"
+    ):
         Graph.open(folder)
     assert Graph.open(folder, engine="cpu").engine.name == "cpu"
 

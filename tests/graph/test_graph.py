@@ -374,7 +374,7 @@ def test_parquet_without_rows(tmp_path, engine):
     [
         (7, "007", "which are different kinds of id"),
         ("7", 7, "which are different kinds of id"),
-        (7, True, "is boolean, which names no vertices"),
+        (7, True, "is boolean, and booleans cannot be ids"),
         (7, pd.Timestamp("2020-01-01"), "which are different kinds of id"),
     ],
     ids=str,

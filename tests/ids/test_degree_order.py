@@ -78,6 +78,6 @@ def test_unknown_sort():
 @pytest.mark.parametrize("degree_sort", [None, False])
 def test_a_sort_is_for_graphs_that_are_sorted(degree_sort):
     with pytest.raises(
-        ValueError, match=r"^sort='merge' says how to sort by degree: leave it out, or give deg"
+        ValueError, match=r"^sort='merge' applies only to the order by degree: leave it out, or give deg"
     ):
         EDGES["integers"].trav.graph(degree_sort=degree_sort, tuning={"sort": "merge"})

@@ -223,13 +223,13 @@ def test_a_limit_that_is_too_small_names_one_for_the_order_and_a_search(limit, m
         ({"order": "random"}, r"^order='random' is not known: choose one of 'degree', 'locality', 'ids'\.$"),
         (
             {"order": "locality", "degree_sort": True},
-            r"^order='locality' and degree_sort=True both say how vertices are numbered: leave degree_sort "
-            r"out\.$",
+            r"^order='locality' and degree_sort=True both choose the numbering of the vertices: leave "
+            r"out degree_sort\.$",
         ),
-        ({"order": "ids", "degree_sort": False}, r"^order='ids' and degree_sort=False both say"),
+        ({"order": "ids", "degree_sort": False}, r"^order='ids' and degree_sort=False both choose"),
         (
             {"order": "locality", "tuning": {"sort": "merge"}},
-            r"^sort='merge' says how to sort by degree: leave it out, or give order='degree'\.$",
+            r"^sort='merge' applies only to the order by degree: leave it out, or give order='degree'\.$",
         ),
     ],
 )

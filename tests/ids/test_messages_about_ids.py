@@ -49,7 +49,7 @@ def test_strings_of_any_dtype_are_strings(edges, dtype):
 
 @pytest.mark.parametrize("values", [[[1, 2]], [{"a": 1}], [np.array([1, 2])]])
 def test_nested_values_are_to_be_given_columns(values):
-    with pytest.raises(TravError, match="cannot be an id: give each part a column of its own"):
+    with pytest.raises(TravError, match="cannot be an id: put its parts into separate columns"):
         pd.DataFrame({"src": values, "dst": values}).trav.graph()
 
 

@@ -74,7 +74,7 @@ def test_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("rapids_trav.programs.checkpoint.VERSION", 4)
         Writer(tmp_path, RUN).write(state())
-    with pytest.raises(TravError, match="has format version 4, and this release reads 3"):
+    with pytest.raises(TravError, match="has format version 4, but this release reads 3"):
         load(tmp_path, RUN)
 
 
@@ -105,7 +105,7 @@ def test_a_full_disk_leaves_the_one_before(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(
-        TravError, match=r"No space left on device; the one before is intact: make room .* resume=True"
+        TravError, match=r"No space left on device; the one before is intact: free space there .* resume=True"
     ):
         writer.write(state(iteration=2))
     assert same(load(tmp_path, RUN), state(iteration=1))
@@ -120,7 +120,7 @@ def test_a_full_disk_at_the_first_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     for writer in writers:
-        with pytest.raises(TravError, match=r"No space left on device; there is none before it: make room"):
+        with pytest.raises(TravError, match=r"No space left on device; there is none before it: free space"):
             writer.write(state())
     assert tmp_path.is_dir() and not list(tmp_path.iterdir())
 

@@ -50,7 +50,7 @@ def test_links_that_cannot_be_saved_to(tmp_path, monkeypatch):
     with pytest.raises(TravError, match="to file exists already"):
         graph.save(tmp_path / "to file")
     monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "disk")
-    with pytest.raises(TravError, match="is where a disk is mounted, which cannot be replaced"):
+    with pytest.raises(TravError, match="is the mount point of a disk, which cannot be replaced"):
         graph.save(tmp_path / "disk")
     assert left_in(tmp_path) == ["disk", "file", "loop", "to file"]
 

@@ -168,7 +168,7 @@ def test_headers_of_arrays_that_are_not_verified(saved, file):
 def test_arrays_of_another_type_than_was_saved(saved, file, was, other):
     path = saved / file
     path.write_bytes(path.read_bytes().replace(was, other, 1))
-    with pytest.raises(TravError, match=f"{file} holds {other.decode()}, and was saved as {was.decode()}: "):
+    with pytest.raises(TravError, match=f"{file} holds {other.decode()}, but was saved as {was.decode()}: "):
         Graph.open(saved, engine="cpu", verify=False)
 
 
@@ -198,7 +198,7 @@ def test_a_graph_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(write, "VERSION", 2)
         EDGES.trav.graph().save(tmp_path / "graph")
-    with pytest.raises(TravError, match="has format version 2, and this release reads 1"):
+    with pytest.raises(TravError, match="has format version 2, but this release reads 1"):
         Graph.open(tmp_path / "graph", engine="cpu")
 
 
@@ -253,7 +253,7 @@ def test_a_disk_without_room_from_the_start(tmp_path, monkeypatch):
     graph = EDGES.trav.graph()
     usage = type("Usage", (), {"free": 50})
     monkeypatch.setattr(write.shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(TravError, match=r"graph needs \d+ B, and .* has 50 B left: make room"):
+    with pytest.raises(TravError, match=r"graph needs \d+ B, but .* has 50 B left: free space there"):
         graph.save(tmp_path / "graph")
     assert left_in(tmp_path) == []
 
@@ -292,7 +292,8 @@ def test_a_limit_on_the_size_of_files(tmp_path):
 
 def test_a_limit_on_the_size_of_files_while_building(tmp_path):
     message = limited("edges.trav.graph(memory_limit=100_000, spill=sys.argv[1])", tmp_path)
-    assert "column indices needs 400 kB in" in message and "which cannot be had (File too large)" in message
+    assert "column indices needs 400 kB in" in message
+    assert "which cannot be reserved (File too large)" in message
     assert "name another folder with spill=" in message
     assert left_in(tmp_path) == []
 

@@ -129,7 +129,7 @@ def test_a_column_with_the_name_of_a_condition_is_that_column():
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (KEPT[:-1], "^where is a mask of 399 flags, and there are 400 edges: give one for each"),
+        (KEPT[:-1], "^where is a mask of 399 flags, but there are 400 edges: give one flag for each"),
         (
             KEPT.to_numpy().reshape(2, -1),
             r"^where is an array of bool with the shape \(2, 200\): give one flag",
@@ -155,7 +155,7 @@ def test_conditions_that_are_null_somewhere_are_refused():
         graph.bfs(ROOT, where="weight > 3 or kind == 'x'")
     assert str(caught.value) == (
         "where=\"weight > 3 or kind == 'x'\" is null for 2 edges, where a column that it compares is: "
-        "say what counts there, for example with `weight is not null and (...)`."
+        "decide about nulls, for example with `weight is not null and (...)`."
     )
     wanted = (edges["weight"] > 3).to_numpy()
     told = graph.bfs(ROOT, where="weight is not null and weight > 3", deterministic=True)
@@ -165,7 +165,7 @@ def test_conditions_that_are_null_somewhere_are_refused():
 def test_columns_that_are_not_there_are_named():
     for where in ("wieght > 3", "wieght"):
         with pytest.raises(
-            UnknownColumnError, match=r"^Column 'wieght'.* is not in the edges: there are 'src'"
+            UnknownColumnError, match=r"^Column 'wieght'.* is not in the edges: choose one of 'src'"
         ):
             EDGES.trav.bfs(ROOT, where=where)
 

@@ -198,7 +198,7 @@ def test_limits_that_are_too_small():
         MemoryError, match=r"32 B are needed for vertex ids, and memory_limit=20 B leaves 20 B: give .* 84 B"
     ):
         edges.trav.graph(memory_limit=20)
-    with pytest.raises(TravError, match=r"spill='/nowhere' is not there: name a folder, and make it first"):
+    with pytest.raises(TravError, match=r"spill='/nowhere' does not exist: name an existing folder"):
         edges.trav.graph(memory_limit=84, spill="/nowhere")
     graph = edges.trav.graph(memory_limit=84)  # the limit that the first error named
     assert graph.bfs(10)["distance"].tolist() == [0, 1, 2, 3]

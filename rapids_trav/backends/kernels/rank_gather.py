@@ -1,7 +1,7 @@
 """One step of the power iteration of PageRank.
 
 S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.  Each vertex sums
-what the vertices that lead to it pass on; each thread computes a range of vertices.
+the values that are passed on by the vertices leading to it; each thread computes a range of vertices.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def grid_of(size: int, n: int, shape: tuple[int, int] | None = None) -> Grid:
     rows, columns = choose_grid(size) if shape is None else shape
     if rows * columns != size:
         raise TravError(
-            f"grid=({rows}, {columns}) has {rows * columns} places, and there are {size} workers: give two "
+            f"grid=({rows}, {columns}) has {rows * columns} places, but there are {size} workers: give two "
             f"numbers whose product is {size}."
         )
     block = max(1, -(-n // (size * WORD))) * WORD

@@ -95,7 +95,7 @@ class RankGraph:
 
     @property
     def engine(self) -> Engine:
-        return cast(Engine, RankEngine(self.numbering))  # likewise
+        return cast(Engine, RankEngine(self.numbering))  # it has the methods that searches use
 
     @property
     def values(self) -> RankValues:

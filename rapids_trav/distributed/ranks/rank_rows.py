@@ -55,7 +55,7 @@ class RankRows:
     numbering: Numbering
 
     weight: Weight | None = None
-    weight_advice: str = "graphs on many workers have none yet"
+    weight_advice: str = "build it in one process, since graphs on many workers have no weights"
 
     @property
     def nbytes(self) -> int:
@@ -66,7 +66,7 @@ class RankRows:
         """Raise a TravError if the rows, which a question needs, are not kept."""
         if self.ends is None:
             raise TravError(
-                f"{what} reads the edges again, and the graph was built with keep_rows=False: build it with "
+                f"{what} reads the edges again, but the graph was built with keep_rows=False: build it with "
                 f"keep_rows=True."
             )
 

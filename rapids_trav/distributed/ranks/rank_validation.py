@@ -22,7 +22,7 @@ def check_search(graph: RankGraph, source: object, options: SearchOptions) -> Ve
     graph.rows.check_kept("validate")
     if graph.directed:
         raise TravError(
-            "validate goes by the rules of Graph500, which are for undirected graphs: build the graph with "
+            "validate applies the rules of Graph500, which are for undirected graphs: build the graph with "
             "directed=False."
         )
     question = ask(graph, source, options, what="source")
@@ -33,7 +33,7 @@ def check_search(graph: RankGraph, source: object, options: SearchOptions) -> Ve
 
 
 def check_tree(graph: RankGraph, found: Search, root: int) -> Verdict:
-    """Check the result of a search from `root`, an internal id; the padding of a block is no vertex."""
+    """Check the result of a search from `root`, an internal id; the padding of a block is ignored."""
     assert found.predecessor is not None and graph.rows.ends is not None
     rank, numbering = graph.rank, graph.numbering
     parent = parents(numbering.grid, rank.rank, numbering.in_block(found.predecessor), root)

@@ -74,7 +74,9 @@ def save(graph: RankGraph, folder: str) -> None:
                 partial = stack.enter_context(folder_in_the_making(target))
                 partial.chmod(0o755)
             except OSError as refused:
-                error = TravError(f"{folder} cannot be made: {refused.strerror or refused}.")
+                error = TravError(
+                    f"{folder} cannot be created: {refused.strerror or refused}; name another folder."
+                )
             except TravError as refused:
                 error = refused
         raise_together(rank, error)
@@ -93,7 +95,9 @@ def save(graph: RankGraph, folder: str) -> None:
                 partial.rename(target)
                 sync_folder(target.parent)
             except OSError as refused:
-                error = TravError(f"{folder} cannot be written: {refused.strerror or refused}.")
+                error = TravError(
+                    f"{folder} cannot be written: {refused.strerror or refused}; name another folder."
+                )
         raise_together(rank, error)
 
 
@@ -135,7 +139,7 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
     Raises
     ------
     TravError
-        On all ranks, if any of them does not find the folder, or it is not what was saved.
+        On all ranks, if any of them does not find the folder, or its files are not those that were saved.
     """
     path = Path(folder)
     error: TravError | None = None
@@ -157,10 +161,10 @@ def open_parts(rank: Rank, folder: str, options: RankBuildOptions) -> RankGraph:
         raise_together(rank, error)
         ids, _ = build_ids(rank, sides)
     if ids.n != head["n_vertices"]:
-        raise damaged(path, f"holds {ids.n:,} vertex ids, and should hold {head['n_vertices']:,}")
+        raise damaged(path, f"holds {ids.n:,} vertex ids, but should hold {head['n_vertices']:,}")
     n_edges = rank.communicator.sum([sum(len(source) for source, _ in ends)])[0]
     if n_edges != head["n_edges"]:
-        raise damaged(path, f"holds {n_edges:,} edges, and should hold {head['n_edges']:,}")
+        raise damaged(path, f"holds {n_edges:,} edges, but should hold {head['n_edges']:,}")
     places = _by_holder(rank, ids.firsts, ends, max(1, options.round_edges // rank.size))
     names = [*head["src"], *head["dst"]]
 
@@ -179,12 +183,12 @@ def _read_head(path: Path, form: str) -> dict[str, Any]:
     except OSError as error:
         if (path.parent / HEAD).is_file():
             raise TravError(
-                f"{path.parent} holds a graph that was saved from one process, which workers do not open: "
-                f"leave out client=, and it opens in this process."
+                f"{path.parent} holds a graph that was saved from one process, which workers cannot open: "
+                f"leave out client= to open it in this process."
             ) from error
         raise TravError(
             f"{path.parent} holds no graph that was saved from workers ({error.strerror or error}): give a "
-            f"folder that all of them see."
+            f"folder that all of them can read."
         ) from error
     try:
         head = json.loads(content)

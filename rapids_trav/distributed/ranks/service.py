@@ -66,7 +66,10 @@ def ask(state: RankState, name: str, args: tuple = (), kwargs: dict[str, Any] | 
         if not isinstance(graph, RankGraph):
             raise TravError("There is no graph on the workers: build it first.")
         if name not in QUESTIONS:
-            raise TravError(f"{name} is not answered by a graph on the workers of a cluster.")
+            raise TravError(
+                f"{name} is not answered by a graph on the workers of a cluster: build the graph in one "
+                f"process."
+            )
         with telling_of_memory(name, graph.engine):
             return QUESTIONS[name](graph, *args, **(kwargs or {}))
 

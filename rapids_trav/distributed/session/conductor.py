@@ -4,7 +4,7 @@ A client sends a request as one message to the scheduler, which forwards it to a
 all of them and returns their answers.  This runs on the scheduler and not on a worker because a cluster has
 exactly one scheduler: it orders the requests of all clients, it outlives workers and clients, and it is the
 first to know that one of them is gone.  The scheduler itself holds the turn at the workers while a request is
-under way, so a client that dies during its request leaves nothing behind.  Only requests and their answers go
+in progress, so a client that dies during its request leaves nothing behind.  Only requests and answers go
 this way; the data that ranks exchange with each other never does.
 """
 
@@ -100,7 +100,7 @@ class Conductor(SchedulerPlugin):
             return await self._play(found, [self._ask(worker, **message) for worker in found.workers])
 
     async def drop(self, gang: str, token: str, names: Sequence[str]) -> None:
-        """Tell the ranks to drop kept frames that nobody will fetch."""
+        """Tell the ranks to drop kept frames that will not be fetched."""
         found = self._gangs.get(gang)
         if found is not None:
             await self._tell(found, action="drop", token=token, names=names)

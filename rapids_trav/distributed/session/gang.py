@@ -78,9 +78,9 @@ class Gang:
         if not chosen:
             raise TravError("The cluster has no workers: wait for some with client.wait_for_workers.")
         if unknown := set(chosen) - set(there):
-            raise TravError(f"There is no worker {listed(sorted(unknown))}: take some of {listed(there)}.")
+            raise TravError(f"There is no worker {listed(sorted(unknown))}: choose from {listed(there)}.")
         if len(set(chosen)) < len(chosen):
-            raise TravError("A worker is named twice: each has one rank of a graph.")
+            raise TravError("workers names a worker twice: name each worker once.")
         try:
             client.register_plugin(Conductor())
         except ImportError as error:
@@ -166,7 +166,7 @@ class Gang:
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TravError("Workers of a graph cannot travel to another process: ask them from their client's.")
+        raise TravError("The ranks of a graph cannot be pickled: call them from the process of their client.")
 
     def _check(self) -> None:
         if self.closed:
@@ -212,7 +212,7 @@ def _check(client: Client) -> None:
         raise TravError("The client is asynchronous: give one made with asynchronous=False.")
     if client.status != "running":
         raise TravError(
-            f"The client is {client.status}, and its graphs went with it: make another client and build the "
+            f"The client is {client.status}, and its graphs are lost: make another client and build the "
             "graph again."
         )
 

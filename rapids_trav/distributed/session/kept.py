@@ -24,7 +24,7 @@ class KeptOnWorkers:
     take : callable
         Fetches a frame: called with the rank, the token, the name and the number of the frame.
     drop : callable
-        Drops frames that nobody can ask for any longer: called with the token and names.
+        Drops frames that can no longer be asked for: called with the token and names.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ class RankActor:
         return frame
 
     def drop(self, token: str, names: Sequence[str]) -> None:
-        """Drop kept frames that nobody will fetch."""
+        """Drop kept frames that will not be fetched."""
         kept = self._kept.get(token, {})
         for name in names:
             kept.pop(name, None)
@@ -85,12 +85,12 @@ class RankActor:
             self._kept.pop(token, None)
 
     def fail(self, reason: str, rank: int | None) -> None:
-        """End the request under way and free the graph."""
+        """End the current request and free the graph."""
         self._control.fail(reason, rank)
         self._thread.submit(self._forget)
 
     async def close(self) -> None:
-        """End the request under way, disconnect from the other ranks and free everything."""
+        """End the current request, disconnect from the other ranks and free everything."""
         self._control.fail("the graph was closed", None)
         self._kept.clear()
         freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)

@@ -1,7 +1,7 @@
 """Dask tasks that bring frames to ranks and fetch frames from them.
 
 The tasks ask for the rank's worker and normally run there, but may run elsewhere: a task that is bound to a
-worker never runs once that worker is lost, and anyone who waits for it waits forever.  A task that runs
+worker never runs once that worker is lost, and a wait for it never ends.  A task that runs
 elsewhere reaches the rank through the rank's worker, and raises an error if that worker is lost.
 """
 

@@ -40,7 +40,7 @@ class Tickets:
             self._leave(ticket)
 
     def waiting(self) -> dict[str, int]:
-        """Return the number of requests queued at each worker, including the one under way."""
+        """Return the number of requests queued at each worker, including the current one."""
         return {worker: len(queue) for worker, queue in self._queues.items()}
 
     def _grant(self, ticket: _Ticket) -> None:

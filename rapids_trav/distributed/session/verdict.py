@@ -27,7 +27,7 @@ def lost_worker(worker: str, rank: int) -> Failure:
 
 
 def failure_of(replies: Sequence[Reply], workers: Sequence[str]) -> Failure | None:
-    """Return why the ranks cannot go on, or None if they can.
+    """Return why the ranks cannot continue, or None if they can.
 
     A lost worker comes first, because it explains the answers of the others.  Next comes the first failure
     that names a rank at fault, then any other failure.  A rank that did not answer is at fault itself if no
@@ -50,7 +50,7 @@ def failure_of(replies: Sequence[Reply], workers: Sequence[str]) -> Failure | No
 
 
 def agreed(outcomes: Sequence[Sequence[str] | None]) -> Failure | None:
-    """Return why ranks with these outcomes cannot go on, or None if all ended alike.
+    """Return why ranks with these outcomes cannot continue, or None if all ended alike.
 
     An outcome is None for a result, and the type and message for an error.
     """

@@ -62,9 +62,9 @@ class CudaEngine:
         vertices must be sorted by degree.  None, the default, keeps none: the hubs' part of the frontier
         stays in the first-level cache without this.
     least_pull : int
-        Edges of a frontier up to which "auto" does not turn bottom-up, however few edges are left.  The time
-        of a level with so few edges is that of loads which wait for each other, and there are fewer such
-        waits in a top-down step.
+        Edges of a frontier up to which "auto" does not turn bottom-up, however few edges are left.  A level
+        with so few edges is latency-bound: its time is that of loads which wait for each other, and a
+        top-down step has fewer of them.
     """
 
     name = "cuda"
@@ -284,7 +284,7 @@ class CudaEngine:
         }
         if name not in searches:
             raise TravError(
-                f"variant {name!r} is not one of the cuda engine's; choose one of {', '.join(self.variants)}"
+                f"variant={name!r} is not known to the cuda engine: choose one of {', '.join(self.variants)}."
             )
         return searches[name]
 
@@ -321,7 +321,7 @@ class CudaEngine:
 
 
 class DeviceAnswers:
-    """Shortcuts that make answers on the device while the host goes on; see `results.columns`."""
+    """Shortcuts that make answers on the device while the host continues; see `results.columns`."""
 
     lenient: tuple[str, ...] = ("auto", "fused")
 

@@ -19,7 +19,7 @@ DEADLINE = 60.0  # seconds that a rank waits for the others, by default
 
 @dataclass(frozen=True)
 class Traffic:
-    """Counts of what a rank has sent to others.
+    """Counts of the messages that a rank has sent to others.
 
     Attributes
     ----------

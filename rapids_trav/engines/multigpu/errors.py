@@ -6,12 +6,12 @@ from rapids_trav.errors import TravError
 
 
 class RankError(TravError):
-    """A rank failed, or did not answer in time, so that none of them can go on.
+    """A rank failed, or did not answer in time, so that no rank can continue.
 
     Attributes
     ----------
     rank : int or None
-        The rank at fault, or the first of several; None where it is not known.
+        The rank at fault, or the first of several; None if it is not known.
     """
 
     def __init__(self, message: str, rank: int | None = None) -> None:
@@ -20,8 +20,8 @@ class RankError(TravError):
 
     @classmethod
     def because(cls, reason: str, rank: int | None = None) -> RankError:
-        """Make the error of a reason, such as "rank 3 failed while searching: out of memory"."""
-        remedy = "the graph is lost with it: find out why and build it again"
+        """Make the error for a reason, such as "rank 3 failed while searching: out of memory"."""
+        remedy = "the graph is lost: remove the cause and build it again"
         return cls(f"{reason[0].upper()}{reason[1:]}; {remedy}.", rank)
 
     def __reduce__(self) -> tuple:

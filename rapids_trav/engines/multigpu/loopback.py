@@ -52,8 +52,7 @@ class _Meeting:
         if not done:
             ranks = ", ".join(map(str, missing))
             self._world.fail(
-                f"rank {ranks} did not come within {self._world.deadline:g} s to where rank "
-                f"{self._group[place]} waits",
+                f"rank {ranks} did not answer rank {self._group[place]} within {self._world.deadline:g} s",
                 missing[0],
             )
         raise self._world.error()
@@ -149,7 +148,7 @@ def run_ranks(
     errors: dict[int, BaseException] = {}
     working = set(range(size))
     finished = threading.Semaphore(0)
-    # Longer than any rank waits for another: the rank that gives up first knows better what is wrong.
+    # Longer than any rank waits for another: the rank that gives up first has the more precise reason.
     patience = 2 * deadline
 
     def work(rank: int) -> None:

@@ -52,8 +52,8 @@ class NcclCommunicator:
 
     Notes
     -----
-    The constructor returns when all ranks have called it.  NCCL itself waits for that, so make sure that all
-    ranks are there.
+    The constructor returns when all ranks have called it.  NCCL itself waits for that without a deadline, so
+    make sure that all ranks have started.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class NcclCommunicator:
         self._watch = watch
         self._failure: str | None = None
         self._aborting: threading.Thread | None = None
-        self._since: float | None = None  # when the call under way began
+        self._since: float | None = None  # when the current call began
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._nccl = nccl.NcclCommunicator(size, unique_id, rank)
@@ -113,7 +113,7 @@ class NcclCommunicator:
                 self._aborting.start()
 
     def wait_for_abort(self, seconds: float) -> None:
-        """Wait until NCCL has freed its buffers after an `abort`, but no longer than so many seconds."""
+        """Wait until NCCL has freed its buffers after an `abort`, but at most `seconds`."""
         if self._aborting is not None:
             self._aborting.join(seconds)
 
@@ -161,8 +161,8 @@ class NcclCommunicator:
                     time.sleep(SPIN / 10)
             self._check()
         except nccl.NcclError as error:
-            self._check()  # an abort makes calls under way fail, and its reason says more
-            self.abort(f"rank {self.rank} got from NCCL {first_line(error)}")
+            self._check()  # an abort makes current calls fail, and its reason is more precise
+            self.abort(f"rank {self.rank} received an error from NCCL: {first_line(error)}")
             self._check()
         finally:
             self._since = None
@@ -183,7 +183,7 @@ class NcclCommunicator:
             if reason is not None:
                 self.abort(reason)
             elif time.monotonic() - since > self._deadline:
-                self.abort(f"rank {self.rank} waited {self._deadline:g} s for the others in vain")
+                self.abort(f"rank {self.rank} waited {self._deadline:g} s for the others without an answer")
 
 
 def header(array: Array) -> int:

@@ -116,8 +116,8 @@ def build(
     """
     if communicator.size != grid.size:
         raise TravError(
-            f"A grid of {grid.n_rows} x {grid.n_columns} needs {grid.size} ranks, and the communicator has "
-            f"{communicator.size}: choose a grid of as many."
+            f"A grid of {grid.n_rows} x {grid.n_columns} needs {grid.size} ranks, but the communicator has "
+            f"{communicator.size}: choose a grid of that many ranks."
         )
     with aborting(communicator, "distributing edges"):
         pieces, rounds, most_waiting = _exchange(communicator, grid, chunks, work, directed, round_edges)
@@ -166,7 +166,7 @@ def _blocks(chunks: Iterable[tuple[Array, Array]], length: int) -> Iterator[tupl
     for source, destination in chunks:
         if len(source) != len(destination):
             raise TravError(
-                f"A chunk has {len(source)} sources and {len(destination)} destinations: give as many."
+                f"A chunk has {len(source)} sources and {len(destination)} destinations: give equally many."
             )
         for begin in range(0, len(source), length):
             yield source[begin : begin + length], destination[begin : begin + length]
@@ -181,7 +181,7 @@ def _keys_by_rank(
         low, high = int(end.min()), int(end.max())
         if low < 0 or high >= grid.n_vertices:
             raise TravError(
-                f"An edge has the end {low if low < 0 else high}, and the vertices are 0 to "
+                f"An edge has the end {low if low < 0 else high}, but the vertices are 0 to "
                 f"{grid.n_vertices - 1}: give internal ids."
             )
     source, destination = (end.astype(grid.vertex_dtype, copy=False) for end in (source, destination))

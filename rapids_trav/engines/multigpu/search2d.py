@@ -156,7 +156,7 @@ def _own(part: Part, vertices: Array, what: str) -> Array:
     wrong = vertices[(vertices < 0) | (vertices >= part.grid.n_vertices)]
     if len(wrong):
         raise TravError(
-            f"{what} {int(wrong[0])} is not a vertex: they are 0 to {part.grid.n_vertices - 1} here."
+            f"{what} {int(wrong[0])} is not a vertex: give ids from 0 to {part.grid.n_vertices - 1}."
         )
     mine = vertices[part.grid.owner(vertices) == part.rank]
     return (mine % part.grid.block).astype(np.int32)

@@ -4,7 +4,7 @@ Arrays are sent as raw bytes, large ones as a frame of their own.  The worker's 
 rank calls from a thread of its own and waits there.
 
 Messages between two ranks arrive in the order in which they were sent, and all ranks make the same calls, so
-the oldest message of a rank is the one that the call under way needs.  A label on each message reveals a rank
+the oldest message of a rank is the one that the current call needs.  A label on each message reveals a rank
 that makes another call; all ranks then fail at once instead of at the deadline.
 """
 
@@ -109,7 +109,7 @@ class TcpCommunicator:
         return [outcome if k == self.rank else received[k] for k in range(self.size)]
 
     def early_end(self) -> tuple[str, int | None] | None:
-        """Return why a wait elsewhere, such as in NCCL, is in vain, and the rank at fault.
+        """Return why a wait elsewhere, such as in NCCL, cannot succeed, and the rank at fault.
 
         Return None if there is no reason to stop waiting.
         """
@@ -181,15 +181,15 @@ class TcpCommunicator:
         return None
 
     def _at_odds(self, k: int, label: tuple) -> tuple[str, int]:
-        """Return what is wrong if rank k makes another call than this rank, and which is at fault."""
+        """Return the reason and the rank at fault if rank k makes another call than this rank."""
         if not self._inbox[k]:
-            return f"rank {k} has left, where rank {self.rank} waits for it", k
+            return f"rank {k} has left while rank {self.rank} waits for it", k
         other = self._inbox[k][0]
         if other.label == (END,):
             return _ended(k, other.content), k
         if label == (END,):
             return _ended(self.rank, self._outcome), self.rank
-        return f"rank {k} calls {other.label[0]}, where rank {self.rank} calls {label[0]}", k
+        return f"rank {k} calls {other.label[0]} while rank {self.rank} calls {label[0]}", k
 
     def _find_late_rank(self, label: tuple, ranks: Mapping[int, object]) -> None:
         """Fail with the rank that did not come in time; the lock is held at entry and at exit."""
@@ -203,7 +203,7 @@ class TcpCommunicator:
         missing = [k for k in late if not self._held_up.get(k)] or late
         names = ", ".join(map(str, missing))
         self.fail(
-            f"rank {names} did not come within {self.deadline:g} s to where rank {self.rank} waits",
+            f"rank {names} did not answer rank {self.rank} within {self.deadline:g} s",
             missing[0],
         )
 

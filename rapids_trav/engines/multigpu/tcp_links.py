@@ -30,7 +30,7 @@ class Links:
     receive : callable
         Called with a rank and its message, or None when the rank has left.
     fail : callable
-        Called with a reason, and the rank at fault, when a connection is lost or a message cannot travel.
+        Called with a reason, and the rank at fault, when a connection is lost or a message cannot be sent.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Links:
         fail: Callable[[str, int], None],
     ) -> None:
         self.others = [k for k in range(size) if k != rank]
-        self.by_reference = server.address.startswith("inproc:")  # what is sent is not copied
+        self.by_reference = server.address.startswith("inproc:")  # messages are not copied
         self._operation = f"rapids-trav-ranks-{name}"
         self._server = server
         self._rank = rank

@@ -88,7 +88,7 @@ def validate(
         If the root or an end of an edge is not a vertex.
     """
     if not 0 <= root < grid.n_vertices:
-        raise TravError(f"root={root} is not a vertex: they are 0 to {grid.n_vertices - 1}.")
+        raise TravError(f"root={root} is not a vertex: give one from 0 to {grid.n_vertices - 1}.")
     with aborting(communicator, "validating"):
         tree = _Tree(communicator, grid, root, xp, parent, level)
         rule_1, rule_2, levels = tree.check_vertices()

@@ -21,7 +21,7 @@ from rapids_trav.jit.kernels import Threads, kernel
 
 GRAIN = 1 << 12  # with fewer strings, a step runs on one thread
 BUCKET_BITS = 12
-FEW = 16  # at most so many words are sorted by insertion
+FEW = 16  # at most this many words are sorted by insertion
 DEEPEST = 256  # size of the stack: at most two parts for each halving, since the smallest is sorted first
 
 

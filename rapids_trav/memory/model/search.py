@@ -67,7 +67,7 @@ class Searches:
     trace : bool
         Whether the search records a row for each level.
     sums : {"vertices", "sources"}, optional
-        What the distances of the searches are summed at; then neither they nor predecessors are kept.
+        Where the distances of the searches are summed; then neither they nor predecessors are kept.
     """
 
     variant: str = "auto"
@@ -128,7 +128,7 @@ def searches_bytes(
 
 
 def words(n_searches: int) -> int:
-    """Return the number of words of bits for so many searches."""
+    """Return the number of words that hold a bit for each of `n_searches` searches."""
     return -(-n_searches // WORD)
 
 

@@ -102,5 +102,5 @@ def test_only_values_travel():
 
 
 def test_a_grid_of_another_size_is_refused():
-    with pytest.raises(TravError, match=r"grid=\(2, 3\) has 6 places, and there are 4 workers"):
+    with pytest.raises(TravError, match=r"grid=\(2, 3\) has 6 places, but there are 4 workers"):
         grid_of(4, 100, (2, 3))

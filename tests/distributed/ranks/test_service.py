@@ -118,7 +118,7 @@ def test_settings_give_the_same_answer(tuning):
     (trace,) = [f for of in graph.ask("bfs", source, trace=True, tuning=tuning) for f in of.frames["trace"]]
     only_push = "sort" in tuning.values() or False in tuning.values()
     assert (set(trace["direction"]) == {"push"}) == only_push
-    with pytest.raises(TravError, match=f"tuning names {next(iter(tuning))!r}, which is for graphs on the"):
+    with pytest.raises(TravError, match=f"tuning names {next(iter(tuning))!r}, which is only for graphs on"):
         graph.local.bfs(source, tuning=tuning)
 
 
@@ -168,7 +168,7 @@ def test_no_graph_and_no_such_question(graph):
         (EDGES.assign(src=[1, 2, 3, 4, None]), {}, "Column 'src' holds 1 null"),
         (EDGES.assign(dst=["a", "b", "c", "d", "e"]), {}, "hold different kinds of id"),
         (EDGES, {"vertices": [None]}, "vertices holds nulls"),
-        (EDGES, {"grid": (2, 3)}, "has 6 places, and there are 4 workers"),
+        (EDGES, {"grid": (2, 3)}, "has 6 places, but there are 4 workers"),
     ],
 )
 def test_edges_that_make_no_graph(edges, options, message):

@@ -66,7 +66,7 @@ def test_a_worker_that_is_stopped_is_named(doomed, monkeypatch):
         os.kill(pid, signal.SIGSTOP)
         try:
             begin = time.monotonic()
-            with pytest.raises(RankError, match=r"Rank 1 did not come within 2 s") as caught:
+            with pytest.raises(RankError, match=r"Rank 1 did not answer rank \d within 2 s") as caught:
                 gang.call(ranks.add, 1)
             assert gang.workers[1] in str(caught.value)
             gang.close()

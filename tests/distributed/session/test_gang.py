@@ -166,7 +166,7 @@ def test_a_client_that_was_closed(cluster):
     gang = Gang.open(other)
     other.close()
     with pytest.raises(
-        TravError, match=r"client is closed, and its graphs went with it: make another client"
+        TravError, match=r"client is closed, and its graphs are lost: make another client"
     ):
         gang.call(ranks.add, 1)
     gang.close()

@@ -1,4 +1,4 @@
-"""A client whose process ends leaves nothing behind on the workers, and nobody waits for it."""
+"""A client whose process ends leaves nothing behind on the workers, and no rank waits for it."""
 
 from __future__ import annotations
 

@@ -261,12 +261,12 @@ def test_graphs_without_edges_or_vertices():
     [
         (
             {"asynchronous": True},
-            "asynchronous=True is for labels that are propagated, and mode='union' links trees in one pass: "
+            "asynchronous=True is for the propagation of labels, but mode='union' links trees in one pass: "
             "leave out one of them.",
         ),
         (
             {"checkpoint": "here"},
-            "checkpoint='here' is for labels that are propagated, and mode='union' links trees in one pass: "
+            "checkpoint='here' is for the propagation of labels, but mode='union' links trees in one pass: "
             "leave out one of them.",
         ),
         (

@@ -83,5 +83,5 @@ def test_a_policy_is_for_the_variant_that_turns(variant, policy):
     if policy is None or variant == "direction":
         assert SearchOptions(variant=variant, tuning=tuning).policy == (policy or "gap")
     else:
-        with pytest.raises(TravError, match=f"policy='{policy}' says when the variant 'direction' turns: "):
+        with pytest.raises(TravError, match=f"policy='{policy}' applies only to the variant 'direction': "):
             SearchOptions(variant=variant, tuning=tuning)

@@ -1,6 +1,6 @@
 """Stand-ins for the parts of NCCL and CuPy that the communicator uses, over NumPy arrays, without a GPU.
 
-An enqueued message moves when somebody asks whether it is done, as if the device worked by itself.  A group
+An enqueued message moves when a caller asks whether it is done, as if the device worked by itself.  A group
 sent to a rank that never posts its own stays undone, as with NCCL.
 """
 

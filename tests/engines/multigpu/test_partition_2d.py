@@ -103,7 +103,7 @@ def test_an_end_that_is_not_a_vertex_is_named(end, at):
     src, dst = np.array([0, 1, 2]), np.array([3, 4, 5])
     (src if at == "src" else dst)[1] = end
     graph = Graph(50, src, dst)
-    with pytest.raises(RankError, match=f"An edge has the end {end}, and the vertices are 0 to 49"):
+    with pytest.raises(RankError, match=f"An edge has the end {end}, but the vertices are 0 to 49"):
         built(graph, (2, 2), lambda rank, size: [(src, dst)] if rank == 2 else [])
 
 
@@ -113,7 +113,7 @@ def test_chunks_of_unequal_ends_are_refused():
 
 
 def test_a_grid_of_another_size_is_refused():
-    with pytest.raises(RankError, match="A grid of 2 x 2 needs 4 ranks, and the communicator has 3"):
+    with pytest.raises(RankError, match="A grid of 2 x 2 needs 4 ranks, but the communicator has 3"):
         run_ranks(3, lambda communicator: build(communicator, Grid(2, 2, 9), [], CpuWork()))
 
 

@@ -220,7 +220,7 @@ def test_edges_followed_are_those_of_the_frontier():
 
 
 def test_a_wrong_source_is_named_on_every_rank():
-    with pytest.raises(RankError, match="source 99 is not a vertex: they are 0 to 98"):
+    with pytest.raises(RankError, match="source 99 is not a vertex: give ids from 0 to 98"):
         searched(graphs.path(99), (2, 2), [3, 99])
 
 

@@ -108,7 +108,7 @@ def test_what_the_search_finds_is_valid(shape):
 
 
 def test_wrong_ids_are_refused_on_every_rank():
-    with pytest.raises(RankError, match="root=9 is not a vertex: they are 0 to 8"):
+    with pytest.raises(RankError, match="root=9 is not a vertex: give one from 0 to 8"):
         judged((2, 2), PARENT, 9, SRC, DST)
     strange = DST.copy()
     strange[[1, 4]] = 9, -1

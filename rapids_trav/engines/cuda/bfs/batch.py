@@ -89,7 +89,7 @@ def run(batch: Batch, expanded: Iterable[int], recorder: CudaRecorder) -> None:
 
 
 class Level(NamedTuple):
-    """A level of a batch that is to end: the first arguments of its kernels, and sizes."""
+    """A level of a batch that is about to end: the first arguments of its kernels, and sizes."""
 
     arguments: tuple[object, ...]
     number: np.int32
@@ -99,7 +99,7 @@ class Level(NamedTuple):
 
 
 class Ends(Protocol):
-    """The end of a level: vertices found become the frontier, and the answer is brought up to date."""
+    """The end of a level: the vertices found become the frontier, and the answer is updated."""
 
     def settle(self, level: Level) -> None: ...
 

@@ -3,8 +3,8 @@
 S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012;
 D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012.
 
-A level of a small frontier takes less time than a report to the host, so there is none.  The device chooses
-each level's direction and stops by itself; the host launches once and gets arrays back.
+A level of a small frontier takes less time than a report to the host would.  So the device itself chooses
+each level's direction and stops; the host launches once and gets arrays back.
 
 Steps: take the working memory, in one allocation that is kept if it is small; launch.
 """
@@ -248,7 +248,7 @@ def _levels(trace: cupy.ndarray, out: Adjacency) -> tuple[list[LevelTrace], dict
     n_levels = int(trace[0, 1])
     if n_levels >= TRACE_LEVELS:
         raise TravError(
-            f"The search has {n_levels} levels and a trace holds {TRACE_LEVELS - 1}: use trace=False."
+            f"The search has {n_levels} levels, but a trace holds {TRACE_LEVELS - 1}: use trace=False."
         )
     rows = trace[: n_levels + 1].get()
     vertex, edge = out.column_indices.dtype.itemsize, out.row_offsets.dtype.itemsize

@@ -74,8 +74,8 @@ def reached(adjacency: Adjacency, first_resident: int) -> Adjacency:
     columns = over_host(adjacency.column_indices)
     if columns is None:
         raise TravMemoryError(
-            f"The edges, {readable(adjacency.column_indices.nbytes)}, lie in a file, where searches on a GPU "
-            f"do not reach them, since so much host memory was not left: free some and build the graph "
+            f"The edges, {readable(adjacency.column_indices.nbytes)}, are in a file, which searches on a GPU "
+            f"cannot read, because too little host memory was free for them: free some and build the graph "
             f"again, or search with engine='cpu'."
         )
     found = in_memory.with_first_neighbors(_offsets(adjacency), columns)

@@ -110,7 +110,7 @@ def kernels_to_ir(text: str, name: str, architecture: int) -> bytes:
     def checked(result: tuple) -> Any:
         status, *values = result
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise RuntimeError(f"NVRTC says {status} of {name}: {_log()}")
+            raise RuntimeError(f"NVRTC reports {status} for {name}: {_log()}")
         return values[0] if values else None
 
     def _log() -> str:
@@ -147,7 +147,7 @@ def link(parts: list[tuple[str, bytes]], architecture: int, ptx: bool = False) -
     except nvjitlink.nvJitLinkError as error:
         log = bytearray(nvjitlink.get_error_log_size(handle))
         nvjitlink.get_error_log(handle, log)
-        raise RuntimeError(f"nvJitLink says {error}: {log.decode().rstrip(chr(0))}") from error
+        raise RuntimeError(f"nvJitLink reports {error}: {log.decode().rstrip(chr(0))}") from error
     finally:
         nvjitlink.destroy(handle)
     return bytes(linked)

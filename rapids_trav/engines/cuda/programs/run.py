@@ -24,7 +24,7 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
 
-# A pushed edge costs as much as this many gathered ones: it is an atomic operation, in no order.
+# A pushed edge costs as much as this many gathered ones: it is an atomic operation at a random address.
 PUSH_COST = 8
 
 

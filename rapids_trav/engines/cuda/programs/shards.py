@@ -130,7 +130,10 @@ def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int
             f"replication={replication!r} is not known: choose 'auto', 'formula' or one of {FACTORS}."
         )
     if room < MOST_REPLICAS:
-        raise TravError(f"A block has room for {room} values: a vertex may need {MOST_REPLICAS}.")
+        raise TravError(
+            f"A block has room for {room} values, but a vertex may need {MOST_REPLICAS}: choose "
+            f"gather='rows'."
+        )
     n = len(row_offsets) - 1
     firsts, factors, pieces = [0], [], []
     while (first := firsts[-1]) < n:

@@ -76,7 +76,7 @@ def saying_what_is_needed(task: str, n_bytes: int) -> Iterator[None]:
     except MemoryError as error:
         free, total = cupy.cuda.runtime.memGetInfo()
         raise TravMemoryError(
-            f"{task} needs about {readable(n_bytes)} of GPU memory, and {readable(free)} of the device's "
+            f"{task} needs about {readable(n_bytes)} of GPU memory, but {readable(free)} of the device's "
             f"{readable(total)} are free (memory pools and other arrays hold the rest): free frames that "
-            f"are no longer needed, or choose engine='cpu'"
+            f"are no longer needed, or choose engine='cpu'."
         ) from error

@@ -34,7 +34,7 @@ def empty_pinned(n: int, dtype: npt.DTypeLike, much: int = MUCH) -> np.ndarray:
     Raises
     ------
     MemoryError
-        If the system does not allocate or does not pin so much.
+        If the system cannot allocate or pin that much memory.
     """
     import cupy
 

@@ -17,7 +17,7 @@ from rapids_trav.programs.definition import Program
 UPLOAD_ROWS = 1 << 20  # offsets that are converted at a time
 KEPT_TOGETHER = 1 << 30  # bytes of pages in one allocation; larger ones fail if free memory is fragmented
 FEWEST_ROWS = 1 << 10  # rows for which FIXED_BYTES of the plan has room
-VERTICES, PAGES = "the vertices of a program", "pages under way"
+VERTICES, PAGES = "the vertices of a program", "pages in progress"
 
 
 @dataclass

@@ -76,7 +76,7 @@ class PagePipeline:
         edge = np.dtype(np.int32 if view.into.n_edges < NARROW_OFFSETS else np.int64)
         self.plan = plan_stream(view, program, options, edge.itemsize, PIECE_EDGES)
         between = options.between_bytes * view.n_vertices
-        held.enter_context(budget.hold(between, "what is between iterations"))
+        held.enter_context(budget.hold(between, "the arrays made between iterations"))
         held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
         self.state = ProgramState(resident(view, program, edge), program, start, options, TALLY_ROWS)
         self.state.set_out()

@@ -33,7 +33,7 @@ class PageLayout:
 
     @classmethod
     def of(cls, n_edges: int, n_rows: int, column: int, weight: int, vertex: int) -> PageLayout:
-        """Return the layout for so many edges and rows, and bytes of a column, a weight and a listed row."""
+        """Return the layout, given edges and rows, and the bytes of a column, a weight and a listed row."""
         weights = aligned(n_edges * column)
         rows = weights + aligned(n_edges * weight)
         return cls(weights, rows, rows + aligned(n_rows * vertex))
@@ -101,7 +101,7 @@ class StreamPlan:
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
 ) -> StreamPlan:
-    """Return a plan within what the budget leaves beside the memory that is used between iterations.
+    """Return a plan within the free memory of the budget, without that used between iterations.
 
     Offsets have `offset` bytes on the device.
 
@@ -160,7 +160,7 @@ def least_that(fits: Callable[[int], bool], scale: int) -> int:
 def _plan(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int, more: int
 ) -> StreamPlan:
-    """Return a plan for what the budget leaves and `more` bytes."""
+    """Return a plan for the free memory of the budget and `more` bytes."""
     assert view.pages is not None
     pages, into = view.pages, view.into
     column = vertex = into.column_indices.dtype.itemsize
