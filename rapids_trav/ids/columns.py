@@ -86,8 +86,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
         raise TravError(f"Column {name!r} is complex, which has no order: use integers or strings as ids.")
     if str(dtype).startswith("interval"):
         raise TravError(
-            f"Column {name!r} holds intervals, which cannot be ids: "
-            f"convert it, for example with astype(str)."
+            f"Column {name!r} holds intervals, which cannot be ids: convert it, for example with astype(str)."
         )
     try:
         return IdColumn(name, "value", dtype, rows, library.factorize(column))

@@ -100,7 +100,7 @@ def test_what_is_refused():
     answer = graph.bfs(0)
     other = pd.DataFrame({"src": [0], "dst": [9]}).trav.graph()
     for ask, message in (
-        (lambda: graph.annotate(edges, answer), "^edges already has a column 'distance_src' already"),
+        (lambda: graph.annotate(edges, answer), "^edges already has a column 'distance_src'"),
         (lambda: graph.annotate(edges, graph.bfs([0, 1], mode="each"), on="src"), "names a vertex twice"),
         (lambda: graph.annotate(edges, other.bfs(0), on="src"), "or one that the graph does not have"),
         (lambda: graph.annotate(edges, graph.levels(0), on="src"), "^answer has no column 'vertex'"),

@@ -247,7 +247,7 @@ def test_bounds_save_searches(monkeypatch):
         (lambda graph: graph.betweenness(5), "k=5 is more than the 3 vertices"),
         (lambda graph: graph.betweenness(2, sources=[0]), "give one of them"),
         (lambda graph: graph.betweenness(sources=[]), "sources is empty"),
-        (lambda graph: graph.betweenness(of="edges", endpoints=True), "endpoints=True is about vertices"),
+        (lambda graph: graph.betweenness(of="edges", endpoints=True), "endpoints=True applies to vertices"),
         (lambda graph: graph.distances([0, 1]), "give a frame with a column for each vertex"),
         (lambda graph: graph.distances(([0, 1], [2])), "2 first vertices and 1 second"),
         (lambda graph: graph.distances(pd.DataFrame({"u": [0]})), "pairs has 1 columns: give 2"),

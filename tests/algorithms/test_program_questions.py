@@ -388,7 +388,7 @@ def test_ranks_that_do_not_converge(tmp_path):
         (
             np.array([1, 2**63], "uint64"),
             lambda graph: None,
-            "weight='w' holds 9223372036854775808, which is past int64: convert it, for example with "
+            "weight='w' holds 9223372036854775808, which does not fit int64: convert it, for example with "
             "astype('float64').",
         ),
         (

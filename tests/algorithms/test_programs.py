@@ -296,7 +296,7 @@ def test_the_zero_of_a_sum_is_a_number():
 def test_sources_with_values_of_their_own_alone():
     graph = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).trav.graph(directed=True)
     program = Program("least", "int64", "min")
-    with pytest.raises(TravError, match="initial gives vertex 0 the value 0, and sources leaves it out"):
+    with pytest.raises(TravError, match="initial gives vertex 0 the value 0, but sources leaves it out"):
         graph.run(program, initial=[0, 5, 3, 9], sources=[2])
     nothing = program.identity
     for mode in MODES:
@@ -325,7 +325,7 @@ def test_too_few_parameters_are_counted():
     with pytest.raises(TravError) as caught:
         EDGES.trav.graph().run(program, initial=0, parameters=[2])
     assert str(caught.value) == (
-        "apply of program 'p' reads parameters[1], and parameters has 1 number: give at least 2 with "
+        "apply of program 'p' reads parameters[1], but parameters has 1 number: give at least 2 with "
         "parameters=."
     )
     answer = EDGES.trav.graph().run(program, initial=0, parameters=[2, 3], max_iterations=2)
@@ -335,7 +335,7 @@ def test_too_few_parameters_are_counted():
 @pytest.mark.parametrize(
     ("apply", "sentence"),
     [
-        (lambda value, g, t, given: given[0] if value < 0 else given[THIRD], r"reads parameters\[2\], and "),
+        (lambda value, g, t, given: given[0] if value < 0 else given[THIRD], r"reads parameters\[2\], but "),
         (lambda value, g, t, given: given[-1], r"reads parameters\[-1\]: count them from the fr"),
     ],
 )
@@ -413,22 +413,22 @@ WRONG = {
     ),
     "words": (
         {"initial": ["a", "b", "c"]},
-        "initial holds 'a', and program 'connected_components' computes with int32: give numbers without "
+        "initial holds 'a', but program 'connected_components' computes with int32: give numbers without "
         "nulls.",
     ),
     "nulls": (
         {"initial": [1, None, float("nan")]},
-        "initial holds None, and program 'connected_components' computes with int32: give numbers without "
+        "initial holds None, but program 'connected_components' computes with int32: give numbers without "
         "nulls.",
     ),
     "a word for all": (
         {"initial": "3"},
-        "initial holds '3', and program 'connected_components' computes with int32: give numbers without "
+        "initial holds '3', but program 'connected_components' computes with int32: give numbers without "
         "nulls.",
     ),
     "a decimal": (
         {"initial": {1: Decimal(2)}},
-        "initial holds Decimal('2'), and program 'connected_components' computes with int32: give numbers "
+        "initial holds Decimal('2'), but program 'connected_components' computes with int32: give numbers "
         "without nulls.",
     ),
     "too large for any dtype": (
@@ -438,17 +438,17 @@ WRONG = {
     ),
     "a value outside the sources": (
         {"initial": [MOST, 3, 2], "sources": 3},
-        "initial gives vertex 2 the value 3, and sources leaves it out: leave out sources, or give only the "
-        "sources a value.",
+        "initial gives vertex 2 the value 3, but sources leaves it out: leave out sources, or give values "
+        "only to the sources.",
     ),
     "notify with a total": (
         {"program": COUNT, "mode": "notify", "parameters": [3]},
-        "mode='notify' is not for program 'count', whose total may change what every vertex makes of its "
-        "neighbours: use mode='pull' or 'auto'.",
+        "mode='notify' is not for program 'count', whose total may change the new value of every "
+        "vertex: use mode='pull' or 'auto'.",
     ),
     "no parameters": (
         {"program": COUNT},
-        "apply of program 'count' takes parameters, and parameters has 0 numbers: give them with "
+        "apply of program 'count' takes parameters, but parameters has 0 numbers: give them with "
         "parameters=, or remove the argument from apply.",
     ),
     "unknown replication": (
@@ -461,8 +461,7 @@ WRONG = {
     ),
     "how often, but no checkpoint": (
         {"checkpoint_every": 3},
-        "checkpoint_every=3 says how often, and there is no checkpoint to write: name its folder with "
-        "checkpoint=.",
+        "checkpoint_every=3 applies only with checkpoint=: name the folder for checkpoints, or leave it out.",
     ),
     "unknown vertex": (
         {"initial": {9: 1}},
@@ -498,16 +497,16 @@ WRONG = {
     ),
     "asynchronous sums": (
         {"program": COUNT, "asynchronous": True, "parameters": [3]},
-        "asynchronous=True is not for program 'count', whose sums depend on what came first: leave it out, "
-        "or make the program with asynchronous=True if every order leads to the same result.",
+        "asynchronous=True is not for program 'count', whose sums depend on the order of the updates: "
+        "leave it out, or define the program with asynchronous=True if every order leads to the same result.",
     ),
     "parameters": (
         {"parameters": 3},
-        "parameters=3 is not a sequence of numbers: give what the program's apply takes.",
+        "parameters=3 is not a sequence of numbers: give the numbers that the program's apply reads.",
     ),
     "parameters in words": (
         {"parameters": "12"},
-        "parameters='12' is not a sequence of numbers: give what the program's apply takes.",
+        "parameters='12' is not a sequence of numbers: give the numbers that the program's apply reads.",
     ),
     "parameters that would be rounded": (
         {"parameters": [1, 2**53 + 1]},

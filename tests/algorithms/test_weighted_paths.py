@@ -123,7 +123,7 @@ def test_filters_directions_and_limits():
     ("options", "message"),
     [
         ({"depth_limit": 2}, "^depth_limit=2 is for paths with the fewest edges, but weighted=True asks for"),
-        ({"deterministic": True}, "^deterministic=True is for paths of the fewest steps"),
+        ({"deterministic": True}, "^deterministic=True is for paths with the fewest edges"),
         ({"variant": "push"}, "^variant='push' is for paths"),
         ({"weighted": 1}, "^weighted=1 "),
         ({"where": "shut"}, "^Column 'shut' is not in the edges"),

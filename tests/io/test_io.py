@@ -235,8 +235,8 @@ def test_wrong_questions(write, tmp_path):
         (lambda: read_edges(tmp_path / "none.csv"), "There is no file"),
         (lambda: read_edges(path, format="xls"), "format='xls' is not known"),
         (lambda: read_edges(path, library="polars"), "library='polars' is not known"),
-        (lambda: read_edges(path, columns=["src", "to"]), "no column 'to': choose one of src, dst"),
-        (lambda: read_edges(tmp_path / "a.parquet", columns=["to"]), "no column 'to': choose one of src, dst"),
+        (lambda: read_edges(path, columns=["src", "to"]), "no column 'to': choose one of src"),
+        (lambda: read_edges(tmp_path / "a.parquet", columns=["to"]), "no column 'to': choose one of src"),
         (lambda: read_edges(tmp_path / "empty"), "no Parquet data"),
         (lambda: read_edges(tmp_path / "empty", format="csv"), "is a folder"),
     ]:

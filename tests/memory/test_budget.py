@@ -77,7 +77,7 @@ def test_budget_counts_and_refuses():
         assert not budget.try_allocate(101, "more") and budget.try_allocate(100, "more")
     budget.release(100, "more")
     assert (budget.used, budget.peak, budget.held()) == (600, 1000, {"values": 600})
-    with pytest.raises(ValueError, match="gives back 700 bytes but holds 600"):
+    with pytest.raises(ValueError, match="releases 700 bytes but holds 600"):
         budget.release(700, "values")
     assert repr(budget) == "<Budget: 600 B of 1 kB, peak 1 kB>"
 

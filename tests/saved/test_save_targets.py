@@ -45,7 +45,7 @@ def test_links_that_cannot_be_saved_to(tmp_path, monkeypatch):
     (tmp_path / "to file").symlink_to("file")
     (tmp_path / "disk").mkdir()
     graph = EDGES.trav.graph()
-    with pytest.raises(TravError, match="loop cannot be made: "):
+    with pytest.raises(TravError, match="loop cannot be created: "):
         graph.save(tmp_path / "loop")
     with pytest.raises(TravError, match="to file exists already"):
         graph.save(tmp_path / "to file")

@@ -60,7 +60,7 @@ def test_an_empty_folder_is_filled_and_others_are_not(saved, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(TravError, match="exists already"):
         graph.save(tmp_path / "file")
-    with pytest.raises(TravError, match="cannot be made: No such file or directory"):
+    with pytest.raises(TravError, match="cannot be created: No such file or directory"):
         graph.save(tmp_path / "no" / "such" / "folder")
     assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
     assert left_in(tmp_path) == ["empty", "file", "graph"]

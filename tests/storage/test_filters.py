@@ -154,7 +154,7 @@ def test_conditions_that_are_null_somewhere_are_refused():
     with pytest.raises(TravError) as caught:
         graph.bfs(ROOT, where="weight > 3 or kind == 'x'")
     assert str(caught.value) == (
-        "where=\"weight > 3 or kind == 'x'\" is null for 2 edges, where a column that it compares is: "
+        "where=\"weight > 3 or kind == 'x'\" is null for 2 edges, because a column that it compares is: "
         "decide about nulls, for example with `weight is not null and (...)`."
     )
     wanted = (edges["weight"] > 3).to_numpy()

@@ -37,7 +37,7 @@ def test_answers_are_those_of_one_process(directed):
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("weight > 3", r"^where='weight > 3' is null for 15 edges, where a column"),
+        ("weight > 3", r"^where='weight > 3' is null for 15 edges, because a column"),
         ("weight > ", r"at character 10, where a column or a value is expected"),
         ("kind > 3", "compares different kinds of values"),
         ("wieght > 3", "^Column 'wieght', in where='wieght > 3' at character 1, is not in the edges"),

@@ -167,7 +167,7 @@ def test_no_graph_and_no_such_question(graph):
         (EDGES, {"src": "from", "dst": "dst"}, "Column 'from' is not in the edges"),
         (EDGES.assign(src=[1, 2, 3, 4, None]), {}, "Column 'src' holds 1 null"),
         (EDGES.assign(dst=["a", "b", "c", "d", "e"]), {}, "hold different kinds of id"),
-        (EDGES, {"vertices": [None]}, "vertices holds nulls"),
+        (EDGES, {"vertices": [None]}, "vertices holds 1 null"),
         (EDGES, {"grid": (2, 3)}, "has 6 places, but there are 4 workers"),
     ],
 )

@@ -165,9 +165,7 @@ def test_a_client_that_was_closed(cluster):
     other = Client(cluster, set_as_default=False)
     gang = Gang.open(other)
     other.close()
-    with pytest.raises(
-        TravError, match=r"client is closed, and its graphs are lost: make another client"
-    ):
+    with pytest.raises(TravError, match=r"client is closed, and its graphs are lost: make another client"):
         gang.call(ranks.add, 1)
     gang.close()
     with pytest.raises(TravError, match=r"client is closed"):

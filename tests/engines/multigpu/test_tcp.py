@@ -126,7 +126,7 @@ def test_a_rank_in_another_call_is_found_before_the_deadline():
             return communicator.sum([1])
         return communicator.all_gather(range(2), np.zeros(1))
 
-    with pytest.raises(RankError, match=r"where rank . calls (sum|exchange)"):
+    with pytest.raises(RankError, match=r"while rank . calls (sum|exchange)"):
         run_ranks(2, rank, deadline=60)
 
 
