@@ -69,7 +69,7 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
         lambda: graph.run(HOPS, initial={0: 0}, schedule="paths"),
         lambda: graph.sssp(0, asynchronous=False, schedule="paths"),
     ):
-        with pytest.raises(TravError, match="and the run is synchronous: give asynchronous=True as well"):
+        with pytest.raises(TravError, match="but the run is synchronous: give asynchronous=True as well"):
             ask()
     for mode in ("auto", "push"):
         assert graph.components(mode=mode, schedule="paths")["component"].tolist() == [0] * 4

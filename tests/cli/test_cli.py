@@ -236,7 +236,7 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "99999"], 1, "if an edge holds it."),
         (["components", "facebook", "--resume"], 2, "name its folder with --checkpoint"),
         (["components", "facebook", "--resume"], 2, "--resume continues from a checkpoint"),
-        (["pagerank", "facebook", "--checkpoint-every", "3"], 2, "--checkpoint-every 3 says how often"),
+        (["pagerank", "facebook", "--checkpoint-every", "3"], 2, "--checkpoint-every 3 applies only with"),
         (["pagerank", "facebook", "--alpha", "2"], 2, "--alpha 2.0 is not"),
         (["graph500", "--scale", "6", "--seed", "99999999999999999999"], 2, "99999999999999999999"),
         (["graph500", "--scale", "-1"], 2, "-1"),
@@ -312,7 +312,7 @@ def test_rows_that_are_all_too_long(tmp_path, capsys):
 def test_empty_standard_input(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     assert run(["components", "-", "--format", "csv"]) == 1
-    assert capsys.readouterr().err == "rapids-trav: the standard input holds no edges.\n"
+    assert capsys.readouterr().err == "rapids-trav: the standard input holds no edges: give at least one.\n"
 
 
 def test_malformed_file(tmp_path, capsys):
