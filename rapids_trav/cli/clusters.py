@@ -113,7 +113,7 @@ def _block(
     try:
         frame = parse_rows(io.BytesIO(block), layout, skip, ids, string_ids)
     except (ValueError, Warning) as error:
-        raise TravError(f"{path} is malformed ({first_line(error)}): mend it.") from error
+        raise TravError(f"{path} is malformed ({first_line(error)}): correct it.") from error
     for name in ids:
         if frame[name].isna().any():
             raise TravError(f"{path} has a row without an id in column {name!r}: leave it out.")

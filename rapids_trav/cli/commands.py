@@ -21,7 +21,7 @@ def app() -> None:
     compressed (.gz, .bz2, .zst, .lz4); - for the standard input, with --format; a folder that "save" wrote;
     or a graph that comes with the package: facebook, twitter-ego or citations-hepph.
 
-    Vertices are what the edges name: an empty row and column of a matrix do not make one.
+    Vertices are the ids that occur in edges: an empty row and column of a matrix do not make one.
     """
 
 

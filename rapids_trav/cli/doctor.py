@@ -15,14 +15,14 @@ from rapids_trav.warming import Warmed, warm
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--warm", "warmed", is_flag=True, help="Compile everything now, which first questions would wait for."
 )
 def doctor(as_json: bool, warmed: bool) -> int:
     """Tell which engines, GPUs and versions there are, and what is missing.
 
-    Leaves with 1 if an engine that has all its parts does not work.
+    Exits with 1 if an engine that has all its parts does not work.
 
     \b
     rapids-trav doctor --warm    # once for an installation, in the build of an image for example

@@ -64,7 +64,7 @@ EDGE_OPTIONS = (
         default="auto",
         help="Format of EDGES, by default by its extension.",
     ),
-    click.option("--delimiter", help="What stands between two fields of a text file."),
+    click.option("--delimiter", help="Character between two fields of a text file."),
     click.option(
         "--header/--no-header", default=None, help="Whether a text file's first line names columns."
     ),
@@ -72,7 +72,7 @@ EDGE_OPTIONS = (
     derived(
         BuildOptions,
         "engine",
-        help="Where to work; auto takes the GPU where there is one with its packages.",
+        help="Where to work; auto selects the GPU if there is one with its packages.",
         type=click.Choice(NAMES),
         show_default=False,
     ),
@@ -85,7 +85,7 @@ EDGE_OPTIONS = (
     derived(
         BuildOptions,
         "spill",
-        help="Folder for what goes into files, by default that for temporary files.",
+        help="Folder for edges kept in files; by default, the folder for temporary files.",
     ),
 )
 # Options that describe files; a saved graph stores these properties.

@@ -18,7 +18,12 @@ from rapids_trav.io import check_writable
 
 
 @click.command()
-@click.option("--scale", type=click.IntRange(1, MOST_SCALE), required=True, help="Of up to 2^SCALE vertices.")
+@click.option(
+    "--scale",
+    type=click.IntRange(1, MOST_SCALE),
+    required=True,
+    help="Up to 2^SCALE vertices.",
+)
 @click.option(
     "--edge-factor",
     type=click.IntRange(1, MOST_EDGE_FACTOR),
@@ -38,14 +43,14 @@ from rapids_trav.io import check_writable
     type=click.IntRange(0, MOST_SEED),
     default=1,
     show_default=True,
-    help="Of the graph and of the roots.",
+    help="Seed of the graph and of the roots.",
 )
 @click.option(
     "--engine",
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="Where to work; auto takes the GPU where there is one with its packages.",
+    help="Where to work; auto selects the GPU if there is one with its packages.",
 )
 @click.option("--scheduler", help="Address of a Dask scheduler, on whose workers to run, each with its part.")
 @click.option("--validate/--no-validate", default=True, show_default=True, help="Check every search.")
@@ -62,7 +67,7 @@ def graph500(
 ) -> int:
     """Run the Graph500 benchmark: generate, construct, search, validate, report.
 
-    Prints the specification's output keys, then keys of our own, then a summary.  Leaves with 1 if a search
+    Prints the specification's output keys, then keys of our own, then a summary.  Exits with 1 if a search
     is not valid.
 
     \b

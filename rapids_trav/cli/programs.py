@@ -46,7 +46,7 @@ _schedule = derived(
 )
 _checkpoint = derived(IterationOptions, "checkpoint", help="Folder in which to keep the state of the run.")
 _every = derived(IterationOptions, "checkpoint_every", help="Iterations.", type=click.IntRange(1))
-_resume = derived(IterationOptions, "resume", help="Go on from the checkpoint, if there is one.")
+_resume = derived(IterationOptions, "resume", help="Continue from the checkpoint, if there is one.")
 _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
@@ -64,7 +64,7 @@ def run_options(command: Callable) -> Callable:
 @run_options
 @_schedule
 def components(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
-    """Weakly connected components: for every vertex the smallest id of its component.
+    """Find the weakly connected components: for every vertex the smallest id of its component.
 
     \b
     rapids-trav components facebook
@@ -81,7 +81,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
 )
 @derived(SsspOptions, "direction", help="Which way to follow directed edges.")
 def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
-    """Shortest paths by weight: distance and predecessor of every vertex.
+    """Find shortest paths by weight: distance and predecessor of every vertex.
 
     \b
     rapids-trav sssp roads.csv --weight metres --source 17
@@ -96,7 +96,7 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given)
 @derived(PagerankOptions, "tol", help="End below.")
 @derived(PagerankOptions, "max_iter", help="Iterations.")
 def pagerank(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
-    """PageRank of every vertex.
+    """Compute the PageRank of every vertex.
 
     \b
     rapids-trav pagerank twitter-ego --output ranks.parquet

@@ -41,7 +41,7 @@ _depth_limit = derived(
 _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
 )
-_deterministic = derived(SearchOptions, "deterministic", help="Of all valid predecessors give the smallest.")
+_deterministic = derived(SearchOptions, "deterministic", help="Return the smallest valid predecessor.")
 _scheduler = click.option(
     "--scheduler",
     help="Address of a Dask scheduler, such as tcp://host:8786, whose workers read EDGES, which all must "
@@ -63,7 +63,7 @@ _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 @derived(SearchTuning, "policy", help="When --variant direction turns, and only with it.  [default: gap]")
 @_where
 @_deterministic
-@derived(SearchOptions, "predecessors", help="Distances alone, which is faster.")
+@derived(SearchOptions, "predecessors", help="Compute only distances, which is faster.")
 @derived(SearchOptions, "reached_only", help="Leave out vertices that were not reached.")
 @derived(SearchOptions, "trace", help="Show what each level did, in a second search.")
 @_output
@@ -78,7 +78,7 @@ def bfs(
     quiet: bool,
     **given: Given,
 ) -> None:
-    """Distance and predecessor of every vertex, and how many vertices each level has.
+    """Find the distance and predecessor of every vertex, and count the vertices of each level.
 
     \b
     rapids-trav bfs facebook --source 0

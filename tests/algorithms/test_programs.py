@@ -484,8 +484,8 @@ WRONG = {
     ),
     "push of sums": (
         {"program": COUNT, "mode": "push", "parameters": [3]},
-        "mode='push' is not possible for program 'count', since it needs min or max without apply and total, "
-        "and memory for the changes: use mode='auto'.",
+        "mode='push' is not possible for program 'count', since pushing supports only min or max "
+        "without apply and total, and needs memory for its lists: use mode='auto'.",
     ),
     "processor that is not there": (
         {"processor": "gpu"},

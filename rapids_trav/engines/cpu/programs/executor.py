@@ -38,7 +38,7 @@ class Executor(Protocol):
         """Return the counts of mechanisms, as in `Run.counters`."""
 
     def step(self, progress: RunProgress) -> None:
-        """Run and record one iteration, or several if nobody inspects the state between them."""
+        """Run and record one iteration, or several if the state is not inspected between them."""
 
     def settle(self) -> Array:
         """Return a flag for each vertex: whether the last iteration left it active."""

@@ -107,7 +107,7 @@ def near_far_kernels(source: ProgramKey) -> NearFarKernels:
 
     @compiler.inlined
     def ask_ahead(row_offsets, columns, weights, values, near, i, end):
-        """Prefetch what the vertices after `near[i]` need; the list has `end` vertices."""
+        """Prefetch the data that the vertices after `near[i]` need; the list has `end` vertices."""
         row = row_offsets[near[min(i + 2 * AHEAD, end - 1)]]
         prefetch(columns, row)
         if weights is not None:

@@ -76,7 +76,7 @@ def room(view: GatherView, program: Program, options: RunOptions) -> Iterator[bo
 
 
 def iterate(work: ProgramWork, progress: RunProgress) -> None:
-    """Push: synchronously as many rounds as nobody inspects, or asynchronously the work of one iteration."""
+    """Push: synchronously until the state is inspected, or asynchronously the work of one iteration."""
     if work.lists is None:
         work.lists = PushLists(work)
     lists = work.lists

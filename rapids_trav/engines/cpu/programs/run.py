@@ -128,8 +128,8 @@ def choose(work: ProgramWork) -> str:
     program, asked, paged = work.program, work.options.mode, work.view.pages is not None
     if asked == "push" and not work.may_push:
         raise TravError(
-            f"mode='push' is not possible for program {program.name!r}, since it needs min or max without "
-            f"apply and total, and memory for the changes: use mode='auto'."
+            f"mode='push' is not possible for program {program.name!r}, since pushing supports only min or "
+            f"max without apply and total, and needs memory for its lists: use mode='auto'."
         )
     if not program.may_notify:
         return "pull"
@@ -184,7 +184,7 @@ def _gather_all(
 def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:
     """Return how many rounds one thread may run in one call; 1: threads share each round.
 
-    It takes several if nobody inspects the state between them, and all of them gather for all vertices.
+    It takes several if the state is not inspected between them, and all of them gather for all vertices.
     """
     options, size = work.options, work.n_edges + len(work.values)
     inspected = options.trace or options.checkpoint is not None or options.between is not None
