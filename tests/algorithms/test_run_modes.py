@@ -51,14 +51,14 @@ def test_notified_rows_at_the_bounds_of_pages(program):
 
 
 def test_every_iteration_streams_every_edge_once():
-    """A page holds an 8-byte offset for each row, one more offset, and 4 bytes for each edge."""
+    """A page holds a 4-byte offset for each row, one more offset, and 4 bytes for each edge."""
     n = 2000
     graph = paged_path(n)
     trace = graph.run(CAPPED, initial={0: 0}, mode="pull", max_iterations=3, trace=True).trace
     pages = trace["pages"].iloc[0]
     assert trace["pages"].tolist() == [pages] * 3 and pages > 2
     n_entries = 2 * graph.n_edges
-    assert trace["bytes"].tolist() == [4 * n_entries + 8 * (n + pages)] * 3
+    assert trace["bytes"].tolist() == [4 * n_entries + 4 * (n + pages)] * 3
 
 
 def test_a_vertex_that_two_push_to_is_active_once():
