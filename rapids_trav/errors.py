@@ -11,31 +11,87 @@ LONGEST = 100  # characters of a value that a message shows
 
 
 class TravError(ValueError):
-    """A query that cannot be answered as given."""
+    """A query that cannot be answered as given.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> edges.trav.graph(weight="src").bfs(0, depth_limit=-1)
+    Traceback (most recent call last):
+        ...
+    rapids_trav.errors.TravError: depth_limit=-1 ...
+    """
 
 
 class UnknownVertexError(TravError, KeyError):
-    """The query names vertices that the graph does not have."""
+    """The query names vertices that the graph does not have.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> edges.trav.bfs(9)
+    Traceback (most recent call last):
+        ...
+    rapids_trav.errors.UnknownVertexError: sources ... 9...
+    """
 
     __str__ = ValueError.__str__
 
 
 class UnknownColumnError(TravError, KeyError):
-    """A named column is not in the edges."""
+    """A named column is not in the edges.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> edges.trav.bfs(0, weight="km")
+    Traceback (most recent call last):
+        ...
+    rapids_trav.errors.UnknownColumnError: Column 'km' ...
+    """
 
     __str__ = ValueError.__str__
 
 
 class EdgeColumnsError(TravError, AttributeError):
-    """No source and destination columns of the edges were named or found."""
+    """No source and destination columns of the edges were named or found.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> pd.DataFrame({"a": [0], "b": [1]}).trav.bfs(0)
+    Traceback (most recent call last):
+        ...
+    rapids_trav.errors.EdgeColumnsError: The edges have neither columns 'src' and 'dst' ...
+    """
 
 
 class TravMemoryError(TravError, MemoryError):
-    """A structure does not fit in memory; the message names its bytes, other holders, and the remedy."""
+    """A structure does not fit in memory; the message names its bytes, other holders, and the remedy.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> edges.trav.graph(memory_limit="1B").bfs(0)
+    Traceback (most recent call last):
+        ...
+    rapids_trav.errors.TravMemoryError: ... memory_limit ...
+    """
 
 
 class TravWarning(UserWarning):
-    """A behaviour that may differ from the caller's expectation; the message says how to change it."""
+    """A behaviour that may differ from the caller's expectation; the message says how to change it.
+
+    Examples
+    --------
+    >>> import warnings, rapids_trav
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", rapids_trav.TravWarning)  # raise it, as an exception
+    """
 
 
 def plain(value: object) -> Any:

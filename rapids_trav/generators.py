@@ -64,6 +64,13 @@ def rmat(scale: int, edge_factor: int = 16, *, seed: int = 1, library: str = "pa
     ----------
     Chakrabarti, Zhan and Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004;
     graph500.org, specification, section "Graph generation".
+
+    Examples
+    --------
+    >>> from rapids_trav import generators
+    >>> edges = generators.rmat(scale=10)
+    >>> len(edges), edges["src"].dtype
+    (16384, dtype('int32'))
     """
     scale, n_edges, seed = _rmat_arguments(scale, edge_factor, seed, library)
     _check_room(n_edges, _rmat_dtype(scale), library, "; rmat_frames makes them a frame at a time")
@@ -76,7 +83,12 @@ def rmat_frames(
     """Yield the edges of `rmat` as successive frames of `rows` rows.
 
     Each edge is computed from its number alone, so a graph whose edges do not fit in memory can be built from
+    a function that generates them.
+
+    Examples
+    --------
     >>> import functools, rapids_trav
+    >>> from rapids_trav.generators import rmat_frames
     >>> edges = functools.partial(rmat_frames, 8, edge_factor=4, rows=100)
     >>> rapids_trav.Graph.from_edges(edges).n_edges
     1024
@@ -170,6 +182,16 @@ def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
 
     The frame has columns `src` and `dst`, int32 (int64 from 2^31 vertices on), as do those of `path` and
     `star`.
+
+    Examples
+    --------
+    >>> from rapids_trav import generators
+    >>> generators.grid(2, 2)
+       src  dst
+    0    0    1
+    1    2    3
+    2    0    2
+    3    1    3
     """
     rows, columns = _whole("rows", rows, 0), _whole("columns", columns, 0)
     _check_room(2 * rows * columns, _dtype(rows * columns), library)
@@ -181,7 +203,14 @@ def grid(rows: int, columns: int, *, library: str = "pandas") -> Frame:
 
 
 def path(n_vertices: int, *, library: str = "pandas") -> Frame:
-    """Make the path 0, 1, ..., n_vertices - 1."""
+    """Make the path 0, 1, ..., n_vertices - 1.
+
+    Examples
+    --------
+    >>> from rapids_trav import generators
+    >>> generators.path(1000).trav.graph().diameter()
+    999
+    """
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
     vertex = _arrays(library).arange(n_vertices, dtype=_dtype(n_vertices))
@@ -189,7 +218,14 @@ def path(n_vertices: int, *, library: str = "pandas") -> Frame:
 
 
 def star(n_vertices: int, *, library: str = "pandas") -> Frame:
-    """Make a star: vertex 0 joined to each of the n_vertices - 1 others."""
+    """Make a star: vertex 0 joined to each of the n_vertices - 1 others.
+
+    Examples
+    --------
+    >>> from rapids_trav import generators
+    >>> generators.star(1000).trav.graph().diameter()
+    2
+    """
     n_vertices = _whole("n_vertices", n_vertices, 0)
     _check_room(n_vertices, _dtype(n_vertices), library)
     xp = _arrays(library)

@@ -31,6 +31,13 @@ class BuildTuning:
     sort : {"radix", "merge"}, optional
         Algorithm that sorts the vertices by degree, only with ``degree_sort=True``.  The order is the same;
         the default is "radix".
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> edges.trav.graph(degree_sort=True, tuning={"sort": "merge"}).degrees()["degree"].tolist()
+    [2, 2, 1, 2, 1]
     """
 
     sort: SortBackEnd | None = None
@@ -59,6 +66,14 @@ class SearchTuning:
         For a graph on many workers: whether workers may also search bottom-up, from undiscovered vertices for
         edges to them, which needs the edges grouped by both ends; by default, if a worker has memory for
         them.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> graph.bfs(0, variant="direction", tuning={"policy": "beamer"})["distance"].tolist()
+    [0, 1, 1, 2, 3]
     """
 
     policy: Policy | None = None
@@ -99,6 +114,14 @@ class RunTuning:
     ----------
     L. Ma et al., "Garaph: efficient GPU-accelerated graph processing on a single machine with balanced
     replication", USENIX ATC 2017.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> graph.pagerank(tuning={"gather": "rows"})["pagerank"].round(3).tolist()
+    [0.246, 0.239, 0.135, 0.246, 0.135]
     """
 
     gather: Gather = "rows"

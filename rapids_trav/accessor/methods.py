@@ -38,6 +38,18 @@ class TravAccessor(Generic[FrameT]):
     ------
     AttributeError
         If the frame has fewer than two columns, so that it cannot hold edges.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> edges.trav.paths(0, [3])
+       target  step  vertex
+    0       3     0       0
+    1       3     1       1
+    2       3     2       3
+    >>> edges.trav.graph(directed=True)
+    <Graph: 5 vertices, 4 edges (src to dst, directed), pandas frames, cpu engine>
     """
 
     def __init__(self, frame: FrameT) -> None:

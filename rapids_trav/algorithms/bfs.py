@@ -45,6 +45,19 @@ class Traced(NamedTuple, Generic[FrameT]):
         groups of sources that were searched together, in their order.  On many workers, each rank r adds
         `following_ms_r`, `exchange_ms_r` (including the wait for others) and `bytes_r` (sent to others).  For
         a vertex program, one row for each iteration; see `Graph.run`.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> answer, trace = graph.bfs(0, trace=True)
+    >>> trace[["level", "frontier"]]
+       level  frontier
+    0      1         1
+    1      2         2
+    2      3         1
+    3      4         1
     """
 
     result: FrameT

@@ -41,6 +41,14 @@ class Neighborhood(_Frames[FrameT]):
         `vertex`, ascending, and `distance` from the nearest seed (nullable int32).
     edges : DataFrame
         The rows of the edge list that have both ends among these vertices.
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets
+    >>> friends = datasets.load("facebook").trav.graph()
+    >>> near = friends.khop(0, 1)
+    >>> len(near.vertices), len(near.edges)
+    (348, 2866)
     """
 
     _columns: EdgeColumns
@@ -63,6 +71,14 @@ class Neighborhood(_Frames[FrameT]):
         -------
         matplotlib.figure.Figure
             Not tied to any window; `rapids_trav.plot.save` writes it.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.khop(0, 2).plot()
+        <Figure size 680x400 with 1 Axes>
         """
         return self._picture().figure()
 
@@ -76,15 +92,44 @@ class Neighborhood(_Frames[FrameT]):
         return LayeredPicture(self.vertices, self.edges, self._columns)
 
     def to_networkx(self) -> networkx.Graph:
-        """Return the neighbourhood as a NetworkX graph, like `Graph.to_networkx`; nodes have `distance`."""
+        """Return the neighbourhood as a NetworkX graph, like `Graph.to_networkx`; nodes have `distance`.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.khop(0, 1).to_networkx().nodes[2]
+        {'distance': 1}
+        """
         return exchange.to_networkx(self.vertices, self.edges, self._columns)
 
     def to_igraph(self) -> igraph.Graph:
-        """Return the neighbourhood as an igraph graph, like `Graph.to_igraph`; vertices have `distance`."""
+        """Return the neighbourhood as an igraph graph, like `Graph.to_igraph`; vertices have `distance`.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.khop(0, 1).to_igraph().vs["distance"]
+        [0, 1, 1]
+        """
         return exchange.to_igraph(self.vertices, self.edges, self._columns)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """Return the adjacency matrix, like `Graph.to_scipy`; its rows are in the order of `vertices`."""
+        """Return the adjacency matrix, like `Graph.to_scipy`; its rows are in the order of `vertices`.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.khop(0, 1).to_scipy().toarray()
+        array([[0, 1, 1],
+               [1, 0, 0],
+               [1, 0, 0]])
+        """
         return exchange.to_scipy(self.vertices, self.edges, self._columns)
 
 

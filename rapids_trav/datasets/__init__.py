@@ -13,7 +13,14 @@ DIRECTED = {"facebook": False, "twitter-ego": False, "citations-hepph": True}
 
 
 def names() -> list[str]:
-    """Return the names of the shipped graphs."""
+    """Return the names of the shipped graphs.
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets
+    >>> datasets.names()
+    ['facebook', 'twitter-ego', 'citations-hepph']
+    """
     return list(DIRECTED)
 
 
@@ -24,6 +31,12 @@ def path(name: str) -> Path:
     ------
     TravError
         If no such graph is shipped.
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets
+    >>> datasets.path("facebook").name
+    'facebook.parquet'
     """
     if not isinstance(name, str) or name not in DIRECTED:
         raise TravError(f"No data set is called {written(name)}: choose one of {', '.join(DIRECTED)}.")

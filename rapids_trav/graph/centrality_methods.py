@@ -54,6 +54,15 @@ class CentralityMethods(GraphProperties):
         ----------
         L. C. Freeman, "Centrality in social networks: conceptual clarification", Social Networks 1, 1979.
         M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.closeness([0, 107])
+           vertex  closeness
+        0       0   0.353343
+        1     107   0.459699
         """
         flag("improved", improved)
         options = ClosenessOptions(direction=direction, where=where)
@@ -75,6 +84,16 @@ class CentralityMethods(GraphProperties):
         References
         ----------
         M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.harmonic([0, 1])
+           vertex  harmonic
+        0       0  2.833333
+        1       1  3.000000
         """
         return self.questions.harmonic(of, ClosenessOptions(direction=direction, where=where))
 
@@ -100,6 +119,19 @@ class CentralityMethods(GraphProperties):
         ----------
         F. W. Takes, W. A. Kosters, "Computing the eccentricity distribution of large graphs", Algorithms
         6(1), 2013.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.eccentricity()
+           vertex  eccentricity  reached
+        0       0             3        4
+        1       1             2        4
+        2       2             4        4
+        3       3             3        4
+        4       4             4        4
         """
         return self.questions.eccentricity(of, CentralityOptions(direction=direction, where=where))
 
@@ -112,6 +144,13 @@ class CentralityMethods(GraphProperties):
         ----------
         direction, where
             As in `eccentricity`.
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.diameter()
+        8
         """
         return self.questions.diameter(CentralityOptions(direction=direction, where=where))
 
@@ -167,6 +206,22 @@ class CentralityMethods(GraphProperties):
         U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25(2), 2001.
         U. Brandes, C. Pich, "Centrality estimation in large networks", Int. J. Bifurcation and Chaos 17(7),
         2007.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.betweenness()
+           vertex  betweenness
+        0       0     0.500000
+        1       1     0.666667
+        2       2     0.000000
+        3       3     0.500000
+        4       4     0.000000
+        >>> graph.betweenness(of="edges").nlargest(1, "betweenness")
+           src  dst  betweenness
+        0    0    1          0.6
         """
         options = BetweennessOptions(
             k=k,
@@ -203,5 +258,14 @@ class CentralityMethods(GraphProperties):
         References
         ----------
         I. Pohl, "Bi-directional search", Machine Intelligence 6, 1971.
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.distances(([0, 107], [4000, 4038]))
+           source  target  distance
+        0       0    4000         5
+        1     107    4038         4
         """
         return self.questions.distances(pairs, CentralityOptions(direction=direction, where=where))

@@ -46,6 +46,15 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         and "adjacency"; for an opened graph, "ids" and "adjacency".
     engine
         The engine that runs its searches; `engine.name` is "cpu" or "cuda".
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets
+    >>> friends = datasets.load("facebook").trav.graph()
+    >>> friends
+    <Graph: 4,039 vertices, 88,234 edges (src to dst, undirected), pandas frames, cpu engine>
+    >>> friends.n_vertices, friends.directed, friends.engine.name
+    (4039, False, 'cpu')
     """
 
     @classmethod
@@ -155,6 +164,16 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         `khop`: the graph keeps shallow copies of frames, which do not have columns that are replaced or added
         later, and files must not change.  If there are more edges than one frame can hold, give several
         frames or Parquet files.  A graph of pandas frames on the CPU engine can be pickled with its edges.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd
+        >>> from rapids_trav import Graph
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> Graph.from_edges(edges)  # the same as edges.trav.graph()
+        <Graph: 5 vertices, 4 edges (src to dst, undirected), pandas frames, cpu engine>
+        >>> Graph.from_edges((np.array([0, 0, 1]), np.array([1, 2, 3])), directed=True)
+        <Graph: 4 vertices, 3 edges (src to dst, directed), pandas frames, cpu engine>
         """
         options = BuildOptions(
             src=src,
@@ -229,6 +248,17 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         while the graph is in use.  The columns of the edges are not saved, so `where` cannot be used.  The
         edges of `khop` have their two ends and the weight, in ascending order; the smaller end of an
         undirected edge comes first.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph.save(folder)
+        ...     rapids_trav.Graph.open(folder, engine="cpu").diameter()
+        4
         """
         if (cluster := clusters.cluster_of_parts(folder, client)) is not None:
             clusters.refuse_local(memory_limit=memory_limit, spill=spill, verify=verify)
@@ -254,6 +284,17 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         ------
         TravError
             If the folder cannot be written, for example because the disk is full.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph.save(f"{folder}/tree")
+        ...     rapids_trav.Graph.open(f"{folder}/tree", engine="cpu").n_edges
+        4
         """
         self.questions.save(folder)
 
@@ -261,6 +302,16 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         """Return the number of edges at each vertex, as a frame of `vertex` and `degree` (int64).
 
         A self-loop is one edge at its vertex and counts once, even if the direction is "both".
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.degrees().nlargest(3, "degree")
+              vertex  degree
+        107      107    1045
+        1684    1684     792
+        1912    1912     755
         """
         return self.questions.degrees(direction)
 
@@ -269,6 +320,15 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
 
         The frame has `structure`, `bytes` (int64) and `place`: "device" (the GPU's memory), "host" or "disk"
         (a mapped file).
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.memory()
+                  structure   bytes place
+        0        vertex ids       0  host
+        1  CSR, symmetrised  722032  host
         """
         return self.questions.memory()
 
@@ -287,6 +347,15 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
 
         Answers remain valid.  ``with edges.trav.graph() as graph:`` closes the graph at the end of the block.
         A graph is also closed when nothing refers to it any more.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.close()
+        >>> graph
+        <Graph: closed>
         """
         questions, self.questions = self.questions, ClosedQuestions()
         questions.close()

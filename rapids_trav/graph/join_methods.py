@@ -80,6 +80,14 @@ class JoinMethods(GraphProperties):
         ------
         TravError
             If NetworkX is not installed.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> print(graph.to_networkx())
+        Graph with 5 nodes and 4 edges
         """
         return exchange.to_networkx(*self._whole())
 
@@ -93,6 +101,14 @@ class JoinMethods(GraphProperties):
         ------
         TravError
             If igraph is not installed.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.to_igraph().vs["name"]
+        [0, 1, 2, 3, 4]
         """
         return exchange.to_igraph(*self._whole())
 
@@ -107,6 +123,18 @@ class JoinMethods(GraphProperties):
         ------
         TravError
             If SciPy is not installed.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.to_scipy().toarray()
+        array([[0, 1, 1, 0, 0],
+               [1, 0, 0, 1, 0],
+               [1, 0, 0, 0, 0],
+               [0, 1, 0, 0, 1],
+               [0, 0, 0, 1, 0]])
         """
         graph = self.contents
         place = None if graph.ids.order is None else move(graph.ids.order, np)

@@ -147,6 +147,21 @@ class ProgramMethods(GraphProperties):
         replication", USENIX ATC 2017.
         Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
         GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rapids_trav import Program
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> largest = Program("largest", dtype="int64", reducer="max")
+        >>> graph.run(largest, initial=[3, 9, 4, 1, 5], max_iterations=1)
+           vertex  value
+        0       0      9
+        1       1      9
+        2       2      4
+        3       3      9
+        4       4      5
         """
         options = ProgramOptions(
             sources=sources,
@@ -218,6 +233,17 @@ class ProgramMethods(GraphProperties):
 
         S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed
         connected components", WSDM 2018.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": ["a", "c"], "dst": ["b", "d"]})
+        >>> edges.trav.graph().components()
+          vertex component
+        0      a         a
+        1      b         a
+        2      c         c
+        3      d         c
         """
         options = ComponentsOptions(
             mode=mode,
@@ -286,6 +312,16 @@ class ProgramMethods(GraphProperties):
         References
         ----------
         R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> roads = pd.DataFrame({"src": ["BGO", "OSL"], "dst": ["OSL", "HAM"], "km": [463, 127]})
+        >>> roads.trav.graph(weight="km").sssp("BGO")
+          vertex  distance predecessor
+        0    BGO         0         NaN
+        1    HAM       590         OSL
+        2    OSL       463         BGO
         """
         options = SsspOptions(
             direction=direction,
@@ -365,6 +401,16 @@ class ProgramMethods(GraphProperties):
         References
         ----------
         S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.pagerank().nlargest(3, "pagerank")
+              vertex  pagerank
+        3437    3437  0.007575
+        107      107  0.006888
+        1684    1684  0.006309
         """
         options = PagerankOptions(
             alpha=alpha,

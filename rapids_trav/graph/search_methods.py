@@ -85,6 +85,26 @@ class SearchMethods(GraphProperties):
         References
         ----------
         S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.bfs(0)
+           vertex  distance  predecessor
+        0       0         0         <NA>
+        1       1         1            0
+        2       2         1            0
+        3       3         2            1
+        4       4         3            3
+        >>> graph.bfs([0, 4], depth_limit=1, predecessors=False)
+           vertex  distance
+        0       0         0
+        1       1         1
+        2       2         1
+        3       3         1
+        4       4         0
         """
         options = SearchOptions(
             mode=mode,
@@ -133,6 +153,18 @@ class SearchMethods(GraphProperties):
             not reached has one row, with null `step` and `vertex`.  With ``mode="each"``, the same rows for
             each source, with a first column `source`; with ``weighted=True``, a last column `distance`, the
             weight of the path up to the vertex.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> graph.paths(0, [4])
+           target  step  vertex
+        0       4     0       0
+        1       4     1       1
+        2       4     2       3
+        3       4     3       4
         """
         options = PathOptions(
             mode=mode,
@@ -168,6 +200,22 @@ class SearchMethods(GraphProperties):
             `vertices`, a frame of `vertex`, in ascending order, and `distance` (nullable int32); `edges`, the
             rows of the edge list (all columns, with their index and in their order) whose two ends are both
             among the vertices.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> near = graph.khop(0, 1)
+        >>> near.vertices
+           vertex  distance
+        0       0         0
+        1       1         1
+        2       2         1
+        >>> near.edges
+           src  dst
+        0    0    1
+        1    0    2
         """
         return self.questions.khop(seeds, k, SearchOptions(direction=direction, where=where))
 
@@ -196,6 +244,16 @@ class SearchMethods(GraphProperties):
             `distance` (nullable int32), `vertices` (int64) and its running total `cumulative` (int64).  If
             there are unreached vertices, a last row with null distance counts them.  With ``mode="each"``,
             the same rows for each source, with a first column `source`.
+
+        Examples
+        --------
+        >>> from rapids_trav import datasets
+        >>> friends = datasets.load("facebook").trav.graph()
+        >>> friends.levels(0).head(3)
+           distance  vertices  cumulative
+        0         0         1           1
+        1         1       347         348
+        2         2      1171        1519
         """
         options = SearchOptions(
             mode=mode,

@@ -94,6 +94,18 @@ class Program:
     asynchronous : bool, optional
         Whether new values may be used in the iteration that computed them.  By default true for min and max,
         which reach the same result in any order, and false for sum.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rapids_trav import Program
+    >>> roads = pd.DataFrame({"src": ["BGO", "OSL"], "dst": ["OSL", "HAM"], "km": [463, 127]})
+    >>> widest = Program("widest", "int64", "max", gather=lambda message, width: min(message, width))
+    >>> roads.trav.graph(weight="km").run(widest, initial={"OSL": 999}, weighted=True)
+      vertex  value
+    0    BGO    463
+    1    HAM    127
+    2    OSL    999
     """
 
     name: str
@@ -166,7 +178,14 @@ class Program:
         return self.total is None
 
     def has_converged(self, residual: float) -> bool:
-        """Return whether changes that add up to `residual` end a run; NaN, before any iteration, does not."""
+        """Return whether changes that add up to `residual` end a run; NaN, before any iteration, does not.
+
+        Examples
+        --------
+        >>> from rapids_trav import Program
+        >>> Program("spread", "float64", "sum", tolerance=0.1).has_converged(0.05)
+        True
+        """
         return self.tolerance is not None and residual < self.tolerance
 
     @property

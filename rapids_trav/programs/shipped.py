@@ -16,6 +16,15 @@ def breadth_first() -> Program:
     """Return the program for the distance from the sources in edges.
 
     Sources start from 0, all other vertices from the largest int32.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rapids_trav import programs
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> graph.run(programs.breadth_first(), initial={0: 0})["value"].tolist()
+    [0, 1, 1, 2, 3]
     """
     return Program("breadth_first", "int32", "min", gather=lambda message: message + 1)
 
@@ -25,6 +34,16 @@ def connected_components(dtype: str = "int32") -> Program:
     """Return the program of the smallest label that reaches a vertex; run it with direction="both".
 
     Label propagation: every vertex starts with its own label and takes the smallest among its neighbours.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rapids_trav import programs
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> labels = graph.run(programs.connected_components(), initial=range(5), direction="both")
+    >>> labels["value"].tolist()
+    [0, 0, 0, 0, 0]
     """
     return Program("connected_components", dtype, "min")
 
@@ -36,6 +55,15 @@ def shortest_paths(dtype: str = "float64") -> Program:
     Sources start from 0, all other vertices from the reducer's identity.
 
     R. Bellman, "On a routing problem", Quarterly of Applied Mathematics 16, 1958.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rapids_trav import programs
+    >>> roads = pd.DataFrame({"src": ["BGO", "OSL"], "dst": ["OSL", "HAM"], "km": [463, 127]})
+    >>> graph = roads.trav.graph(weight="km")
+    >>> graph.run(programs.shortest_paths(), initial={"BGO": 0}, weighted=True)["value"].tolist()
+    [0.0, 590.0, 463.0]
     """
     return Program("shortest_paths", dtype, "min", gather=lambda message, weight: message + weight)
 
@@ -49,6 +77,16 @@ def pagerank(tolerance: float = 1e-5, dtype: str = "float64") -> Program:
     result is the same: the iteration contracts in any order.
 
     S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", 1998.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rapids_trav import programs
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> ranks = graph.run(programs.pagerank(), initial=1 / 5, parameters=(0.85, 1 / 5))
+    >>> ranks["value"].round(3).tolist()
+    [0.246, 0.239, 0.135, 0.246, 0.135]
     """
 
     def scatter(value, degree):
