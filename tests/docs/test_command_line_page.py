@@ -58,6 +58,12 @@ def test_the_standard_input(folder):
     assert "JFK,3,AMS" in done.stdout.splitlines()
 
 
+@pytest.mark.skipif(shutil.which("printf") is None, reason="needs printf")
+def test_the_answer_that_is_shown(folder):
+    ((line, shown),) = re.findall(r"```sh\n([^`]*)\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
+    assert shell(line, folder).stdout == shown
+
+
 def test_all_commands_in_order(folder):
     lines = [line for line in COMMANDS if line.startswith("rapids-trav") and line.split()[1] not in LONG]
     assert len(lines) >= 8
