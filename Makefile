@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format docs gpu-test bench-cpu bench-gpu clean
+.PHONY: help demo test test-all lint format docs links gpu-test bench-cpu bench-gpu clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ format: $(VENV)/.dev ## format Python and CUDA sources
 
 docs: $(VENV)/.docs ## build the documentation site in build/site; warnings are errors
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
+
+links: $(VENV)/.docs ## ask whether the addresses outside the site exist; needs the network
+	$(BIN)/sphinx-build -q -b linkcheck docs build/links
 
 gpu-test: ## run everything on this machine's GPU and write ci/gpu-report.json
 	ci/test_gpu.sh
