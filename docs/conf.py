@@ -31,5 +31,6 @@ nb_execution_mode = "off"  # a test runs the notebooks and compares the outputs
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections have the types
 autosummary_generate = True
+default_role = "py:obj"  # a name in single backticks is code, and leads to where the API documents it
 numpydoc_show_class_members = False
 exclude_patterns = ["_build"]
