@@ -62,6 +62,14 @@ def search(
     -------
     matplotlib.figure.Figure
         Not tied to any window; `save` writes it.
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets, plot
+    >>> friends = datasets.load("facebook").trav.graph()
+    >>> figure = plot.search(friends.levels(0), friends.bfs(0, trace=True).trace)
+    >>> len(figure.axes)
+    3
     """
     levels = _table("levels", levels, ("distance", "vertices"), "the frame of graph.levels(...)")
     if trace is not None:
@@ -112,6 +120,14 @@ def run(trace: Frame, *, title: str = "") -> Figure:
     -------
     matplotlib.figure.Figure
         Not tied to any window; `save` writes it.
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets, plot
+    >>> friends = datasets.load("facebook").trav.graph()
+    >>> figure = plot.run(friends.pagerank(trace=True).trace, title="PageRank")
+    >>> figure.axes[-1].get_xlabel()
+    'iteration'
     """
     columns = ("iteration", "mode", "milliseconds", "bytes", "overlap")
     trace = _table("trace", trace, columns, "the .trace of graph.run(..., trace=True)")
@@ -144,7 +160,14 @@ def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.D
 
 
 def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure in the format of the file's extension: .png, .svg, .pdf, ..."""
+    """Write a figure in the format of the file's extension: .png, .svg, .pdf, ...
+
+    Examples
+    --------
+    >>> from rapids_trav import datasets, plot
+    >>> friends = datasets.load("facebook").trav.graph()
+    >>> plot.save(plot.search(friends.levels(0)), "levels.svg")
+    """
     path = check_picture(path)
     try:
         figure.savefig(path, dpi=150)
