@@ -104,9 +104,9 @@ class Adjacency:
         return array_checksum(self.column_indices, checksum)
 
 
-def offset_dtype(n_edges: int) -> np.dtype:
+def offset_dtype(n_edges: int) -> np.dtype[np.int32] | np.dtype[np.int64]:
     """Return the dtype of offsets into `n_edges` edges: 32-bit, which searches read faster, if they fit."""
-    return np.dtype(np.int32 if n_edges < WIDE_OFFSETS else np.int64)
+    return np.dtype(np.int32) if n_edges < WIDE_OFFSETS else np.dtype(np.int64)
 
 
 @dataclass(frozen=True)
