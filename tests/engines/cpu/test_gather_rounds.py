@@ -98,6 +98,17 @@ def test_the_last_round_is_recorded():
         graph.pagerank(max_iter=len(trace) - 1)
 
 
+def test_each_tolerance_is_kept():
+    """Programs that differ in the tolerance alone are compiled once."""
+    graph = edges_of(7).trav.graph()
+    counts = [len(graph.pagerank(tol=tol, trace=True).trace) for tol in (1e-3, 1e-6, 1e-9)]
+    assert counts[0] < counts[1] < counts[2]
+    for tol, count in zip((1e-3, 1e-6, 1e-9), counts, strict=True):
+        graph.pagerank(tol=tol, max_iter=count)
+        with pytest.raises(TravError, match="has not converged"):
+            graph.pagerank(tol=tol, max_iter=count - 1)
+
+
 def test_rounds_end_when_nothing_changes():
     graph = edges_of(4).trav.graph(directed=True, vertices=range(N))
     found = graph.run(DIFFERENT, initial=np.zeros(N, np.int64), max_iterations=50)

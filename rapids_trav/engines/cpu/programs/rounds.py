@@ -22,15 +22,15 @@ def gather_rounds(source: ProgramKey) -> Callable:
     compiler = ProgramCompiler(source.digest)
     gathered_over, settle = steps(program, compiler, functions(program, compiler))
     has_tolerance = program.tolerance is not None
-    tolerance = 0.0 if program.tolerance is None else float(program.tolerance)
 
     @compiler.kernel
     def rounds(
         row_offsets, columns, weights, identity, next_total, parameters, values, messages, degrees,
-        out_degrees, new_values, new_messages, changed, most_rounds,
+        out_degrees, new_values, new_messages, changed, tolerance, most_rounds,
     ):  # fmt: skip
         """Run rounds until no vertex changes, the changes are within the tolerance, or there are enough.
 
+        The tolerance is an argument, since programs that differ in nothing else share the compiled code.
         Return the rounds, the vertices that the last one changed, their out-edges, the sum of its changes,
         and the sums of `total` that it used and that the next would use.  After an odd number of rounds the
         current values and messages are in `new_values` and `new_messages`.

@@ -205,7 +205,7 @@ def run_rounds(work: ProgramWork, progress: RunProgress, most: int) -> None:
     n_rounds, n_changed, n_edges, residual, work.used_total, work.next_total = rounds(
         into.row_offsets, into.column_indices, work.view.weights, work.identity, work.next_total,
         work.parameters, work.values, work.messages, work.degrees, work.out_degrees,
-        work.new_values, work.new_messages, work.active, most,
+        work.new_values, work.new_messages, work.active, float(work.program.tolerance or 0), most,
     )  # fmt: skip
     if n_rounds % 2:
         work.swap()
