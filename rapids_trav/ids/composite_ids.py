@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
@@ -42,8 +43,9 @@ class ValueIds(AscendingIds):
     def dtypes(self) -> tuple:
         return (self.values.dtype,)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
+        """Bytes of the values, each of which is looked at: computed on first access."""
         return int(self.values.memory_usage(deep=True, index=False))
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
