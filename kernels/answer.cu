@@ -7,6 +7,8 @@
 // for each column.
 //
 // Invariant: `rank` and `order` are inverse to each other, or both null.
+//
+// Must agree with: answer in tests/kernel_references.py.
 #include "rows.cuh"
 
 #ifndef LABEL_BITS

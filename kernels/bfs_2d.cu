@@ -20,6 +20,8 @@
 //
 // Reference: M. Bisson, M. Bernaschi, E. Mastrostefano, "Parallel Distributed Breadth First Search on the
 // Kepler Architecture", IEEE Transactions on Parallel and Distributed Systems 27(7), 2016.
+//
+// Must agree with: tests/engines/multigpu/numpy_work.py.
 #include "rows.cuh"
 
 struct Edge {

@@ -11,8 +11,9 @@
 // predecessor have a row of n_vertices for each source.
 //
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014;
-// H. Liu, H. Huang, Y. Hu, iBFS: Concurrent Breadth-First Search on GPUs, SIGMOD 2016.  The plain kernel that
-// it must agree with, source by source, is bfs_push.cu.
+// H. Liu, H. Huang, Y. Hu, iBFS: Concurrent Breadth-First Search on GPUs, SIGMOD 2016.
+//
+// Must agree with: bfs_push.cu, source by source.
 #include "batch_words.cuh"
 
 #ifndef HEAVY_DEGREE

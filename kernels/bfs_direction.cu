@@ -12,7 +12,9 @@
 // clearing.
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012, and
-// the GAP Benchmark Suite, arXiv:1508.03619.  The plain kernels are those of bfs_push.cu and bfs_pull.cu.
+// the GAP Benchmark Suite, arXiv:1508.03619.
+//
+// Must agree with: bfs_push.cu and bfs_pull.cu.
 #include "along.cuh"
 
 #ifndef HEAVY_DEGREE

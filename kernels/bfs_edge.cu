@@ -7,6 +7,8 @@
 //
 // Reference: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
 // section 15.4.
+//
+// Must agree with: bfs_push.cu.
 #include "level.cuh"
 
 extern "C" __global__ void bfs_edge(const vertex_t* __restrict__ src, const vertex_t* __restrict__ dst,

@@ -11,6 +11,8 @@
 // Reference: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
 // sections 15.5 and 15.6; L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search,
 // DAC 2010.
+//
+// Must agree with: bfs_push.cu.
 #include "level.cuh"
 
 #ifndef PRIVATE_CAPACITY

@@ -12,7 +12,9 @@
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012; W. Hwu, D. Kirk, I. El Hajj,
 // Programming Massively Parallel Processors, 4th edition, chapter 15 (single-launch levels, binning by
-// degree). The plain kernel that it must agree with is bfs_push.cu.
+// degree).
+//
+// Must agree with: bfs_push.cu.
 #include "fused_pull.cuh"
 #include "fused_solo.cuh"
 
@@ -26,18 +28,19 @@
 #define EAGER_EDGES (1 << 16)
 #endif
 
+// NVRTC has no <utility>.
 template <class T>
 __device__ __forceinline__ void swap(T& a, T& b) {
-    T old = a;
+    const T old = a;
     a = b;
     b = old;
 }
 
 // Marks no vertex as visited and empties the frontier.  Bits past the last vertex count as visited.
 __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
-    vertex_t n_words = bitmap_words(n_vertices);
+    const vertex_t n_words = bitmap_words(n_vertices);
     for (i64 i = global_thread(); i < n_words; i += global_threads()) {
-        bool ragged = i + 1 == n_words && (n_vertices & 31);
+        const bool ragged = i + 1 == n_words && (n_vertices & 31);
         visited[i] = ragged ? ~0u << (n_vertices & 31) : 0;
         bitmap[i] = 0;
     }
@@ -75,31 +78,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         PullShared pull;
         SoloShared solo;
     } scratch;
-    const vertex_t n_linked = given.n_linked, n_sources = given.n_sources, leaf_degree = given.leaf_degree;
+    const vertex_t n_linked = given.n_linked;
+    const vertex_t n_sources = given.n_sources;
+    const vertex_t leaf_degree = given.leaf_degree;
     const i32 depth_limit = given.depth_limit;
     const u64 n_targets = given.n_targets;
     const vertex_t n_words = bitmap_words(n_linked);
     // Claims of one word are serialised, so useless ones should be avoided when there are many.
-    const u64 eager_edges = min((u64)EAGER_EDGES, 8 * (u64)n_words);
+    const u64 eager_edges = min(static_cast<u64>(EAGER_EDGES), 8 * static_cast<u64>(n_words));
     // A push step follows this many edges at once, whereas in a pull step a vertex reads one after another.
-    const u64 least_pull = max((u64)n_words, given.least_pull);
+    const u64 least_pull = max(static_cast<u64>(n_words), given.least_pull);
     Control* const control = given.control;
-    u32 *const visited = given.visited, *bitmap_a = given.bitmap_a, *bitmap_b = given.bitmap_b;
-    NarrowItem *narrow_a = given.narrow_a, *narrow_b = given.narrow_b;
-    HubItem *hubs_a = given.hubs_a, *hubs_b = given.hubs_b;
-    const Graph graph{
-        {given.out_offsets, given.out_indices, given.out_resident, (edge_t)given.out_resident_begin},
-        {given.in_offsets, given.in_indices, given.in_resident, (edge_t)given.in_resident_begin},
-        given.first_neighbors,
-        n_linked,
-        leaf_degree};
+    u32* const visited = given.visited;
+    u32* bitmap_a = given.bitmap_a;
+    u32* bitmap_b = given.bitmap_b;
+    NarrowItem* narrow_a = given.narrow_a;
+    NarrowItem* narrow_b = given.narrow_b;
+    HubItem* hubs_a = given.hubs_a;
+    HubItem* hubs_b = given.hubs_b;
+    const edge_t out_resident_begin = static_cast<edge_t>(given.out_resident_begin);
+    const edge_t in_resident_begin = static_cast<edge_t>(given.in_resident_begin);
+    const Graph graph{{given.out_offsets, given.out_indices, given.out_resident, out_resident_begin},
+                      {given.in_offsets, given.in_indices, given.in_resident, in_resident_begin},
+                      given.first_neighbors,
+                      n_linked,
+                      leaf_degree};
     const State state{given.distance, given.near, given.predecessor, visited, given.targets, control};
     const Trace trace{given.trace_rows, given.trace_capacity};
     const bool first_thread = global_thread() == 0;
     u32 epoch = __ldcg(&control->epoch);
     if (threadIdx.x == 0) shared.sum = Level{};
-    if (first_thread)
+    if (first_thread) {
         for (Level& level : control->level) level = Level{};
+    }
     clear(visited, bitmap_a, given.n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
@@ -110,12 +121,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     const bool few_sources = n_sources <= SOLO_EDGES;
     if (!few_sources) {
         for (i64 base = global_thread() - lane_id(); base < n_sources; base += global_threads()) {
-            i64 at = base + lane_id();
-            vertex_t from[1] = {NONE}, to[1] = {at < n_sources ? given.sources[at] : NONE};
+            const i64 at = base + lane_id();
+            const vertex_t from[1] = {NONE};
+            const vertex_t to[1] = {at < n_sources ? given.sources[at] : NONE};
             push_edges(graph, state, from, to, 0, queue, tally);
         }
     } else if (blockIdx.x == 0) {
-        SoloStart start{given.sources, nullptr, (u32)n_sources, 0, 0, depth_limit, n_targets};
+        const u32 size = static_cast<u32>(n_sources);
+        const SoloStart start{given.sources, nullptr, size, 0, 0, depth_limit, n_targets};
         search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
     }
     end_level(shared, control, &control->level[0], tally, epoch);
@@ -123,19 +136,21 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     Level now = shared.seen;
     // `n_unvisited` counts linked vertices, less isolated sources: until the end, it only guides the choice
     // of directions; then the isolated vertices are added.
-    u64 unexplored = (u64)given.out_offsets[n_linked], n_unvisited = (u64)n_linked, targets_found = 0;
+    u64 unexplored = static_cast<u64>(given.out_offsets[n_linked]);
+    u64 n_unvisited = static_cast<u64>(n_linked);
+    u64 targets_found = 0;
     i32 depth = 0;
-    auto count_level = [&](const Level& level) {
+    const auto count_level = [&](const Level& level) {
         unexplored -= level.edges;
         n_unvisited -= level.vertices;
         targets_found += level.targets;
     };
     // The block that wrote `solo` cannot overwrite it yet, as the whole grid processes the next level.
-    auto count_solo = [&]() {
+    const auto count_solo = [&]() {
         unexplored -= __ldcg(&control->solo.edges);
         n_unvisited -= __ldcg(&control->solo.vertices);
         targets_found += __ldcg(&control->solo.targets);
-        depth = (i32)__ldcg(&control->solo.depth);
+        depth = static_cast<i32>(__ldcg(&control->solo.depth));
     };
     if (few_sources) {
         count_solo();
@@ -143,28 +158,42 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    // `swelled`: the frontier has been pushed into the bitmap, and its edges have not been counted.
-    bool pulling = false, map_clean = true, swelled = false;
-    auto clean_map = [&](Level* level) {
+    // Between levels the search is in one of three states, told by two flags:
+    //
+    //     queued:   not `pulling`            the frontier is in the queues; the next step pushes
+    //     mapped:   `pulling`                the frontier is in the bitmap; the next step pulls
+    //     swelled:  `pulling` and `swelled`  as mapped, but pushed there, and its edges are not counted
+    //
+    // `many` makes a queued search mapped; `few` makes a mapped or swelled one queued, unless its edges turn
+    // out to be too many; `swell` makes a queued one swelled.  The choice is not a function of its own, as
+    // the same text inlined from a function compiles to other machine code (CUDA 13.5, sm_90).
+    bool pulling = false;
+    bool swelled = false;
+    bool map_clean = true;
+    const auto clean_map = [&](Level* level) {
         if (map_clean) return;
         for (i64 i = global_thread(); i < n_words; i += global_threads()) bitmap_a[i] = 0;
         end_level(shared, control, level, Tally(), epoch);
     };
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
         if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
-        Level* next = &control->level[turn % 3];
+        Level* const next = &control->level[turn % 3];
         if (first_thread) control->level[(turn + 1) % 3] = Level{};
 
         // A pull step over few vertices costs no more than changing back to push.
-        u64 pull_work = n_unvisited + n_words / 8;
-        bool many = (float)now.edges * given.alpha > (float)unexplored && now.edges > least_pull;
+        const u64 pull_work = n_unvisited + n_words / 8;
+        const bool many = static_cast<float>(now.edges) * given.alpha > static_cast<float>(unexplored) &&
+                          now.edges > least_pull;
         // With so few vertices left, a pull step also lists those that it finds; the next step may be either.
-        const bool ending = n_unvisited < (u64)n_words;
-        bool few = !ending && pull_work > CHEAP_PULL && (float)now.vertices * given.beta < (float)pull_work;
+        const bool ending = n_unvisited < static_cast<u64>(n_words);
+        bool few = !ending && pull_work > CHEAP_PULL &&
+                   static_cast<float>(now.vertices) * given.beta < static_cast<float>(pull_work);
         // On average, an edge leads to a vertex with `neighbor_degree` edges: in most graphs, to hubs.
-        float coming =
-            min((float)(swelled ? now.vertices : now.edges) * given.neighbor_degree, (float)unexplored);
-        bool swell = !ending && coming * given.alpha > (float)unexplored && coming > (float)least_pull;
+        const float coming =
+            min(static_cast<float>(swelled ? now.vertices : now.edges) * given.neighbor_degree,
+                static_cast<float>(unexplored));
+        bool swell = !ending && coming * given.alpha > static_cast<float>(unexplored) &&
+                     coming > static_cast<float>(least_pull);
         // A queue may receive a vertex for each edge; the bitmap has room for any number.
         swell |= !swelled && now.edges > given.queue_capacity;
         if (swelled && swell) few = false;
@@ -176,10 +205,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             end_level(shared, control, next, Tally(), epoch);
         } else if (pulling && few) {
             // Queues these vertices in the totals of the level that found them, and counts their edges.
-            Level* found = &control->level[(turn + 2) % 3];
+            Level* const found = &control->level[(turn + 2) % 3];
             Tally degrees;
             bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree, false},
-                            scratch.pull.list[threadIdx.x / 32], degrees);
+                            scratch.pull.list[warp_in_block()], degrees);
             end_level(shared, control, found, degrees, epoch);
             now = shared.seen;
             unexplored -= now.edges;
@@ -188,13 +217,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             if (!pulling && now.narrow + now.hubs == 0) break;
         }
 
-        u64 frontier = now.vertices;
+        const u64 frontier = now.vertices;
         queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= eager_edges};
         tally = Tally();
         const bool pulled = pulling;
         if (pulling) {
             map_clean = false;
-            Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
+            const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
             copy_hubs(members, scratch.pull.hubs);
             pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue, ending,
                        tally);
@@ -212,8 +241,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             pulling = !ending || deferred || shared.seen.edges > pull_work;
         } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {
-                u64 wanted = n_targets ? n_targets - targets_found : 0;
-                SoloStart start{nullptr, narrow_a, (u32)now.narrow, frontier, depth, depth_limit, wanted};
+                const u64 wanted = n_targets ? n_targets - targets_found : 0;
+                const u32 size = static_cast<u32>(now.narrow);
+                const SoloStart start{nullptr, narrow_a, size, frontier, depth, depth_limit, wanted};
                 search_alone(graph, state, scratch.solo, start, queue, shared.sum, control->solo, trace);
             }
             end_level(shared, control, next, Tally(), epoch);
@@ -243,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     finish(state, given.n_vertices);
     if (first_thread) {
         control->epoch = epoch;
-        *given.n_unreached = n_unvisited + (u64)(given.n_vertices - n_linked);
+        *given.n_unreached = n_unvisited + static_cast<u64>(given.n_vertices - n_linked);
     }
     if (TRACE && first_thread) trace.rows[0].frontier = depth;
 }

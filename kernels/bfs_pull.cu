@@ -8,6 +8,8 @@
 //
 // Reference: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
 // W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, section 15.3 (pull).
+//
+// Must agree with: bfs_push.cu.  It is itself the plain kernel of the steps that pull.
 #include "level.cuh"
 
 extern "C" __global__ void bfs_pull(const edge_t* __restrict__ row_offsets,

@@ -8,6 +8,9 @@
 //
 // Reference: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
 // section 15.3 (vertex-centric push).
+//
+// Must agree with: SciPy's distances (tests/gpu/small_graphs.py).  It is the plain kernel of the other
+// searches.
 #include "level.cuh"
 
 extern "C" __global__ void bfs_push(const edge_t* __restrict__ row_offsets,

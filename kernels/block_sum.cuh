@@ -3,7 +3,7 @@
 #include "level.cuh"
 
 // Returns the sum of the values of the block's threads up to and including this one; `warp_totals` has a
-// place for each warp.
+// place for each warp.  As cub::BlockScan, with the storage that a caller may share.
 __device__ __forceinline__ i32 block_inclusive_sum(i32 value, i32* warp_totals) {
     for (i32 step = 1; step < WARP; step *= 2) {
         const i32 below = __shfl_up_sync(FULL_WARP, value, step);

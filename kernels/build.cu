@@ -4,6 +4,8 @@
 // fewer than 2^31 vertices; with more, row_starts reads the sorted rows themselves (key_shift 0).
 //
 // Invariant: DROPPED sorts after every key of an edge.
+//
+// Must agree with: build and first_neighbors in tests/kernel_references.py.
 #include "rows.cuh"
 
 constexpr u64 DROPPED = ~0ull;

@@ -2,7 +2,14 @@
 //
 // The loader puts a preamble of #defines before this text; the defaults below let nvcc and an editor compile
 // each .cu alone.  Ids, offsets and counts are signed, and 64-bit wherever they may count edges, so that
-// signed and unsigned values are never compared.
+// signed and unsigned values are never compared.  Sets of bits and lanes, and totals that atomics add to, are
+// unsigned; casts to and from them are static_cast.
+//
+// The kernels include no header but each other: NVRTC compiles vertex programs without any include path, and
+// CuPy's cache does not notice a header that changed.  Hence there is no cuda::atomic_ref, no CUB and no
+// cooperative groups.  What they would offer is written once: acquire and release here, the barrier of a grid
+// in fused_level.cuh, scans and sums of warps and blocks in level.cuh, block_sum.cuh, fused_hubs.cuh and
+// gas_reduce.cuh, bounds in rows.cuh.
 #pragma once
 
 #ifndef VERTEX_BITS
@@ -12,7 +19,9 @@
 #define EDGE_BITS 32  // 64 when there are 2^31 edges or more
 #endif
 
-using i32 = int;  // NVRTC has no <cstdint>, and atomics require exactly these types
+using u8 = unsigned char;  // NVRTC has no <cstdint>, and atomics require exactly these types
+using u16 = unsigned short;
+using i32 = int;
 using i64 = long long;
 using u32 = unsigned int;
 using u64 = unsigned long long;
@@ -51,9 +60,9 @@ __device__ __forceinline__ i64 global_threads() {
     return static_cast<i64>(gridDim.x) * blockDim.x;
 }
 
-// If a block adds with release after its writes, a block that then loads the sum with acquire sees these
-// writes. Data that other blocks write must not be read through `const __restrict__`, whose loads may be
-// cached.
+// In place of cuda::atomic_ref.  If a block adds with release after its writes, a block that then loads the
+// sum with acquire sees these writes. Data that other blocks write must not be read through `const
+// __restrict__`, whose loads may be cached.
 __device__ __forceinline__ u32 load_acquire(const u32* address) {
     u32 value;
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");

@@ -9,6 +9,8 @@
 //
 // Reference: M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014,
 // section 4.3 (closeness centrality from the bits that are new on each level).
+//
+// Must agree with: rapids_trav/engines/cpu/bfs/distance_sums.py.
 #include "batch_words.cuh"
 
 #ifndef MOST_WORDS

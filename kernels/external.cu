@@ -4,7 +4,7 @@
 // and the entries of a row are in any order.  A place past the range is not written; it is only reserved if
 // the edges differ from those that were counted before, and `free` then shows this.
 //
-// The plain version, with which it must agree, is place_plainly in rapids_trav/engines/cuda/build/places.py.
+// Must agree with: place_plainly in rapids_trav/engines/cuda/build/places.py.
 #include "common.cuh"
 
 template <class Word>

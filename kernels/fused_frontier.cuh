@@ -15,7 +15,7 @@ struct Frontier {
     vertex_t hub_words;
 
     __device__ __forceinline__ bool holds(vertex_t v, [[maybe_unused]] Tally& tally) const {
-        vertex_t word = v >> 5;
+        const vertex_t word = word_of(v);
 #if TRACE
         tally.hub_hits += word < hub_words;
 #endif
@@ -41,19 +41,20 @@ __device__ __forceinline__ vertex_t neighbor_in(vertex_t entry) {
 // equal arguments.
 __device__ __forceinline__ vertex_t warp_search(const Graph& graph, const Frontier& frontier, edge_t begin,
                                                 edge_t end, Tally& tally) {
-    for (edge_t base = begin; base < end; base += 32 * UNROLL) {
+    for (edge_t base = begin; base < end; base += WARP * UNROLL) {
         vertex_t from[UNROLL];
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            edge_t edge = base + 32 * k + lane_id();
+        for (i32 k = 0; k < UNROLL; ++k) {
+            const edge_t edge = base + WARP * k + lane_id();
             from[k] = edge < end ? graph.in.neighbor(edge, tally) : NONE;
             if (TRACE && edge < end) tally.examined += 1;
         }
         vertex_t hit = NONE;
 #pragma unroll
-        for (int k = UNROLL - 1; k >= 0; --k)
+        for (i32 k = UNROLL - 1; k >= 0; --k) {
             if (from[k] != NONE && frontier.holds(from[k], tally)) hit = from[k];
-        u32 lanes = __ballot_sync(FULL_WARP, hit != NONE);
+        }
+        const u32 lanes = __ballot_sync(FULL_WARP, hit != NONE);
         if (lanes) return __shfl_sync(FULL_WARP, hit, __ffs(lanes) - 1);
     }
     return NONE;

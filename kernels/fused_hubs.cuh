@@ -5,7 +5,7 @@
 
 __device__ __forceinline__ u32 warp_scan(u32 value) {
     for (i32 step = 1; step < WARP; step *= 2) {
-        u32 below = __shfl_up_sync(FULL_WARP, value, step);
+        const u32 below = __shfl_up_sync(FULL_WARP, value, step);
         if (lane_id() >= step) value += below;
     }
     return value;
@@ -13,11 +13,12 @@ __device__ __forceinline__ u32 warp_scan(u32 value) {
 
 // Appends the hub of each lane where `mine` is true, with its number of chunks; the whole warp calls it.
 __device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool mine, vertex_t v, u32 chunks) {
-    u32 lanes = __ballot_sync(FULL_WARP, mine);
+    const u32 lanes = __ballot_sync(FULL_WARP, mine);
     if (!lanes) return;
-    u32 inclusive = warp_scan(mine ? chunks : 0);
+    const u32 inclusive = warp_scan(mine ? chunks : 0);
     u64 before = 0;
-    if (lane_id() == 31) before = atomicAdd(packed, (u64)__popc(lanes) << CHUNK_BITS | inclusive);
+    if (lane_id() == 31)
+        before = atomicAdd(packed, static_cast<u64>(__popc(lanes)) << CHUNK_BITS | inclusive);
     before = __shfl_sync(FULL_WARP, before, 31);
     if (mine)
         hubs[n_hubs(before) + __popc(lanes & lanes_below())] =
@@ -29,9 +30,10 @@ __device__ __forceinline__ void append_hubs(HubItem* hubs, u64* packed, bool min
 __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk) {
     u64 low = 0;
     while (size > 1) {
-        u64 step = (size + 31) / 32, probe = lane_id() * step;
-        bool before = probe < size && hubs[low + probe].first_chunk <= chunk;
-        u64 last = __popc(__ballot_sync(FULL_WARP, before)) - 1;
+        const u64 step = (size + WARP - 1) / WARP;
+        const u64 probe = lane_id() * step;
+        const bool before = probe < size && hubs[low + probe].first_chunk <= chunk;
+        const u64 last = __popc(__ballot_sync(FULL_WARP, before)) - 1;
         low += last * step;
         size = min(step, size - last * step);
     }
@@ -43,20 +45,25 @@ __device__ __forceinline__ u64 find_hub(const HubItem* hubs, u64 size, u64 chunk
 // last.
 template <u32 CHUNK, class Visit>
 __device__ __forceinline__ void for_hub_chunks(const HubItem* hubs, u64 packed, u64 n_busy, Visit visit) {
-    u64 size = n_hubs(packed), chunks = n_chunks(packed);
+    const u64 size = n_hubs(packed);
+    u64 chunks = n_chunks(packed);
     if (chunks == 0) return;
     static_assert(CHUNK % BATCH == 0);
     constexpr u32 PIECES = CHUNK / BATCH;
-    u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
+    u64 warp = grid_warp();
+    const u64 n_warps = grid_warps();
     warp = warp < n_busy ? warp + n_warps - n_busy : warp - n_busy;
     // Distributes pieces so small that a warp can have the loads of all their edges in flight at once.
     chunks *= PIECES;
-    u64 share = (chunks + n_warps - 1) / n_warps, chunk = warp * share, end = min(chunk + share, chunks);
+    const u64 share = (chunks + n_warps - 1) / n_warps;
+    u64 chunk = warp * share;
+    const u64 end = min(chunk + share, chunks);
     if (chunk >= end) return;
     for (u64 hub = find_hub(hubs, size, chunk / PIECES); chunk < end; ++hub) {
-        u64 first = hubs[hub].first_chunk * PIECES;
-        u64 stop = min(hub + 1 < size ? hubs[hub + 1].first_chunk * PIECES : chunks, end);
-        visit(hubs[hub].vertex, (edge_t)((chunk - first) * BATCH), (edge_t)((stop - first) * BATCH));
+        const u64 first = hubs[hub].first_chunk * PIECES;
+        const u64 stop = min(hub + 1 < size ? hubs[hub + 1].first_chunk * PIECES : chunks, end);
+        visit(hubs[hub].vertex, static_cast<edge_t>((chunk - first) * BATCH),
+              static_cast<edge_t>((stop - first) * BATCH));
         chunk = stop;
     }
 }

@@ -19,9 +19,11 @@
 #define DENSE_WORD 12
 #endif
 
+static_assert(TILE_WORDS * 32 <= 256, "a list of a tile has bytes");
+
 struct PullShared {
-    unsigned char list[WARPS][TILE_WORDS * 32];
-    u32 found[WARPS][32];
+    u8 list[WARPS][TILE_WORDS * 32];
+    u32 found[WARPS][WARP];
     u32 hubs[HUB_WORDS];
 };
 
@@ -29,25 +31,30 @@ struct PullShared {
 // the frontier (or NONE).  Returns whether the lane's vertex was reached.
 __device__ bool pull_vertices(const Graph& graph, const State& state, const Frontier& frontier, vertex_t v,
                               i32 depth, HubItem* deferred, Level* level, Tally& tally) {
-    edge_t begin = 0, end = 0;
+    edge_t begin = 0;
+    edge_t end = 0;
     vertex_t from = NONE;
     if (v != NONE) {
         begin = graph.in.offsets[v] + 1;
         end = graph.in.offsets[v + 1];
     }
     // Four neighbours at a time: they mostly share a sector, and their bitmap words are loaded together.
-    for (int probe = 0; probe < PROBES && from == NONE && begin < end; probe += 4) {
-        vertex_t u[4];
+    constexpr i32 AT_ONCE = 4;
+    for (i32 probe = 0; probe < PROBES && from == NONE && begin < end; probe += AT_ONCE) {
+        vertex_t u[AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
+        for (i32 k = 0; k < AT_ONCE; ++k) {
+            u[k] = begin + k < end ? graph.in.neighbor(begin + k, tally) : NONE;
+        }
 #pragma unroll
-        for (int k = 3; k >= 0; --k)
+        for (i32 k = AT_ONCE - 1; k >= 0; --k) {
             if (u[k] != NONE && frontier.holds(u[k], tally)) from = u[k];
-        if (TRACE) tally.examined += min((edge_t)4, end - begin);
-        begin += 4;
+        }
+        if (TRACE) tally.examined += min(static_cast<edge_t>(AT_ONCE), end - begin);
+        begin += AT_ONCE;
     }
-    bool put_off = from == NONE && begin < end;
-    u32 chunks = put_off ? (u32)((end - graph.in.offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
+    const bool put_off = from == NONE && begin < end;
+    const u32 chunks = put_off ? static_cast<u32>((end - graph.in.offsets[v] - 1) / DEFER_CHUNK + 1) : 0;
     append_hubs(deferred, &level->deferred, put_off, v, chunks);
     if (from != NONE) reach(state, v, from, depth, tally);
     return from != NONE;
@@ -59,15 +66,15 @@ __device__ bool pull_vertices(const Graph& graph, const State& state, const Fron
 template <i32 N>
 __device__ __forceinline__ void pull_first(const Graph& graph, const State& state, const Frontier& frontier,
                                            const Tile& tile, const u32 (&local)[N], const bool (&waiting)[N],
-                                           i32 depth, bool (&hit)[N], unsigned char* list, u32& left,
-                                           Tally& tally) {
+                                           i32 depth, bool (&hit)[N], u8* list, u32& left, Tally& tally) {
     vertex_t entry[N];
 #pragma unroll
-    for (i32 k = 0; k < N; ++k)  // read once a level: should not evict the frontier from the cache
+    for (i32 k = 0; k < N; ++k) {  // read once a level: should not evict the frontier from the cache
         entry[k] = waiting[k] ? __ldcs(graph.first_neighbors + tile.vertex(local[k])) : NONE;
+    }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        vertex_t from = neighbor_in(entry[k]);
+        const vertex_t from = neighbor_in(entry[k]);
         hit[k] = from != NONE && frontier.holds(from, tally);
         if (TRACE && from != NONE) tally.examined += 1;
 #if TRACE
@@ -76,11 +83,11 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
     }
 #pragma unroll
     for (i32 k = 0; k < N; ++k) {
-        vertex_t v = tile.vertex(local[k]);
+        const vertex_t v = tile.vertex(local[k]);
         if (hit[k]) reach(state, v, neighbor_in(entry[k]), depth, tally);
-        bool more = !hit[k] && entry[k] >= 0;
-        u32 lanes = __ballot_sync(FULL_WARP, more);
-        if (more) list[left + __popc(lanes & lanes_below())] = (unsigned char)local[k];
+        const bool more = !hit[k] && entry[k] >= 0;
+        const u32 lanes = __ballot_sync(FULL_WARP, more);
+        if (more) list[left + __popc(lanes & lanes_below())] = static_cast<u8>(local[k]);
         left += __popc(lanes);
     }
 }
@@ -88,13 +95,14 @@ __device__ __forceinline__ void pull_first(const Graph& graph, const State& stat
 // First probe of a mostly unvisited tile: a word at a time, a lane for each bit.  Each lane holds one of the
 // tiles' words; returns the vertices found in it.
 __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier& frontier, const Tile& tile,
-                          u32 unvisited, u32 first_lane, i32 depth, unsigned char* list, u32& left,
-                          Tally& tally) {
+                          u32 unvisited, u32 first_lane, i32 depth, u8* list, u32& left, Tally& tally) {
     constexpr i32 N = 4;
-    u32 lane = lane_id(), found = 0;
+    const u32 lane = lane_id();
+    u32 found = 0;
     for (u32 word = 0; word < TILE_WORDS; word += N) {
         u32 local[N];
-        bool waiting[N], hit[N];
+        bool waiting[N];
+        bool hit[N];
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
             local[k] = (word + k) * 32 + lane;
@@ -104,13 +112,14 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
         // The predecessors of a fully unvisited word are all written, so that memory need not be read to fill
         // partial writes.
 #pragma unroll
-        for (i32 k = 0; k < N; ++k)
+        for (i32 k = 0; k < N; ++k) {
             if (__all_sync(FULL_WARP, waiting[k])) state.predecessor[tile.vertex(local[k])] = NONE;
+        }
 #endif
         pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
-            u32 hits = __ballot_sync(FULL_WARP, hit[k]);
+            const u32 hits = __ballot_sync(FULL_WARP, hit[k]);
             if (lane == first_lane + word + k) found = hits;
         }
     }
@@ -120,15 +129,16 @@ __device__ u32 pull_dense(const Graph& graph, const State& state, const Frontier
 // First probe of a tile with few unvisited vertices, which are in a list; the vertices found are marked in
 // shared memory.
 __device__ void pull_sparse(const Graph& graph, const State& state, const Frontier& frontier,
-                            const Tile& tile, u32 size, i32 depth, unsigned char* list, u32& left, u32* found,
+                            const Tile& tile, u32 size, i32 depth, u8* list, u32& left, u32* found,
                             Tally& tally) {
     constexpr i32 N = 2;
-    for (u32 base = 0; base < size; base += 32 * N) {
+    for (u32 base = 0; base < size; base += WARP * N) {
         u32 local[N];
-        bool waiting[N], hit[N];
+        bool waiting[N];
+        bool hit[N];
 #pragma unroll
         for (i32 k = 0; k < N; ++k) {
-            u32 at = base + 32 * k + lane_id();
+            const u32 at = base + WARP * k + lane_id();
             waiting[k] = at < size;
             local[k] = waiting[k] ? list[at] : 0;
         }
@@ -136,8 +146,9 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
         __syncwarp();
         pull_first(graph, state, frontier, tile, local, waiting, depth, hit, list, left, tally);
 #pragma unroll
-        for (i32 k = 0; k < N; ++k)
+        for (i32 k = 0; k < N; ++k) {
             if (hit[k]) atomicOr(&found[local[k] / 32], 1u << (local[k] & 31));
+        }
         __syncwarp();
     }
 }
@@ -147,39 +158,43 @@ __device__ void pull_sparse(const Graph& graph, const State& state, const Fronti
 __device__ void pull_level(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                            HubItem* deferred, i32 depth, Level* level, PullShared& shared,
                            const GridQueue& queue, bool listed, Tally& tally) {
-    u32 lane = lane_id(), warp_in_block = threadIdx.x / 32;
-    unsigned char* list = shared.list[warp_in_block];
-    u32* found = shared.found[warp_in_block];
-    const vertex_t n_words = bitmap_words(graph.n_linked), warp = dealt_warp();
+    const u32 lane = lane_id();
+    u8* const list = shared.list[warp_in_block()];
+    u32* const found = shared.found[warp_in_block()];
+    const vertex_t n_words = bitmap_words(graph.n_linked);
+    const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
-    for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane);
-        u32 unvisited = word < n_words ? ~state.visited[word] : 0, found_dense = 0;
+        const u32 unvisited = word < n_words ? ~state.visited[word] : 0;
+        u32 found_dense = 0;
         found[lane] = 0;
-        u32 busy = __ballot_sync(FULL_WARP, unvisited);
-        for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
+        const u32 busy = __ballot_sync(FULL_WARP, unvisited);
+        for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
             if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
             const Tile tile{deal, warp, first + first_lane};
-            u32* found_here = found + first_lane;
-            u32 left = 0, here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
+            u32* const found_here = found + first_lane;
+            u32 left = 0;
+            const u32 here = lane / TILE_WORDS == first_lane / TILE_WORDS ? __popc(unvisited) : 0;
             if (__any_sync(FULL_WARP, here >= DENSE_WORD)) {
                 found_dense |=
                     pull_dense(graph, state, frontier, tile, unvisited, first_lane, depth, list, left, tally);
             } else {
-                u32 size = list_bits(unvisited, first_lane, list);
+                const u32 size = list_bits(unvisited, first_lane, list);
                 pull_sparse(graph, state, frontier, tile, size, depth, list, left, found_here, tally);
             }
             __syncwarp();
-            for (u32 base = 0; base < left; base += 32) {
-                u32 local = base + lane < left ? list[base + lane] : 0;
-                vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
-                if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally))
+            for (u32 base = 0; base < left; base += WARP) {
+                const u32 local = base + lane < left ? list[base + lane] : 0;
+                const vertex_t v = base + lane < left ? tile.vertex(local) : NONE;
+                if (pull_vertices(graph, state, frontier, v, depth, deferred, level, tally)) {
                     atomicOr(&found_here[local / 32], 1u << (local & 31));
+                }
             }
             __syncwarp();
         }
         __syncwarp();
-        u32 all = found_dense | found[lane];
+        const u32 all = found_dense | found[lane];
         if (word < n_words) {
             next[word] = all;
             if (all) state.visited[word] = ~unvisited | all;
@@ -193,18 +208,20 @@ __device__ void pull_level(const Graph& graph, const State& state, const Frontie
 __device__ void pull_deferred(const Graph& graph, const State& state, const Frontier& frontier, u32* next,
                               const HubItem* deferred, u64 packed, i32 depth, Tally& tally) {
     for_hub_chunks<DEFER_CHUNK>(deferred, packed, 0, [&](vertex_t v, edge_t first, edge_t last) {
-        edge_t row = graph.in.offsets[v], degree = graph.in.offsets[v + 1] - row;
+        const edge_t row = graph.in.offsets[v];
+        const edge_t degree = graph.in.offsets[v + 1] - row;
         if (first >= degree) return;
-        edge_t end = row + min(last, degree);
-        u32 bit = 1u << (v & 31);
+        const edge_t end = row + min(last, degree);
+        const u32 bit = bit_of(v);
+        constexpr edge_t AT_ONCE = DEFER_CHUNK;
         // One chunk at a time, as another warp may have settled the vertex in the meantime.
-        for (edge_t begin = row + first; begin < end; begin += min((edge_t)DEFER_CHUNK, end - begin)) {
-            if (__ldcg(state.visited + (v >> 5)) & bit) return;
-            vertex_t from =
-                warp_search(graph, frontier, begin, begin + min((edge_t)DEFER_CHUNK, end - begin), tally);
+        for (edge_t begin = row + first; begin < end; begin += min(AT_ONCE, end - begin)) {
+            if (__ldcg(state.visited + word_of(v)) & bit) return;
+            const vertex_t from =
+                warp_search(graph, frontier, begin, begin + min(AT_ONCE, end - begin), tally);
             if (from == NONE) continue;
-            if (lane_id() == 0 && !(atomicOr(state.visited + (v >> 5), bit) & bit)) {
-                atomicOr(next + (v >> 5), bit);
+            if (lane_id() == 0 && !(atomicOr(state.visited + word_of(v), bit) & bit)) {
+                atomicOr(next + word_of(v), bit);
                 reach(state, v, from, depth, tally);
             }
             return;

@@ -19,40 +19,49 @@ struct GridQueue {
 
     // Appends a warp's vertices, N for each lane, with one reservation in each queue; both are in flight
     // together.
-    template <int N>
+    template <i32 N>
     __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
                                            const edge_t (&first)[N], const edge_t (&degree)[N]) const {
-        u32 few[N], many[N], n_few = 0, n_many = 0;
+        u32 few[N];
+        u32 many[N];
+        u32 n_few = 0;
+        u32 n_many = 0;
 #pragma unroll
-        for (int k = 0; k < N; ++k) {
+        for (i32 k = 0; k < N; ++k) {
             few[k] = __ballot_sync(FULL_WARP, fresh[k] && degree[k] > leaf_degree && degree[k] <= HUB_DEGREE);
             many[k] = __ballot_sync(FULL_WARP, fresh[k] && degree[k] > HUB_DEGREE);
             n_few += __popc(few[k]);
             n_many += __popc(many[k]);
         }
-        u32 chunks[N], before[N], n_chunks_here = 0;
+        u32 chunks[N];
+        u32 before[N];
+        u32 n_chunks_here = 0;
 #pragma unroll
-        for (int k = 0; k < N; ++k) {
+        for (i32 k = 0; k < N; ++k) {
             chunks[k] = before[k] = 0;
             if (!many[k]) continue;
-            chunks[k] = many[k] >> lane_id() & 1 ? (u32)((degree[k] - 1) / HUB_DEGREE + 1) : 0;
-            u32 inclusive = warp_scan(chunks[k]);
+            chunks[k] = many[k] >> lane_id() & 1 ? static_cast<u32>((degree[k] - 1) / HUB_DEGREE + 1) : 0;
+            const u32 inclusive = warp_scan(chunks[k]);
             before[k] = n_chunks_here + inclusive - chunks[k];
-            n_chunks_here += __shfl_sync(FULL_WARP, inclusive, 31);
+            n_chunks_here += __shfl_sync(FULL_WARP, inclusive, WARP - 1);
         }
-        u64 place = 0, packed = 0;
-        if (n_few && lane_id() == 0) place = atomicAdd(&level->narrow, (u64)n_few);
+        u64 place = 0;
+        u64 packed = 0;
+        if (n_few && lane_id() == 0) place = atomicAdd(&level->narrow, static_cast<u64>(n_few));
         if (n_many && lane_id() == 0)
-            packed = atomicAdd(&level->hubs, (u64)n_many << CHUNK_BITS | n_chunks_here);
+            packed = atomicAdd(&level->hubs, static_cast<u64>(n_many) << CHUNK_BITS | n_chunks_here);
         place = __shfl_sync(FULL_WARP, place, 0);
         packed = __shfl_sync(FULL_WARP, packed, 0);
         u64 hub = n_hubs(packed);
 #pragma unroll
-        for (int k = 0; k < N; ++k) {
-            if (few[k] >> lane_id() & 1)
-                narrow[place + __popc(few[k] & lanes_below())] = NarrowItem{first[k], v[k], (u32)degree[k]};
-            if (many[k] >> lane_id() & 1)
+        for (i32 k = 0; k < N; ++k) {
+            if (few[k] >> lane_id() & 1) {
+                narrow[place + __popc(few[k] & lanes_below())] =
+                    NarrowItem{first[k], v[k], static_cast<u32>(degree[k])};
+            }
+            if (many[k] >> lane_id() & 1) {
                 hubs[hub + __popc(many[k] & lanes_below())] = HubItem{n_chunks(packed) + before[k], v[k]};
+            }
             place += __popc(few[k]);
             hub += __popc(many[k]);
         }
@@ -74,25 +83,27 @@ struct BlockQueue {
     vertex_t leaf_degree;
     static constexpr bool eager = true;
 
-    template <int N>
+    template <i32 N>
     __device__ __forceinline__ void append(const bool (&fresh)[N], const vertex_t (&v)[N],
                                            const edge_t (&first)[N], const edge_t (&count)[N]) const {
-        u32 lanes[N], total = 0, place = 0;
+        u32 lanes[N];
+        u32 total = 0;
 #pragma unroll
-        for (int k = 0; k < N; ++k) {
+        for (i32 k = 0; k < N; ++k) {
             lanes[k] = __ballot_sync(FULL_WARP, fresh[k] && count[k] > leaf_degree);
             total += __popc(lanes[k]);
         }
         if (!total) return;
+        u32 place = 0;
         if (lane_id() == 0) place = atomicAdd(size, total);
         place = __shfl_sync(FULL_WARP, place, 0);
 #pragma unroll
-        for (int k = 0; k < N; ++k) {
-            u32 at = place + __popc(lanes[k] & lanes_below());
+        for (i32 k = 0; k < N; ++k) {
+            const u32 at = place + __popc(lanes[k] & lanes_below());
             if (lanes[k] >> lane_id() & 1) {
                 vertex[at] = v[k];
                 begin[at] = first[k];
-                degree[at] = (u32)min(count[k], (edge_t)MOST_KEPT);
+                degree[at] = static_cast<u32>(min(count[k], static_cast<edge_t>(MOST_KEPT)));
             }
             place += __popc(lanes[k]);
         }
@@ -101,28 +112,30 @@ struct BlockQueue {
 
 // Follows N edges for each lane (from -> to; none where `to` is NONE).  It works in stages, so that the N
 // loads, and then the N atomics, are in flight together; the offsets of a vertex are loaded during its claim.
-template <int N, class Queue>
+template <i32 N, class Queue>
 __device__ __forceinline__ void push_edges(const Graph& graph, const State& state, const vertex_t (&from)[N],
                                            const vertex_t (&to)[N], i32 depth, const Queue& queue,
                                            Tally& tally) {
     u32 old[N];
-    edge_t first[N], degree[N];
+    edge_t first[N];
+    edge_t degree[N];
     bool fresh[N];
 #pragma unroll
-    for (int k = 0; k < N; ++k)
-        old[k] = to[k] == NONE ? ~0u : queue.eager ? 0 : __ldcg(state.visited + (to[k] >> 5));
+    for (i32 k = 0; k < N; ++k) {
+        old[k] = to[k] == NONE ? ~0u : queue.eager ? 0 : __ldcg(state.visited + word_of(to[k]));
+    }
 #pragma unroll
-    for (int k = 0; k < N; ++k) {
-        u32 bit = 1u << (to[k] & 31);
+    for (i32 k = 0; k < N; ++k) {
+        const u32 bit = bit_of(to[k]);
         first[k] = degree[k] = 0;
         if (!(old[k] & bit)) {
-            old[k] = atomicOr(state.visited + (to[k] >> 5), bit);
+            old[k] = atomicOr(state.visited + word_of(to[k]), bit);
             first[k] = graph.out.offsets[to[k]];
             degree[k] = graph.out.offsets[to[k] + 1] - first[k];
         }
     }
 #pragma unroll
-    for (int k = 0; k < N; ++k) {
+    for (i32 k = 0; k < N; ++k) {
         fresh[k] = !(old[k] >> (to[k] & 31) & 1);
         if (fresh[k]) {
             reach(state, to[k], from[k], depth, tally);
@@ -141,13 +154,15 @@ struct WordRun {
     u32 bits_before;
 
     __device__ __forceinline__ WordRun(vertex_t word, u32 bit) : bits(bit) {
-        u32 lane = lane_id(), upto = lanes_below() | 1u << lane;
-        vertex_t below_word = __shfl_up_sync(FULL_WARP, word, 1);
-        u32 heads = __ballot_sync(FULL_WARP, lane == 0 || below_word != word);
-        u32 first = 31 - __clz(heads & upto), behind = heads & ~upto;
-        last = behind ? __ffs(behind) - 2 : 31;
-        for (u32 step = 1; step < 32; step *= 2) {
-            u32 below = __shfl_up_sync(FULL_WARP, bits, step);
+        const u32 lane = lane_id();
+        const u32 upto = lanes_below() | 1u << lane;
+        const vertex_t below_word = __shfl_up_sync(FULL_WARP, word, 1);
+        const u32 heads = __ballot_sync(FULL_WARP, lane == 0 || below_word != word);
+        const u32 first = WARP - 1 - __clz(heads & upto);
+        const u32 behind = heads & ~upto;
+        last = behind ? __ffs(behind) - 2 : WARP - 1;
+        for (u32 step = 1; step < WARP; step *= 2) {
+            const u32 below = __shfl_up_sync(FULL_WARP, bits, step);
             if (lane >= first + step) bits |= below;
         }
         bits_before = __shfl_up_sync(FULL_WARP, bits, 1);
@@ -156,52 +171,59 @@ struct WordRun {
 };
 
 // Follows N edges for each lane and marks the vertices reached in a bitmap.
-template <int N>
+template <i32 N>
 __device__ __forceinline__ void push_edges(const Graph&, const State& state, const vertex_t (&from)[N],
                                            const vertex_t (&to)[N], i32 depth, const FrontierMap& map,
                                            Tally& tally) {
-    u32 old[N], bit[N];
+    u32 old[N];
+    u32 bit[N];
 #pragma unroll
-    for (int k = 0; k < N; ++k)
-        old[k] = to[k] == NONE ? ~0u : map.eager ? 0 : __ldcg(state.visited + (to[k] >> 5));
+    for (i32 k = 0; k < N; ++k) {
+        old[k] = to[k] == NONE ? ~0u : map.eager ? 0 : __ldcg(state.visited + word_of(to[k]));
+    }
 #pragma unroll
-    for (int k = 0; k < N; ++k) {
-        bit[k] = 1u << (to[k] & 31) & ~old[k];
-        const WordRun run(to[k] >> 5, bit[k]);
+    for (i32 k = 0; k < N; ++k) {
+        bit[k] = bit_of(to[k]) & ~old[k];
+        const WordRun run(word_of(to[k]), bit[k]);
         old[k] = 0;
         if (lane_id() == run.last && run.bits) {
-            old[k] = atomicOr(state.visited + (to[k] >> 5), run.bits);
-            if (run.bits & ~old[k]) atomicOr(map.bitmap + (to[k] >> 5), run.bits & ~old[k]);
+            old[k] = atomicOr(state.visited + word_of(to[k]), run.bits);
+            if (run.bits & ~old[k]) atomicOr(map.bitmap + word_of(to[k]), run.bits & ~old[k]);
         }
         old[k] = __shfl_sync(FULL_WARP, old[k], run.last) | run.bits_before;
     }
 #pragma unroll
-    for (int k = 0; k < N; ++k)
+    for (i32 k = 0; k < N; ++k) {
         if (bit[k] & ~old[k]) reach(state, to[k], from[k], depth, tally);
+    }
 }
 
 // Follows the edges of a warp's vertices; each lane holds one frontier vertex, or degree 0.
 template <class Queue>
 __device__ void push_tile(const Graph& graph, const State& state, vertex_t v, edge_t begin, u32 degree,
                           i32 depth, const Queue& queue, Tally& tally) {
-    u32 lane = lane_id(), inclusive = warp_scan(degree);
-    u32 total = __shfl_sync(FULL_WARP, inclusive, 31), exclusive = inclusive - degree;
+    const u32 lane = lane_id();
+    const u32 inclusive = warp_scan(degree);
+    const u32 total = __shfl_sync(FULL_WARP, inclusive, WARP - 1);
+    const u32 exclusive = inclusive - degree;
     if (TRACE && lane == 0) tally.examined += total;
-    for (u32 base = 0; base < total; base += 32 * UNROLL) {
-        vertex_t from[UNROLL], to[UNROLL];
+    for (u32 base = 0; base < total; base += WARP * UNROLL) {
+        vertex_t from[UNROLL];
+        vertex_t to[UNROLL];
         // All loads of the batch are in flight before the first result is used.
 #pragma unroll
-        for (int k = 0; k < UNROLL; ++k) {
-            u32 edge = base + 32 * k + lane, owner = 0;
+        for (i32 k = 0; k < UNROLL; ++k) {
+            const u32 edge = base + WARP * k + lane;
+            u32 owner = 0;
 #pragma unroll
-            for (int step = 16; step > 0; step /= 2) {
-                u32 passed = __shfl_sync(FULL_WARP, inclusive, owner + step - 1);
+            for (i32 step = WARP / 2; step > 0; step /= 2) {
+                const u32 passed = __shfl_sync(FULL_WARP, inclusive, owner + step - 1);
                 if (passed <= edge) owner += step;
             }
-            owner &= 31;
+            owner &= WARP - 1;
             from[k] = __shfl_sync(FULL_WARP, v, owner);
-            edge_t first = __shfl_sync(FULL_WARP, begin, owner);
-            u32 before = __shfl_sync(FULL_WARP, exclusive, owner);
+            const edge_t first = __shfl_sync(FULL_WARP, begin, owner);
+            const u32 before = __shfl_sync(FULL_WARP, exclusive, owner);
             to[k] = edge < total ? graph.out.neighbor(first + (edge - before), tally) : NONE;
         }
         push_edges(graph, state, from, to, depth, queue, tally);
@@ -215,18 +237,19 @@ template <class Queue>
 __device__ void push_level(const Graph& graph, const State& state, const NarrowItem* narrow, u64 n_narrow,
                            const HubItem* hubs, u64 packed_hubs, i32 depth, const Queue& queue,
                            Tally& tally) {
-    u32 lane = lane_id();
-    // Neighbouring warps run on different multiprocessors, so that a short queue still uses the whole GPU.
-    u64 warp = (u64)(threadIdx.x / 32) * gridDim.x + blockIdx.x, n_warps = (u64)gridDim.x * WARPS;
+    const u32 lane = lane_id();
+    const u64 n_warps = grid_warps();
     // A short queue is cut into smaller pieces, so that a warp has all edges of its piece in flight at once.
     const bool cut = n_narrow * CUTS <= n_warps;
     const u64 n_items = cut ? n_narrow * CUTS : n_narrow;
-    const u32 tile = n_items <= n_warps ? 1 : (u32)min((u64)32, (n_items + n_warps - 1) / n_warps);
-    for (u64 base = warp * tile; base < n_items; base += n_warps * tile) {
+    const u32 tile = n_items <= n_warps
+                         ? 1
+                         : static_cast<u32>(min(static_cast<u64>(WARP), (n_items + n_warps - 1) / n_warps));
+    for (u64 base = grid_warp() * tile; base < n_items; base += n_warps * tile) {
         NarrowItem item{0, NONE, 0};
         if (lane < tile && base + lane < n_items) item = narrow[cut ? base / CUTS : base + lane];
         if (cut) {
-            const u32 first = (u32)(base % CUTS) * BATCH;
+            const u32 first = static_cast<u32>(base % CUTS) * BATCH;
             item.begin += first;
             item.degree = item.degree > first ? min(item.degree - first, BATCH) : 0;
         }
@@ -234,15 +257,17 @@ __device__ void push_level(const Graph& graph, const State& state, const NarrowI
     }
     const u64 n_busy = min((n_items + tile - 1) / tile, n_warps);
     for_hub_chunks<HUB_DEGREE>(hubs, packed_hubs, n_busy, [&](vertex_t v, edge_t first, edge_t last) {
-        edge_t row = graph.out.offsets[v], degree = graph.out.offsets[v + 1] - row;
+        const edge_t row = graph.out.offsets[v];
+        const edge_t degree = graph.out.offsets[v + 1] - row;
         if (first >= degree) return;
-        edge_t end = row + min(last, degree);
+        const edge_t end = row + min(last, degree);
         if (TRACE && lane == 0) tally.examined += end - row - first;
         for (edge_t base = row + first; base < end; base += BATCH) {
-            vertex_t from[UNROLL], to[UNROLL];
+            vertex_t from[UNROLL];
+            vertex_t to[UNROLL];
 #pragma unroll
             for (i32 k = 0; k < UNROLL; ++k) {
-                edge_t edge = base + 32 * k + lane;
+                const edge_t edge = base + WARP * k + lane;
                 from[k] = v;
                 to[k] = edge < end ? graph.out.neighbor(edge, tally) : NONE;
             }

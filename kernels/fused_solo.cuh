@@ -1,6 +1,7 @@
 // Levels by one block alone: while the frontier has few edges, a level costs two round trips to memory and a
 // barrier of the block, without any other block (SYSTEMS P7).
 #pragma once
+#include "fused_level.cuh"
 #include "fused_push.cuh"
 
 // Two queues in shared memory, read and written in turn; three sizes and totals rotate, as for the grid.
@@ -16,15 +17,15 @@ struct SoloShared {
 // levels past the capacity are not recorded.
 __device__ void trace_level(const Trace& trace, i32 depth, Step step, u64 frontier, const Level& level) {
 #if TRACE
-    if ((u32)depth >= trace.capacity) return;
+    if (static_cast<u32>(depth) >= trace.capacity) return;
     i64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     trace.rows[depth] = TraceRow{step,
-                                 (i64)frontier,
-                                 (i64)level.hub_hits,
-                                 (i64)level.looked,
-                                 (i64)level.examined,
-                                 (i64)level.from_host,
+                                 static_cast<i64>(frontier),
+                                 static_cast<i64>(level.hub_hits),
+                                 static_cast<i64>(level.looked),
+                                 static_cast<i64>(level.examined),
+                                 static_cast<i64>(level.from_host),
                                  now};
 #endif
 }
@@ -59,15 +60,16 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
     __syncthreads();
     Tally seeded;
     if (start.sources) {
-        BlockQueue first = solo_queue(shared, 0, 0, 0);
+        const BlockQueue first = solo_queue(shared, 0, 0, 0);
         for (u32 base = threadIdx.x - lane_id(); base < start.size; base += BLOCK_SIZE) {
-            u32 at = base + lane_id();
-            vertex_t from[1] = {NONE}, to[1] = {at < start.size ? start.sources[at] : NONE};
+            const u32 at = base + lane_id();
+            const vertex_t from[1] = {NONE};
+            const vertex_t to[1] = {at < start.size ? start.sources[at] : NONE};
             push_edges(graph, state, from, to, 0, first, seeded);
         }
     }
     for (u32 i = threadIdx.x; !start.sources && i < start.size; i += BLOCK_SIZE) {
-        NarrowItem item = start.narrow[i];
+        const NarrowItem item = start.narrow[i];
         shared.vertex[0][i] = item.vertex;
         shared.begin[0][i] = item.begin;
         shared.degree[0][i] = item.degree;
@@ -76,22 +78,24 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
     __syncthreads();
     Level last = shared.sum[0];
     Solo total{0, last.vertices, last.edges, last.targets};
-    u32 size = start.sources ? shared.size[0] : start.size, turn = 0;
+    u32 size = start.sources ? shared.size[0] : start.size;
+    u32 turn = 0;
     u64 frontier = start.sources ? last.vertices : start.frontier;
     i32 depth = start.depth;
     if (TRACE && threadIdx.x == 0 && depth == 0) trace_level(trace, 0, PUSHED_ALONE, 0, Level{});
 
     while (size > 0 && last.edges <= SOLO_EDGES && depth < start.depth_limit &&
            !(start.targets_wanted && total.targets >= start.targets_wanted)) {
-        u32 parity = turn++ & 1, lane = lane_id();
+        const u32 parity = turn++ & 1;
+        const u32 lane = lane_id();
         ++depth;
-        BlockQueue next = solo_queue(shared, parity ^ 1, turn, graph.leaf_degree);
+        const BlockQueue next = solo_queue(shared, parity ^ 1, turn, graph.leaf_degree);
         Tally tally;
         // A warp takes few enough vertices that all warps have some.
-        u32 tile = min(32u, (size + WARPS - 1) / WARPS);
-        for (u32 base = threadIdx.x / 32 * tile; base < size; base += WARPS * tile) {
-            bool mine = lane < tile && base + lane < size;
-            u32 at = mine ? base + lane : 0;
+        const u32 tile = min(static_cast<u32>(WARP), (size + WARPS - 1) / WARPS);
+        for (u32 base = warp_in_block() * tile; base < size; base += WARPS * tile) {
+            const bool mine = lane < tile && base + lane < size;
+            const u32 at = mine ? base + lane : 0;
             push_tile(graph, state, mine ? shared.vertex[parity][at] : NONE,
                       mine ? shared.begin[parity][at] : 0, mine ? shared.degree[parity][at] : 0, depth, next,
                       tally);
@@ -118,12 +122,14 @@ __device__ void search_alone(const Graph& graph, const State& state, SoloShared&
     }
 
     for (u32 base = threadIdx.x - lane_id(); base < size; base += BLOCK_SIZE) {
-        bool mine[1] = {base + lane_id() < size};
-        u32 at = mine[0] ? base + lane_id() : 0;
-        vertex_t v[1] = {shared.vertex[turn & 1][at]};
-        edge_t begin[1] = {shared.begin[turn & 1][at]}, degree[1] = {(edge_t)shared.degree[turn & 1][at]};
-        if (EDGE_BITS == 64 && mine[0] && degree[0] == MOST_KEPT)
+        const bool mine[1] = {base + lane_id() < size};
+        const u32 at = mine[0] ? base + lane_id() : 0;
+        const vertex_t v[1] = {shared.vertex[turn & 1][at]};
+        const edge_t begin[1] = {shared.begin[turn & 1][at]};
+        edge_t degree[1] = {static_cast<edge_t>(shared.degree[turn & 1][at])};
+        if (EDGE_BITS == 64 && mine[0] && degree[0] == MOST_KEPT) {
             degree[0] = graph.out.offsets[v[0] + 1] - begin[0];
+        }
         queue.append(mine, v, begin, degree);
     }
 }

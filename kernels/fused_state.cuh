@@ -1,4 +1,4 @@
-// Shared state of the blocks of one fused search, and its synchronisation once a level.
+// Shared state of the blocks of one fused search; fused_level.cuh synchronises it once a level.
 #pragma once
 #include "common.cuh"
 
@@ -27,8 +27,8 @@
 #define PAGED 0
 #endif
 
-constexpr int WARPS = BLOCK_SIZE / 32;
-constexpr u32 BATCH = 32 * UNROLL;  // edges that a warp has in flight at once
+constexpr i32 WARPS = BLOCK_SIZE / WARP;
+constexpr u32 BATCH = WARP * UNROLL;  // edges that a warp has in flight at once
 
 // A frontier vertex with the range of its edges, so that a level starts without looking it up again.
 struct alignas(16) NarrowItem {
@@ -143,7 +143,7 @@ struct Graph {
 
 struct State {
     i32* distance;
-    unsigned char* near;  // distances below FAR; the others are written to `distance` directly
+    u8* near;  // distances below FAR; the others are written to `distance` directly
     vertex_t* predecessor;
     u32* visited;
     const u32* targets;  // bitmap, or null
@@ -169,7 +169,7 @@ struct Arguments {
     i32* distance;
     vertex_t* predecessor;
     u64* n_unreached;
-    unsigned char* near;
+    u8* near;
     u32* visited;
     u32* bitmap_a;
     u32* bitmap_b;
@@ -191,19 +191,31 @@ struct Arguments {
     u32 trace_capacity;
 };
 
-struct BlockShared {
-    Level sum;   // this block's share, on its way to the grid's
-    Level seen;  // the grid's totals, as read after the barrier
-};
+// The warps of the grid are numbered so that neighbours run on different multiprocessors, and little work is
+// still shared by all of them.
+__device__ __forceinline__ u32 warp_in_block() {
+    return threadIdx.x / WARP;
+}
 
-// Words of a bitmap with a bit for each vertex.
+__device__ __forceinline__ u64 grid_warp() {
+    return static_cast<u64>(warp_in_block()) * gridDim.x + blockIdx.x;
+}
+
+__device__ __forceinline__ u64 grid_warps() {
+    return static_cast<u64>(gridDim.x) * WARPS;
+}
+
+// Words of a bitmap with a bit for each vertex, a vertex's word in it, and its bit in that word.
 __device__ __forceinline__ vertex_t bitmap_words(vertex_t n_vertices) {
     return (n_vertices - 1) / 32 + 1;  // n_vertices is at least 1; (n + 31) would overflow
 }
 
-__device__ __forceinline__ u64 warp_sum(u64 value) {
-    for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(FULL_WARP, value, step);
-    return value;
+__device__ __forceinline__ vertex_t word_of(vertex_t v) {
+    return v >> 5;
+}
+
+__device__ __forceinline__ u32 bit_of(vertex_t v) {
+    return 1u << (v & 31);
 }
 
 // Most distances fit into a byte: such writes are close to other writes that follow soon, and four times as
@@ -213,78 +225,11 @@ constexpr i32 FAR = 255;
 // Records that `v`, which was just claimed, was reached from `from`.
 __device__ __forceinline__ void reach(const State& state, vertex_t v, vertex_t from, i32 depth,
                                       Tally& tally) {
-    state.near[v] = (unsigned char)min(depth, FAR);
+    state.near[v] = static_cast<u8>(min(depth, FAR));
     if (depth >= FAR) state.distance[v] = depth;
 #if PREDECESSORS
     state.predecessor[v] = from;
 #endif
     tally.vertices += 1;
     if (state.targets && (state.targets[v >> 5] >> (v & 31) & 1)) tally.targets += 1;
-}
-
-// Sums a block's tallies in shared memory; complete after the next __syncthreads().
-__device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
-    bool any = tally.vertices || tally.edges || tally.examined;
-#if TRACE
-    any |= tally.looked != 0;
-#endif
-    if (!__any_sync(FULL_WARP, any)) return;
-    u64 vertices = warp_sum(tally.vertices), edges = warp_sum(tally.edges);
-    u64 targets = warp_sum(tally.targets), examined = warp_sum(tally.examined);
-    if (lane_id() == 0) {
-        atomicAdd(&sum.vertices, vertices);
-        atomicAdd(&sum.edges, edges);
-        if (targets) atomicAdd(&sum.targets, targets);
-        if (TRACE) atomicAdd(&sum.examined, examined);
-    }
-#if TRACE
-    u64 hub_hits = warp_sum(tally.hub_hits), all_looked = warp_sum(tally.looked);
-    if (lane_id() == 0) {
-        atomicAdd(&sum.hub_hits, hub_hits);
-        atomicAdd(&sum.looked, all_looked);
-    }
-#endif
-    if (PAGED && TRACE) {
-        u64 from_host = warp_sum(tally.from_host);
-        if (lane_id() == 0) atomicAdd(&sum.from_host, from_host);
-    }
-}
-
-// Ends a level (or a part of one): every block then sees all writes of the other blocks and the level's
-// totals.
-__device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level,
-                                          const Tally& tally, u32& epoch) {
-    add_tally(tally, shared.sum);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        Level& sum = shared.sum;
-        if (sum.vertices) atomicAdd(&level->vertices, sum.vertices);
-        if (sum.edges) atomicAdd(&level->edges, sum.edges);
-        if (sum.targets) atomicAdd(&level->targets, sum.targets);
-#if TRACE
-        if (sum.hub_hits) atomicAdd(&level->hub_hits, sum.hub_hits);
-        if (sum.looked) atomicAdd(&level->looked, sum.looked);
-#endif
-        if (sum.examined) atomicAdd(&level->examined, sum.examined);
-        if (PAGED && TRACE) atomicAdd(&level->from_host, sum.from_host);
-        sum = Level{};
-        epoch += gridDim.x;
-        add_release(&control->barrier, 1);
-        // Compares the difference, as the counter wraps around on a long path.
-        while ((i32)(load_acquire(&control->barrier) - epoch) < 0) {
-        }
-        shared.seen.narrow = __ldcg(&level->narrow);
-        shared.seen.hubs = __ldcg(&level->hubs);
-        shared.seen.vertices = __ldcg(&level->vertices);
-        shared.seen.edges = __ldcg(&level->edges);
-        shared.seen.targets = __ldcg(&level->targets);
-#if TRACE
-        shared.seen.hub_hits = __ldcg(&level->hub_hits);
-        shared.seen.looked = __ldcg(&level->looked);
-#endif
-        shared.seen.deferred = __ldcg(&level->deferred);
-        shared.seen.examined = __ldcg(&level->examined);
-        if (TRACE) shared.seen.from_host = PAGED ? __ldcg(&level->from_host) : 0;
-    }
-    __syncthreads();
 }

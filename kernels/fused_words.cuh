@@ -14,7 +14,8 @@ struct Deal {
 
     // The k-th word of a warp.
     __device__ __forceinline__ vertex_t word(vertex_t warp, u32 k) const {
-        return ((warp + (vertex_t)(k >> shift) * n_warps) << shift) + (vertex_t)(k & ((1u << shift) - 1));
+        return ((warp + static_cast<vertex_t>(k >> shift) * n_warps) << shift) +
+               static_cast<vertex_t>(k & ((1u << shift) - 1));
     }
 };
 
@@ -25,27 +26,29 @@ struct Tile {
     u32 first;
 
     __device__ __forceinline__ vertex_t vertex(u32 local) const {
-        return deal.word(warp, first + local / 32) * 32 + (vertex_t)(local & 31);
+        return deal.word(warp, first + local / 32) * 32 + static_cast<vertex_t>(local & 31);
     }
 };
 
 __device__ __forceinline__ Deal deal_words(vertex_t n_words) {
-    const vertex_t n_warps = (vertex_t)gridDim.x * WARPS;
+    const vertex_t n_warps = static_cast<vertex_t>(gridDim.x) * WARPS;
     return Deal{n_warps, n_words / n_warps < 16 ? 0 : 3};
 }
 
 __device__ __forceinline__ vertex_t dealt_warp() {
-    return (vertex_t)(threadIdx.x / 32) * gridDim.x + blockIdx.x;
+    return static_cast<vertex_t>(warp_in_block()) * gridDim.x + blockIdx.x;
 }
 
 // Lists the positions, in the tile, of the set bits of the TILE_WORDS words held by the lanes from
 // `first_lane` on; returns their number.
-__device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char* list) {
+__device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, u8* list) {
     u32 size = 0;
 #pragma unroll
     for (i32 k = 0; k < TILE_WORDS; ++k) {
-        u32 bits = __shfl_sync(FULL_WARP, word, first_lane + k);
-        if (bits >> lane_id() & 1) list[size + __popc(bits & lanes_below())] = k * 32 + lane_id();
+        const u32 bits = __shfl_sync(FULL_WARP, word, first_lane + k);
+        if (bits >> lane_id() & 1) {
+            list[size + __popc(bits & lanes_below())] = static_cast<u8>(k * 32 + lane_id());
+        }
         size += __popc(bits);
     }
     __syncwarp();
@@ -53,18 +56,18 @@ __device__ __forceinline__ u32 list_bits(u32 word, u32 first_lane, unsigned char
 }
 
 // Queues the vertices whose bits are set; each lane holds the warp's word number `first` plus its lane.
-__device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first,
-                           unsigned char* list, const GridQueue& queue, Tally& tally) {
-    u32 busy = __ballot_sync(FULL_WARP, bits);
-    for (u32 first_lane = 0; first_lane < 32; first_lane += TILE_WORDS) {
+__device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, vertex_t warp, u32 first, u8* list,
+                           const GridQueue& queue, Tally& tally) {
+    const u32 busy = __ballot_sync(FULL_WARP, bits);
+    for (u32 first_lane = 0; first_lane < WARP; first_lane += TILE_WORDS) {
         if (!(busy >> first_lane & ((1u << TILE_WORDS) - 1))) continue;
         const Tile tile{deal, warp, first + first_lane};
-        u32 size = list_bits(bits, first_lane, list);
-        for (u32 at = lane_id(); at - lane_id() < size; at += 32) {
-            bool fresh[1] = {at < size};
-            vertex_t v[1] = {tile.vertex(fresh[0] ? list[at] : list[0])};
-            edge_t begin[1] = {graph.out.offsets[v[0]]};
-            edge_t degree[1] = {graph.out.offsets[v[0] + 1] - begin[0]};
+        const u32 size = list_bits(bits, first_lane, list);
+        for (u32 at = lane_id(); at - lane_id() < size; at += WARP) {
+            const bool fresh[1] = {at < size};
+            const vertex_t v[1] = {tile.vertex(fresh[0] ? list[at] : list[0])};
+            const edge_t begin[1] = {graph.out.offsets[v[0]]};
+            const edge_t degree[1] = {graph.out.offsets[v[0] + 1] - begin[0]};
             if (fresh[0]) tally.edges += degree[0];
             queue.append(fresh, v, begin, degree);
         }
@@ -74,21 +77,23 @@ __device__ void queue_bits(const Graph& graph, u32 bits, const Deal& deal, verte
 
 // Writes the frontier of a push step to a bitmap, which must be cleared before.
 __device__ void queue_to_bitmap(const NarrowItem* narrow, u64 n_narrow, const HubItem* hubs, u64 n_hubs,
-                                u32* frontier) {
-    for (u64 i = (u64)global_thread(); i < n_narrow + n_hubs; i += (u64)global_threads()) {
-        vertex_t v = i < n_narrow ? narrow[i].vertex : hubs[i - n_narrow].vertex;
-        atomicOr(frontier + (v >> 5), 1u << (v & 31));
+                                u32* bitmap) {
+    for (u64 i = static_cast<u64>(global_thread()); i < n_narrow + n_hubs;
+         i += static_cast<u64>(global_threads())) {
+        const vertex_t v = i < n_narrow ? narrow[i].vertex : hubs[i - n_narrow].vertex;
+        atomicOr(bitmap + word_of(v), bit_of(v));
     }
 }
 
 // Writes the frontier of a pull step to queues.
-__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue,
-                                unsigned char* list, Tally& tally) {
-    const vertex_t n_words = bitmap_words(graph.n_linked), warp = dealt_warp();
+__device__ void bitmap_to_queue(const Graph& graph, const u32* frontier, const GridQueue& queue, u8* list,
+                                Tally& tally) {
+    const vertex_t n_words = bitmap_words(graph.n_linked);
+    const vertex_t warp = dealt_warp();
     const Deal deal = deal_words(n_words);
-    for (u32 first = 0; deal.word(warp, first) < n_words; first += 32) {
+    for (u32 first = 0; deal.word(warp, first) < n_words; first += WARP) {
         const vertex_t word = deal.word(warp, first + lane_id());
-        u32 bits = word < n_words ? frontier[word] : 0;
+        const u32 bits = word < n_words ? frontier[word] : 0;
         queue_bits(graph, bits, deal, warp, first, list, queue, tally);
     }
 }

@@ -37,8 +37,6 @@
 #define RESIDUAL 0  // 1: sum the changes of the values
 #endif
 
-using u8 = unsigned char;
-
 using value_t = Scalar<VALUE>::type;
 using weight_t = Scalar<WEIGHT == 0 ? VALUE : WEIGHT>::type;  // without weights: 1 in the type of the values
 #if WEIGHT == 0

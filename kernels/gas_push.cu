@@ -8,8 +8,9 @@
 // Invariants: a vertex enters a queue once, by the thread that set its bit in `claimed`; LIGHT and HEAVY of
 // `sizes` are the lengths of the queue's two parts, and those of `counters` the lengths of the next queue's.
 //
-// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (notify).  push_plain is the plain kernel: a thread for
-// each active vertex.
+// Reference: L. Ma et al., Garaph, USENIX ATC 2017 (notify).
+//
+// Must agree with: push_plain, which has a thread for each active vertex.
 #include "along.cuh"
 #include "gas_queue.cuh"
 #include "gas_reduce.cuh"

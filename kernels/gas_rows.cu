@@ -15,10 +15,10 @@
 // is 0 or 1; list_rows clears the marks of the rows that it lists, except hubs, whose marks remain until
 // commit_rows (gas_state.cu).
 //
-// gather_plain is the plain kernel: a thread for each row.
-//
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (gather-apply-scatter); S. Hong et al., Accelerating CUDA
 // Graph Algorithms at Maximum Warp, PPoPP 2011 (threads by degree).
+//
+// Must agree with: gather_plain, which has a thread for each row.
 #include "gas_reduce.cuh"
 #include "gas_vertex.cuh"
 

@@ -12,9 +12,9 @@
 // first.  `tickets` are 0 before and after; counters[FRONTIER], which programs do not use otherwise, assigns
 // the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed order.
 //
-// The plain kernel is gather_plain (gas_rows.cu).
-//
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (shards, replication-based gather); SYSTEMS G1 to G11.
+//
+// Must agree with: gather_plain in gas_rows.cu.
 #include "gas_reduce.cuh"
 #include "gas_vertex.cuh"
 #include "rows.cuh"
@@ -34,8 +34,6 @@ enum ReplicaCounter {
     FILLED,  // copies after a vertex's first that received a message
     MERGED,  // vertices whose first copy was changed by the others
 };
-
-using u16 = unsigned short;
 
 struct Shards {
     const i64* firsts;        // shard s is the vertices firsts[s] to firsts[s + 1] - 1

@@ -5,6 +5,9 @@
 // lengths of the two parts.  The counters are 0 before a kernel, and `claimed` is 0 between iterations.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017.
+//
+// Must agree with: active_queue in tests/kernel_references.py, and for values and messages with
+// tests/gas_reference.py.
 #include "gas_queue.cuh"
 
 // Before the first iteration: computes all messages, the sum of `total` and the number of active vertices.

@@ -4,12 +4,13 @@
 // Reference: Graph500 specification (graph500.org), sections "Sampling search keys" to "Validation".
 //
 // Validation derives levels from the parents by pointer doubling (J. Wyllie, 1979), then reads the edge
-// tuples once; rapids_trav/graph500/validation.py describes it, and rapids_trav/graph500/cpu.py is the plain
-// version with which it must agree.
+// tuples once; rapids_trav/graph500/validation.py describes it.
 //
 // Invariants: an Ancestor is `distance` steps above its vertex; the root's is itself at 0; NONE means that no
 // root is above.  A tree is less than n_vertices deep, so a vertex with an ancestor that far leads into a
 // cycle.
+//
+// Must agree with: rapids_trav/graph500/cpu.py.
 #include "level.cuh"
 
 constexpr vertex_t OUTSIDE = -1;  // level of a vertex without a parent

@@ -6,10 +6,12 @@
 // Invariants: `counts`, with two words for each page, are 0 before.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (pages, notify-pull).
+//
+// Must agree with: count_pages in tests/kernel_references.py.
 #include "level.cuh"
 
 extern "C" __global__ void count_pages(const edge_t* __restrict__ row_offsets, const i64* __restrict__ firsts,
-                                       i64 n_pages, const unsigned char* __restrict__ marks, u64* counts) {
+                                       i64 n_pages, const u8* __restrict__ marks, u64* counts) {
     for (i64 page = blockIdx.y; page < n_pages; page += gridDim.y) {
         i64 rows = 0;
         i64 edges = 0;

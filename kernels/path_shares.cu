@@ -15,6 +15,8 @@
 //
 // Reference: U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001;
 // A. E. Sariyuece et al., Betweenness centrality on GPUs and heterogeneous architectures, GPGPU-6, 2013.
+//
+// Must agree with: rapids_trav/engines/cpu/bfs/shortest_path_shares.py.
 #include "level.cuh"
 
 __device__ __forceinline__ bool is_copy(const vertex_t* column_indices, i64 begin, i64 edge) {

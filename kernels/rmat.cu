@@ -1,8 +1,8 @@
 // Edges of Graph500's Kronecker graph by number: edge i is a hash of i, so any range can be generated alone.
 //
-// rapids_trav/generators.py is the plain version, which must agree bit by bit, and has the references.
-//
 // Invariant: `label` is one-to-one on [0, 2^scale), as `factor` is odd.
+//
+// Must agree with: rapids_trav/generators.py, bit by bit; it has the references.
 #include "common.cuh"
 
 // SplitMix64's finaliser.

@@ -9,6 +9,8 @@
 // coalesced.
 //
 // Invariant: predecessors are NONE before, which is greater than every id if read as unsigned.
+//
+// Must agree with: tight_predecessors_plain, which has a thread for each vertex.
 #include "rows.cuh"
 #include "scalar.cuh"
 

@@ -9,6 +9,8 @@
 // each target.  The first kernel counts them; the second writes them backwards from the end of the path.
 //
 // Invariant: predecessor leads to a root (NONE) in finitely many steps; a target NONE has an empty path.
+//
+// Must agree with: smallest_predecessors and walk in tests/kernel_references.py.
 #include "rows.cuh"
 
 // Each blockIdx.y has its own row of distance and predecessor.

@@ -41,6 +41,34 @@ def test_sources_open_with_what_they_are(path):
         assert 'extern "C" __global__' in text
 
 
+@pytest.mark.parametrize("path", [path for path in SOURCES if path.suffix == ".cu"], ids=lambda p: p.name)
+def test_sources_name_what_they_must_agree_with(path):
+    """It is a kernel in the same file or a file that exists, and the functions named before it are in it."""
+    heading = re.match(r"(//.*\n)+", path.read_text())[0]
+    named = re.search(r"^// Must agree with: ((?:.|\n// )+?)[.;,]?(?:  |\n//\n|\n$)", heading, re.MULTILINE)[
+        1
+    ]
+    files = re.findall(r"[\w/]+\.(?:cu|py)\b", named)
+    root = loader.kernel_directory().parent
+    texts = [(path.parent / file if file.endswith(".cu") else root / file).read_text() for file in files]
+    for name in re.findall(r"\b\w+_\w+\b(?![\w/]*\.)(?!/)", re.sub(r"[\w/]+\.(?:cu|py)\b", "", named)):
+        assert any(re.search(rf"(?:void|def) {name}\(", text) for text in texts or [path.read_text()]), name
+    assert files or "_plain" in named
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_sources_have_one_dialect(path):
+    """Integers have the types of common.cuh, and casts are those of C++."""
+    code = re.sub(r"//.*", "", path.read_text())
+    if path.name == "common.cuh":
+        code = re.sub(r"using \w+ = [\w ]+;", "", code)
+    assert not re.findall(r"\b(?:int|unsigned|long|short|char|u?int\d+_t|size_t)\b", code)
+    kinds = (
+        "u8|u16|u32|u64|i32|i64|vertex_t|edge_t|value_t|weight_t|degree_t|label_t|place_t|bool|float|double"
+    )
+    assert not re.findall(rf"(?<![\w>])\((?:{kinds})\)\s*[\w(~-]", code)
+
+
 @pytest.mark.parametrize("vertex_bytes", ARGUMENTS)
 def test_the_struct_of_arguments_is_that_of_the_kernel(vertex_bytes):
     types = {"i64": ctypes.c_int64, "u64": ctypes.c_uint64, "i32": ctypes.c_int32, "u32": ctypes.c_uint32}
