@@ -166,8 +166,8 @@ def _rows(
     """Return source columns (none if joint), vertex columns, distances and predecessors of all rows."""
     xp, values = graph.engine.xp, graph.values
     n = values.n_here
-    distance = values.in_order(found.distance).reshape(-1)
-    predecessor = None if found.predecessor is None else values.in_order(found.predecessor).reshape(-1)
+    distance = _flat(values.in_order(found.distance))
+    predecessor = None if found.predecessor is None else _flat(values.in_order(found.predecessor))
     if not reached_only:
         if not question.each:
             return {}, graph.vertex_columns("vertex"), distance, predecessor
@@ -180,6 +180,31 @@ def _rows(
     vertex = graph.vertex_columns("vertex", place)
     source = {} if search is None else graph.id_columns("source", question.sources[search + first])
     return source, vertex, distance, predecessor
+
+
+def _flat(rows: Array) -> Array:
+    """Return the entries of all rows as one array; rows that are spaced apart are moved together in place.
+
+    A second array of this size would take longer to allocate than to fill.
+    """
+    whole = getattr(rows, "base", None)
+    if not isinstance(whole, np.ndarray) or rows.ndim != 2 or not _spaced(rows, whole):
+        return rows.reshape(-1)
+    entries, (k, n), step = whole.reshape(-1), rows.shape, whole.shape[1]
+    for i in range(1, k):
+        entries[i * n : (i + 1) * n] = entries[i * step : i * step + n]
+    return entries[: k * n]
+
+
+def _spaced(rows: Array, whole: np.ndarray) -> bool:
+    """Return whether the rows are the beginnings of those of a contiguous array."""
+    return (
+        whole.flags.c_contiguous
+        and whole.ndim == 2
+        and whole.shape[0] == rows.shape[0]
+        and whole.shape[1] > rows.shape[1] > 0
+        and np.shares_memory(whole[:1, :1], rows[:1, :1])
+    )
 
 
 def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
