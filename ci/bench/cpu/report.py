@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..markdown import number, table
 from ..rows import Row, ratio
 
-HEAD = ("question", "ours, ms", "best other", "its ms", "it takes", "")
+HEAD = ("query", "ours, ms", "best other", "other, ms", "times ours", "")
 MOST_LOAD = 0.1
 LOSES = "**slower**"
 
