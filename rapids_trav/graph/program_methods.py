@@ -110,8 +110,8 @@ class ProgramMethods(GraphProperties):
             `evictions`, `launches` and the `rounds` within them.  `span_block`, `span_what`, `span_begin` and
             `span_end` are lists, with an entry for each time that a block was loaded ("load"), stayed in
             memory ("stay") or had rows to work on ("work"), in milliseconds from the start; pandas' `explode`
-            makes rows of them.  An asynchronous push has one row for all its rounds.  Sums of floats may differ
-            in their last digits from those of a run without a trace, which adds them in another order.
+            makes rows of them.  An asynchronous push has one row for all its rounds.  Sums of floats may
+            differ in their last digits from those of a run without a trace, which adds them in another order.
         progress : bool, default False
             During the run, show on a terminal or in a notebook how many pages and bytes of a graph larger
             than memory have been streamed.
@@ -365,8 +365,8 @@ class ProgramMethods(GraphProperties):
         Parameters
         ----------
         alpha : float, default 0.85
-            Probability of following an edge, above 0 and below 1; otherwise the walker jumps to any vertex, as it
-            always does from a vertex without out-edges.
+            Probability of following an edge, above 0 and below 1; otherwise the walker jumps to any vertex,
+            as it always does from a vertex without out-edges.
         tol : float, default 1e-5
             Stop when the sum of the absolute changes is below this.  The ranks then differ from the exact
             ones by less than ``tol * alpha / (1 - alpha)`` in all, plus rounding errors.
