@@ -119,9 +119,9 @@ def block_state_bytes(run: RunShape, n_blocks: int) -> int:
     return run.n_vertices * (held + run.between) + n_items * (3 * run.vertex + 1) + n_blocks * BLOCK_BYTES
 
 
-def page_bytes(n_edges: int, n_rows: int, edge: int) -> int:
-    """Return the bytes of a page on the CPU with `n_edges` edges of `edge` bytes and `n_rows` rows."""
-    return n_edges * edge + OFFSET_BYTES * (n_rows + 1)
+def page_bytes(n_edges: int, n_rows: int, edge: int, offset: int) -> int:
+    """Return the bytes of a page on the CPU: its edges, and an offset for each row and for the end."""
+    return n_edges * edge + offset * (n_rows + 1)
 
 
 def resident_bytes(run: RunShape, shards: bool = False) -> int:

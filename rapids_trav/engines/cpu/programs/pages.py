@@ -11,7 +11,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.csr.pages import page_rows
 from rapids_trav.engines.runs import GatherView
-from rapids_trav.memory.model.program import LEAST_PAGE, OFFSET_BYTES, listed_at_once, page_bytes
+from rapids_trav.memory.model.program import LEAST_PAGE, listed_at_once, page_bytes
 
 PAGE_SHARE = 4  # a page takes 1/PAGE_SHARE of what is free; the rest is for pushing and other threads
 NO_ROWS = np.empty(0, np.int64)
@@ -141,13 +141,13 @@ def _cut(view: GatherView, size: int) -> tuple[Array, int, int, int]:
     """
     assert view.pages is not None
     firsts, offsets = view.pages.firsts, view.into.row_offsets
-    edge = view.into.column_indices.dtype.itemsize
+    edge, offset = view.into.column_indices.dtype.itemsize, offsets.dtype.itemsize
     edge += 0 if view.weights is None else view.weights.dtype.itemsize
     if view.pages.cut is not None:
-        firsts = page_rows(offsets, max(size, 0), edge, OFFSET_BYTES)
+        firsts = page_rows(offsets, max(size, 0), edge, offset)
     edges = int(np.diff(np.asarray(offsets[firsts], np.int64)).max(initial=0))
     rows = int(np.diff(firsts).max(initial=0))
-    return firsts, edges, rows, page_bytes(edges, rows, edge)
+    return firsts, edges, rows, page_bytes(edges, rows, edge, offset)
 
 
 def _some(rows: Array, n_vertices: int) -> Iterator[Array]:
