@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -111,6 +112,12 @@ def written(value: object) -> str:
 def first_line(error: Exception) -> str:
     """Return the first line of a library's error message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def not_parquet(error: Exception) -> str | None:
+    """Return the file that an error of pyarrow calls no Parquet, amid text about data sets; None if none."""
+    found = re.search(r"Could not open Parquet input source '(.*?)': ", str(error))
+    return found[1] if found else None
 
 
 def listed(values: Iterable[object]) -> str:

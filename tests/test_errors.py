@@ -31,8 +31,8 @@ EDGES = pd.DataFrame(
 )
 ALL = "'src', 'dst', 'open', 'name', 'next', 'cost', 'sure'"
 TEXT = EDGES["name"].dtype  # str or object, depending on the version of pandas
-KNOWN = "a vertex is known if an edge or graph(vertices=...) holds it."
-LEVELS = "give an integer from 0 on (None searches without limit)."
+KNOWN = "give ids that occur in the edges, or add them with graph(vertices=...)."
+LEVELS = "give an integer of 0 or more (None searches without limit)."
 WHOLE = "which is not a whole number: round it, or use astype(str) to take the values as labels."
 LARGE = "which does not fit 64 bits: use astype(str) to take the values as labels."
 FRAMES = (
@@ -102,7 +102,7 @@ WRONG = {
     "column twice": (
         build(pd.concat([EDGES, EDGES[["src"]]], axis=1)),
         TravError,
-        "Column 'src' is in the edges 2 times: rename the others.",
+        "Column 'src' occurs 2 times in the edges: rename all but one.",
     ),
     # Contents of the edge columns
     "nulls": (
@@ -261,7 +261,7 @@ WRONG = {
     "weight with nulls": (
         build(weight="cost"),
         TravError,
-        "weight='cost' holds 1 null: fill them first, for example with fillna.",
+        "weight='cost' holds 1 null: fill it first, for example with fillna.",
     ),
     "vertices of another kind": (
         build(vertices=["a"]),
@@ -286,25 +286,29 @@ WRONG = {
         "vertices holds 1, but ids have 2 columns: give tuples of 2 values.",
     ),
     # Sources of a search
-    "unknown source": (bfs(99), UnknownVertexError, f"sources names 1 unknown vertex: 99; {KNOWN}"),
+    "unknown source": (bfs(99), UnknownVertexError, f"sources contains 1 unknown vertex: 99: {KNOWN}"),
     "unknown sources": (
         bfs(range(3, 100)),
         UnknownVertexError,
-        f"sources names 95 unknown vertices: 5, 6, 7, 8, 9 and 90 more; {KNOWN}",
+        f"sources contains 95 unknown vertices: 5, 6, 7, 8, 9 and 90 more: {KNOWN}",
     ),
-    "fraction as a source": (bfs(1.5), UnknownVertexError, f"sources names 1 unknown vertex: 1.5; {KNOWN}"),
+    "fraction as a source": (
+        bfs(1.5),
+        UnknownVertexError,
+        f"sources contains 1 unknown vertex: 1.5: {KNOWN}",
+    ),
     "source beyond 64 bits": (
-        bfs(2**64), UnknownVertexError, f"sources names 1 unknown vertex: 18446744073709551616; {KNOWN}"
+        bfs(2**64), UnknownVertexError, f"sources contains 1 unknown vertex: 18446744073709551616: {KNOWN}"
     ),
     "unknown string": (
         lambda graph: EDGES.trav.bfs("z", src="name", dst="next"),
         UnknownVertexError,
-        f"sources names 1 unknown vertex: 'z'; {KNOWN}",
+        f"sources contains 1 unknown vertex: 'z': {KNOWN}",
     ),
     "unknown pair": (
         lambda graph: EDGES.trav.graph(*PAIRS).bfs((1, "b")),
         UnknownVertexError,
-        f"sources names 1 unknown vertex: (1, 'b'); {KNOWN}",
+        f"sources contains 1 unknown vertex: (1, 'b'): {KNOWN}",
     ),
     "no pair": (
         lambda graph: EDGES.trav.graph(*PAIRS).bfs("ab1"),
@@ -328,14 +332,14 @@ WRONG = {
     "long unknown string": (
         lambda graph: EDGES.trav.bfs("x" * 10**6, src="name", dst="next"),
         UnknownVertexError,
-        f"sources names 1 unknown vertex: '{'x' * 99}...; {KNOWN}",
+        f"sources contains 1 unknown vertex: '{'x' * 99}...: {KNOWN}",
     ),
     "integer too long to write": (
         bfs(10**5000),
         UnknownVertexError,
-        f"sources names 1 unknown vertex: an integer of 16610 bits; {KNOWN}",
+        f"sources contains 1 unknown vertex: an integer of 16610 bits: {KNOWN}",
     ),
-    "infinite source": (bfs(np.inf), UnknownVertexError, f"sources names 1 unknown vertex: inf; {KNOWN}"),
+    "infinite source": (bfs(np.inf), UnknownVertexError, f"sources contains 1 unknown vertex: inf: {KNOWN}"),
     "two dimensions": (
         bfs(np.zeros((2, 2), int)), TravError, "sources has 2 dimensions: give a flat sequence of ids."
     ),
@@ -378,7 +382,7 @@ WRONG = {
     "date finer than the ids": (
         lambda graph: DATES.astype("datetime64[s]").trav.bfs(DATE + pd.Timedelta("1ms")),
         UnknownVertexError,
-        f"sources names 1 unknown vertex: Timestamp('2020-01-01 00:00:00.001000'); {KNOWN}",
+        f"sources contains 1 unknown vertex: Timestamp('2020-01-01 00:00:00.001000'): {KNOWN}",
     ),
     "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
     "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
@@ -449,18 +453,20 @@ WRONG = {
         "reached_only='False' is neither True nor False: give one of them.",
     ),
     "unknown target": (
-        bfs(1, targets=[2, 50]), UnknownVertexError, f"targets names 1 unknown vertex: 50; {KNOWN}"
+        bfs(1, targets=[2, 50]), UnknownVertexError, f"targets contains 1 unknown vertex: 50: {KNOWN}"
     ),
     "no targets": (
         lambda graph: graph.paths(1, []), TravError, "targets is empty: give at least one vertex id."
     ),
     "unknown seed": (
-        lambda graph: graph.khop([1, 50], 1), UnknownVertexError, f"seeds names 1 unknown vertex: 50; {KNOWN}"
+        lambda graph: graph.khop([1, 50], 1),
+        UnknownVertexError,
+        f"seeds contains 1 unknown vertex: 50: {KNOWN}",
     ),
     "no number of hops": (
         lambda graph: graph.khop(1, None),
         TravError,
-        "k=None is not a number of levels: give an integer from 0 on.",
+        "k=None is not a number of levels: give an integer of 0 or more.",
     ),
     "unknown direction of degrees": (
         lambda graph: graph.degrees("up"),
@@ -483,7 +489,7 @@ WRONG = {
     "filter with nulls": (
         bfs(1, where="sure"),
         TravError,
-        "where='sure' holds 1 null: fill them first, for example with edges['sure'].fillna(False).",
+        "where='sure' holds 1 null: fill it first, for example with edges['sure'].fillna(False).",
     ),
     "filter that is no column name": (
         bfs(1, where=["open"]),
@@ -519,7 +525,7 @@ def test_an_unknown_source_is_told_whatever_is_asked(frame_library, question, li
     edges = frame_library.DataFrame(EDGES[["src", "dst", "open"]])
     graph = edges.trav.graph(directed=directed, memory_limit=limit)
     for source in (99, 2**40):
-        with pytest.raises(UnknownVertexError, match=f"sources names 1 unknown vertex: {source};"):
+        with pytest.raises(UnknownVertexError, match=f"sources contains 1 unknown vertex: {source}:"):
             graph.bfs(source, **question)
 
 

@@ -123,7 +123,11 @@ def test_the_tree():
     figure = plot.search(graph.levels(0), result=graph.bfs(0))
     tree = figure.axes[0]
     assert tree.get_title(loc="left") == "tree of predecessors: 61 of 4,039 vertices"
-    assert [label.get_text() for label in tree.get_xticklabels()][:3] == ["0\n1", "1\n347", "2\n1,171"]
+    assert [label.get_text() for label in tree.get_xticklabels()][:3] == [
+        "0\n1",
+        "1\n347\n12 shown",
+        "2\n1,171\n48 shown",
+    ]
     names = [text.get_text() for text in tree.texts if text.get_text()]
     assert len(names) == len(set(names)) == 61 and "0" in names
     assert len(tree.texts) == 61 + 60  # an edge to each vertex but the source

@@ -112,7 +112,7 @@ def _columns(graph: TraversableGraph, pairs: object) -> tuple[Sized, Sized]:
             return pairs
         raise TravError(
             f"pairs holds {len(pairs[0])} first vertices and {len(pairs[1])} second ones: give two sequences "
-            f"of one length."
+            f"of the same length."
         )
     raise TravError(
         f"pairs is a {type(pairs).__name__}: give a frame with a column for each vertex of a pair, or a "

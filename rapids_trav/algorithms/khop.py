@@ -64,6 +64,16 @@ class Neighborhood(_Frames[FrameT]):
         vertices, edges = super()._replace(**frames)
         return type(self).of(vertices, edges, self._columns)
 
+    def __repr__(self) -> str:
+        if self._is_lazy:
+            return super().__repr__()
+        return f"<Neighborhood: {len(self.vertices):,} vertices, {len(self.edges):,} edges>"
+
+    @property
+    def _is_lazy(self) -> bool:
+        """Whether to count the rows would be to compute them."""
+        return hasattr(self.vertices, "__dask_graph__")
+
     def plot(self) -> Figure:
         """Draw the neighbourhood by layers of distance: some vertices of each, and the edges among them.
 
@@ -83,8 +93,7 @@ class Neighborhood(_Frames[FrameT]):
         return self._picture().figure()
 
     def _repr_html_(self) -> str:
-        lazy = hasattr(self.vertices, "__dask_graph__")  # to show it would be to compute it
-        if lazy or not hasattr(self, "_columns"):
+        if self._is_lazy or not hasattr(self, "_columns"):
             return f"<pre>{escape(repr(self))}</pre>"
         return self._picture().html()
 

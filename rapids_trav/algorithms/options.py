@@ -134,6 +134,7 @@ class BetweennessOptions(CentralityOptions):
         one_of("of", self.of, get_args(ScoresOf))
         flag("normalized", self.normalized)
         flag("endpoints", self.endpoints)
+        _seed(self.seed)
         if self.k is not None:
             if whole_number("k", self.k, "None takes every vertex as a source", "sources") == 0:
                 raise TravError("k=0 samples no vertex: give at least 1.")
@@ -328,7 +329,7 @@ def _common(options: IterationOptions) -> dict:
 
 
 def whole_number(what: str, value: object, note: str = "", of: str = "levels", first: int = 0) -> int:
-    """Return a whole number from 0 on; refuse booleans, fractions and negative numbers.
+    """Return a whole number of 0 or more; refuse booleans, fractions and negative numbers.
 
     Numbers above `MOST_LEVELS` become `MOST_LEVELS`, since no search has more levels than int32 can count.
     In error messages, `what` names the option, `note` explains another accepted value, `of` says what is
@@ -341,9 +342,21 @@ def whole_number(what: str, value: object, note: str = "", of: str = "levels", f
         number = -1
     if number < 0 or isinstance(value, (bool, np.bool_)):
         raise TravError(
-            f"{what}={written(value)} is not a number of {of}: give an integer from {first} on{note}."
+            f"{what}={written(value)} is not a number of {of}: give an integer of {first} or more{note}."
         )
     return min(number, MOST_LEVELS)
+
+
+def _seed(seed: object) -> None:
+    """Refuse a seed that NumPy would not take, or would take otherwise than as a number."""
+    try:
+        number = 0 if seed is None else operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(seed, (bool, np.bool_)):
+        raise TravError(
+            f"seed={written(seed)} is not a seed: give an integer of 0 or more (None samples anew each time)."
+        )
 
 
 def _between(what: str, value: object, low: float, high: float, meaning: str) -> None:

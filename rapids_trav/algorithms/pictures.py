@@ -119,7 +119,10 @@ def draw_layers(
             va="center",
             parse_math=False,
         )
-    axes.set_xticks(range(len(totals)), [f"{d}\n{n:,}" for d, n in enumerate(totals)])
+    shown = [
+        "" if len(layer) == n else f"\n{len(layer)} shown" for layer, n in zip(names, totals, strict=True)
+    ]
+    axes.set_xticks(range(len(totals)), [f"{d}\n{n:,}{shown[d]}" for d, n in enumerate(totals)])
     axes.set(xlabel="distance, and vertices", yticks=[])
     axes.set_xlim(-0.3, len(totals) - 0.25)  # with room for the names of the last layer
 

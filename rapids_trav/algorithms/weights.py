@@ -34,7 +34,7 @@ def check_rank_weights(
 
     The quotients would overflow, or lose digits because they are too small.
     """
-    smallest, largest = weight_range(graph, where, "ranks are for weights from 0 on")
+    smallest, largest = weight_range(graph, where, "ranks are for weights of 0 or more")
     if largest == float("inf"):
         raise TravError(
             f"weight={graph.weight!r} holds inf, and ranks are for finite weights: leave out such edges with "

@@ -14,7 +14,7 @@ from rapids_trav.doctor import Examination, examine
 from rapids_trav.warming import Warmed, warm
 
 
-@click.command()
+@click.command(short_help="Engines, GPUs and versions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--warm", "warmed", is_flag=True, help="Compile everything now, which first questions would wait for."

@@ -170,7 +170,10 @@ def open_graph(
     if edges == "-" or path.is_fifo() or path.is_char_device():
         path = _stream_as_file(edges, format_)
     if not path.exists():
-        raise TravError(f"There is no file {path}, and the shipped graphs are {', '.join(datasets.names())}.")
+        raise TravError(
+            f"There is no file {path}: check the path, or name one of the shipped graphs, "
+            f"{', '.join(datasets.names())}."
+        )
     directed = bool(directed)
     format_ = guess_format(path) if format_ == "auto" else format_
     if format_ in ("parquet", "mtx"):

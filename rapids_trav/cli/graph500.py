@@ -17,7 +17,7 @@ from rapids_trav.graph500.harness import MOST_EDGE_FACTOR, MOST_SCALE, MOST_SEED
 from rapids_trav.io import check_writable
 
 
-@click.command()
+@click.command(short_help="Run the Graph500 benchmark.")
 @click.option(
     "--scale",
     type=click.IntRange(1, MOST_SCALE),

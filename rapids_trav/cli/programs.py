@@ -60,7 +60,7 @@ def run_options(command: Callable) -> Callable:
     return edge_options(command)
 
 
-@click.command()
+@click.command(short_help="Weakly connected components.")
 @run_options
 @_schedule
 def components(output: str | None, picture: str | None, quiet: bool, **options: Given) -> None:
@@ -72,7 +72,7 @@ def components(output: str | None, picture: str | None, quiet: bool, **options: 
     _run(components_.components, ComponentsOptions, output, picture, quiet, options, _component_sizes)
 
 
-@click.command()
+@click.command(short_help="Shortest paths by weight.")
 @run_options
 @_schedule
 @_weight
@@ -89,7 +89,7 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given)
     _run(sssp_.sssp, SsspOptions, output, picture, quiet, options, _distances)
 
 
-@click.command()
+@click.command(short_help="PageRank of every vertex.")
 @run_options
 @_weight
 @derived(PagerankOptions, "alpha", help="Damping, between 0 and 1.")

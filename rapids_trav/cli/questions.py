@@ -50,7 +50,7 @@ _scheduler = click.option(
 _quiet = click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 
 
-@click.command()
+@click.command(short_help="Distances and predecessors.")
 @edge_options
 @_source
 @derived(SearchOptions, "mode")
@@ -120,7 +120,7 @@ def _tree(result: Frame, options: dict[str, Given]) -> SearchTree | None:
     return SearchTree(to_pandas(result)) if options["predecessors"] and len(result) <= MOST else None
 
 
-@click.command()
+@click.command(short_help="Shortest paths to targets.")
 @edge_options
 @_source
 @click.option(
@@ -161,7 +161,7 @@ def paths(
     write(result, output)
 
 
-@click.command()
+@click.command(short_help="Vertices and edges within k steps.")
 @edge_options
 @click.option(
     "--seed", "-s", multiple=True, required=True, help=f"Id to start from; may be repeated.  {SEVERAL}"

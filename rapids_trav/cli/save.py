@@ -15,7 +15,7 @@ from rapids_trav.utilities.locations import reachable
 from rapids_trav.utilities.sizes import readable
 
 
-@click.command()
+@click.command(short_help="Save a built graph.")
 @edge_options
 @click.argument("folder")
 @derived(BuildOptions, "weight", help="Column of weights to keep with the edges.")

@@ -17,17 +17,19 @@ NO_WORDS = {"tol"}
 
 # Advice that only Python users can follow, and its replacement.
 REPHRASED = (
-    (r"\ban edge or graph\(vertices=\.\.\.\) holds it", "an edge holds it"),
+    (r", or add them with graph\(vertices=\.\.\.\)(?=\.$)", ""),
     (r"[,:] for example (?:with |after |edges\[)[^;]*(?=\.$)", ""),
     (r", or (?:convert it with|use) astype.*(?=\.$)", ""),
     (r": use astype\(str\) to take the values as labels(?=\.$)", ""),
     (r"; after adding a column, build the graph again(?=\.$)", ""),
     (r"\bbuild the graph again\b", "run the command again"),
     (r"\bsay header=True or header=False \(([^)]*?) on the command line\)", r"say \1"),
+    (r"(?<=\bgive memory_limit at least )([\d.e+]+) (?=[kMGT]?B\.$)", r"\1"),
     (r"'?(?:[^\s']*/)?\bstandard-input\b'?", "the standard input"),
     (
-        r"^(the standard input cannot be read: .*); check that it is whole, and what its name says it is",
-        r"\1; check that it is whole and not compressed, and that --format says what it is",
+        r"^(the standard input cannot be read: .*); check that it is complete and that its extension matches "
+        r"its format",
+        r"\1; check that it is complete and not compressed, and that --format names its format",
     ),
 )
 

@@ -58,7 +58,7 @@ class BuildPass:
         if nulls := self._source.library.null_count(column):
             raise TravError(
                 f"weight={self._weight!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"fill them first, for example with fillna."
+                f"fill {'them' if nulls > 1 else 'it'} first, for example with fillna."
             )
         if column.dtype.kind == "u" and len(column) and (largest := int(column.max())) >= 2**63:
             raise TravError(

@@ -237,10 +237,12 @@ class _Parser:
     def _named(self, token: Token) -> Column:
         name = token.text[1:-1].replace("``", "`") if token.kind == "column" else token.text
         if name not in self._columns:
+            parted = token.kind == self._token.kind == "word" and self._token.text.lower() not in WORDS
+            hint = " (names with spaces go in backticks)" if parted else ""
             raise UnknownColumnError(
                 f"Column {written(name)}, in where={written(self._text)} at character {token.place + 1}, is "
-                f"not in the edges: choose one of {listed(self._columns)}; after adding a column, build the "
-                f"graph again."
+                f"not in the edges: choose one of {listed(self._columns)}{hint}; after adding a column, "
+                f"build the graph again."
             )
         require_column(self._columns, name)
         self.read.append(name)
@@ -266,11 +268,15 @@ class _Parser:
 
     def _refuse(self, expected: str, token: Token | None = None) -> NoReturn:
         token = token or self._token
-        found = "its end" if token.kind == "end" else written(token.text)
+        if token.kind == "end":
+            raise TravError(
+                f"where={written(self._text)} ends at character {token.place + 1}, where {expected} is "
+                f"expected: the columns are {listed(self._columns)}."
+            )
         raise TravError(
-            f"where={written(self._text)} is not the name of a column, and as a condition it has {found} at "
-            f"character {token.place + 1}, where {expected} is expected: the columns are "
-            f"{listed(self._columns)}, and names with characters other than letters, digits and _ go in "
+            f"where={written(self._text)} is not the name of a column, and as a condition it has "
+            f"{written(token.text)} at character {token.place + 1}, where {expected} is expected: the columns "
+            f"are {listed(self._columns)}, and names with characters other than letters, digits and _ go in "
             f"backticks."
         )
 

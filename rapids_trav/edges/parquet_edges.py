@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from rapids_trav.edges.frame_rows import FrameRows
-from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line
+from rapids_trav.errors import EDGES_CHANGED, TravError, UnknownColumnError, first_line, not_parquet
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.libraries import library
@@ -122,6 +122,11 @@ def _columns(schema: pa.Schema) -> list[str]:
 
 
 def _unreadable(name: str, error: Exception) -> TravError:
+    if file := not_parquet(error):
+        return TravError(
+            f"{file} is not a complete Parquet file: check it, or read other formats with "
+            f"rapids_trav.io.read_edges."
+        )
     return TravError(
         f"Edges {name} cannot be read as Parquet: {first_line(error)}; check that the files are complete, or "
         f"read other formats with rapids_trav.io.read_edges."

@@ -210,9 +210,10 @@ def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashabl
         missing = "dst" if dst is None else "src"
         raise TravError(f"Only one end of the edges is named: give {missing}= as well.")
     sides = [_side(source, end, side) for end, side in (("src", src), ("dst", dst))]
-    if len(sides[0]) != len(sides[1]) or not sides[0]:
+    widths = len(sides[0]), len(sides[1])
+    if widths[0] != widths[1] or not widths[0]:
         raise TravError(
-            f"src names {len(sides[0])} columns and dst names {len(sides[1])}: "
+            f"src names {widths[0]} column{'' if widths[0] == 1 else 's'} and dst names {widths[1]}: "
             f"give both ends the same number, at least one."
         )
     for name in (*sides[0], *sides[1]):
@@ -254,4 +255,4 @@ def require_column(columns: Sequence[Hashable], name: Hashable) -> None:
             f"Column {written(name)} is not in the edges: choose one of {listed(columns)}."
         )
     if count > 1:
-        raise TravError(f"Column {written(name)} is in the edges {count} times: rename the others.")
+        raise TravError(f"Column {written(name)} occurs {count} times in the edges: rename all but one.")

@@ -144,8 +144,9 @@ def _not_whole(name: Hashable, value: float) -> TravError:
             f"Column {name!r} holds {written(value)}, which does not fit 64 bits: use astype(str) to take "
             f"the values as labels."
         )
+    remedy = "drop that row" if abs(value) == float("inf") else "round it"
     return TravError(
-        f"Column {name!r} holds {written(value)}, which is not a whole number: round it, or use astype(str) "
+        f"Column {name!r} holds {written(value)}, which is not a whole number: {remedy}, or use astype(str) "
         f"to take the values as labels."
     )
 

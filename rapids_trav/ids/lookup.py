@@ -255,8 +255,8 @@ def _refuse(what: str, columns: Sequence[Column], unknown: Array) -> None:
     names = ", ".join(written(value[0] if len(columns) == 1 else value) for value in shown)
     more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
     raise UnknownVertexError(
-        f"{what} names {len(values)} unknown vert{'ices' if len(values) > 1 else 'ex'}: {names}{more}; "
-        f"a vertex is known if an edge or graph(vertices=...) holds it."
+        f"{what} contains {len(values)} unknown vert{'ices' if len(values) > 1 else 'ex'}: {names}{more}: "
+        f"give ids that occur in the edges, or add them with graph(vertices=...)."
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rapids_trav.errors import TravError, first_line
+from rapids_trav.errors import TravError, first_line, not_parquet
 
 FORMATS = ("parquet", "csv", "tsv", "text", "mtx")
 COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")
@@ -52,8 +52,13 @@ def open_bytes(path: Path) -> pa.NativeFile:
 
 def reading_error(path: Path, error: Exception) -> TravError:
     """Return a one-sentence error for a library's error about reading `path`."""
+    if file := not_parquet(error):
+        return TravError(
+            f"{file} is not a complete Parquet file: check it, or name another format with format=."
+        )
     return TravError(
-        f"{path} cannot be read: {first_line(error)}; check that it is whole, and what its name says it is."
+        f"{path} cannot be read: {first_line(error)}; check that it is complete and that its extension "
+        f"matches its format."
     )
 
 

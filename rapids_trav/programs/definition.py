@@ -89,7 +89,7 @@ class Program:
     total : callable(value, degree) -> number, optional
         Summed over all vertices, in float64, before each iteration and given to `apply`; 0 by default.  With
         it, every vertex is applied in every iteration.
-    tolerance : number from 0 on, optional
+    tolerance : number of 0 or more, optional
         Stop as well when the sum of ``abs(new - value)`` over all vertices is below it.
     asynchronous : bool, optional
         Whether new values may be used in the iteration that computed them.  By default true for min and max,
@@ -156,7 +156,7 @@ class Program:
                 )
         if self.tolerance is not None and not _is_tolerance(self.tolerance):
             raise TravError(
-                f"tolerance={written(self.tolerance)} of program {self.name!r} is not a number from 0 on: "
+                f"tolerance={written(self.tolerance)} of program {self.name!r} is not a number of 0 or more: "
                 f"give the sum of changes below which to stop, or None."
             )
         if not isinstance(self.asynchronous, (bool, np.bool_, NoneType)):

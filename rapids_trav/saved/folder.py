@@ -180,6 +180,8 @@ def _read_head(path: Path) -> Head:
         with open_plain(path) as file:
             content = file.read(LONGEST_HEAD + 1)
     except FileNotFoundError:
+        if not path.parent.exists():
+            raise TravError(f"Folder {path.parent} does not exist: check the path.") from None
         raise TravError(f"{path.parent} holds no saved graph: there is no {path.name} in it.") from None
     except NotADirectoryError:
         raise TravError(f"{path.parent} is a file: name the folder that a graph was saved in.") from None

@@ -221,7 +221,7 @@ def _require_fields(what: str, entry: Any, names: tuple[str, ...]) -> None:
 
 def _count(what: str, value: object) -> int:
     if type(value) is not int or not 0 <= value < MOST:
-        raise _wrong(what, value, "a number from 0 on")
+        raise _wrong(what, value, "a number of 0 or more")
     return value
 
 

@@ -17,9 +17,10 @@ from types import ModuleType
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rapids_trav.edges.conditions import evaluate
-from rapids_trav.edges.expressions import Column, Expression, parse, written_out
+from rapids_trav.edges.expressions import WORDS, Column, Expression, parse, written_out
 from rapids_trav.edges.sources import require_column
 from rapids_trav.errors import TravError, UnknownColumnError, listed, written
 from rapids_trav.frames.columns import Array, Frame, Series, Values, move
@@ -30,6 +31,7 @@ Where = Hashable  # a filter in the graph's own form: the name of a column, an `
 Filter = Hashable | np.ndarray | pd.Series | None  # a filter from the caller; CuPy and cuDF types as well
 
 ARRAYS = ("__array__", "__cuda_array_interface__")  # every array has one of them
+FILLS = ("fillna", "fill_null")  # of pandas and cuDF, and of polars and pyarrow
 
 
 class Mask:
@@ -136,25 +138,42 @@ def _flags_given(given: Values) -> Array:
     """Return the flags of a mask as a boolean array, in the memory that they are in."""
     if library_of(given, ("Series",)) == "dask":
         raise TravError("where is a Dask Series, whose flags are not computed: give its compute().")
-    if nulls := int(given.isna().sum()) if hasattr(given, "isna") else 0:
-        raise TravError(
-            f"where is a mask with {nulls} null{'s' if nulls > 1 else ''}: fill them first, for example with "
-            f"mask.fillna(False)."
-        )
+    if nulls := _nulls_of(given):
+        raise _null_mask(given, nulls)
     if library_of(given, ("Series",)) == "cudf":
         flags = given.to_cupy()
-    elif hasattr(given, "to_numpy"):
+    elif hasattr(given, "to_numpy") and not isinstance(given, pa.Array):  # whose bits it does not unpack
         flags = given.to_numpy()
     else:
         flags = given if hasattr(given, "__cuda_array_interface__") else np.asarray(given)
-    if flags.dtype == object and all(isinstance(flag, (bool, np.bool_)) for flag in flags):
-        flags = flags.astype(bool)
+    if flags.dtype == object and flags.ndim == 1:
+        known = flags[~pd.isna(flags)]
+        if all(isinstance(flag, (bool, np.bool_)) for flag in known):
+            if len(known) < len(flags):
+                raise _null_mask(given, len(flags) - len(known))
+            flags = flags.astype(bool)
     if flags.dtype != bool or flags.ndim != 1:
         raise TravError(
             f"where is an array of {flags.dtype} with the shape {flags.shape}: give one flag, true or false, "
             f"for each edge."
         )
     return flags
+
+
+def _nulls_of(given: Values) -> int:
+    """Return the nulls of a Series or of an array of Arrow; other arrays are looked through as flags."""
+    if hasattr(given, "isna"):
+        return int(given.isna().sum())
+    count = getattr(given, "null_count", 0)  # a method in polars, a property in pyarrow
+    return int(count() if callable(count) else count)
+
+
+def _null_mask(given: Values, nulls: int) -> TravError:
+    fill = next((f", for example with mask.{name}(False)" for name in FILLS if hasattr(given, name)), "")
+    return TravError(
+        f"where is a mask with {nulls} null{'s' if nulls > 1 else ''}: fill {'them' if nulls > 1 else 'it'} "
+        f"first{fill}."
+    )
 
 
 class NullFlagsError(TravError):
@@ -180,7 +199,8 @@ class NullFlagsError(TravError):
         else:
             message = (
                 f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"fill them first, for example with edges[{where!r}].fillna(False){as_bool}."
+                f"fill {'them' if nulls > 1 else 'it'} first, for example with "
+                f"edges[{where!r}].fillna(False){as_bool}."
             )
         super().__init__(message)
         self.where, self.nulls, self.of_objects = where, nulls, of_objects
@@ -225,6 +245,11 @@ def check_name(where: object) -> None:
 def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
     """Refuse a filter that names no column, or more than one."""
     if where not in set(columns):  # compare by hash, as in `require_column`
+        if isinstance(where, str) and where.lower() in WORDS:
+            raise UnknownColumnError(
+                f"where={where!r} is a word of the grammar of conditions, not a column: write a condition "
+                f"such as 'weight > 3', or name one of {listed(columns)}."
+            )
         raise UnknownColumnError(
             f"Column {written(where)} is not in the edges: choose one of {listed(columns)}; "
             f"after adding a column, build the graph again."

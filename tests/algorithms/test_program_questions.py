@@ -313,7 +313,7 @@ CASES = {
     ),
     "max_iter": (
         lambda graph: graph.pagerank(max_iter=1.5),
-        "max_iter=1.5 is not a number of iterations: give an integer from 1 on.",
+        "max_iter=1.5 is not a number of iterations: give an integer of 1 or more.",
     ),
     "no iteration": (
         lambda graph: graph.pagerank(max_iter=0),
@@ -371,13 +371,13 @@ def test_ranks_that_do_not_converge(tmp_path):
         (
             [1.0, -0.5],
             lambda graph: graph.sssp(1),
-            "weight='w' holds -0.5, and shortest paths are for weights from 0 on: leave out such edges with "
-            "where=.",
+            "weight='w' holds -0.5, and shortest paths are for weights of 0 or more: leave out such edges "
+            "with where=.",
         ),
         (
             [1, -5],
             lambda graph: graph.pagerank(),
-            "weight='w' holds -5, and ranks are for weights from 0 on: leave out such edges with where=.",
+            "weight='w' holds -5, and ranks are for weights of 0 or more: leave out such edges with where=.",
         ),
         (
             [1, 2**62],
@@ -394,7 +394,7 @@ def test_ranks_that_do_not_converge(tmp_path):
         (
             [1.0, np.nan],
             lambda graph: None,
-            "weight='w' holds 1 null: fill them first, for example with fillna.",
+            "weight='w' holds 1 null: fill it first, for example with fillna.",
         ),
     ],
 )

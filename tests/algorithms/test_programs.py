@@ -399,7 +399,8 @@ WRONG = {
     ),
     "a series of other ids": (
         {"initial": pd.Series([1, 2, 3], index=[1, 2, 9])},
-        "initial names 1 unknown vertex: 9; a vertex is known if an edge or graph(vertices=...) holds it.",
+        "initial contains 1 unknown vertex: 9: give ids that occur in the edges, or add them with "
+        "graph(vertices=...).",
     ),
     "fractions for integers": (
         {"initial": [1, 2.5, 3]},
@@ -465,7 +466,8 @@ WRONG = {
     ),
     "unknown vertex": (
         {"initial": {9: 1}},
-        "initial names 1 unknown vertex: 9; a vertex is known if an edge or graph(vertices=...) holds it.",
+        "initial contains 1 unknown vertex: 9: give ids that occur in the edges, or add them with "
+        "graph(vertices=...).",
     ),
     "frame without values": (
         {"initial": pd.DataFrame({"vertex": [1]})},
@@ -473,7 +475,8 @@ WRONG = {
     ),
     "unknown source": (
         {"sources": 9},
-        "sources names 1 unknown vertex: 9; a vertex is known if an edge or graph(vertices=...) holds it.",
+        "sources contains 1 unknown vertex: 9: give ids that occur in the edges, or add them with "
+        "graph(vertices=...).",
     ),
     "weighted without weights": (
         {"weighted": True},
@@ -515,7 +518,7 @@ WRONG = {
     ),
     "negative iterations": (
         {"max_iterations": -1},
-        "max_iterations=-1 is not a number of iterations: give an integer from 0 on (None has no limit).",
+        "max_iterations=-1 is not a number of iterations: give an integer of 0 or more (None has no limit).",
     ),
     "resume from nowhere": (
         {"resume": True}, "resume=True continues from a checkpoint: name its folder with checkpoint=."
@@ -526,7 +529,7 @@ WRONG = {
     ),
     "checkpoints in words": (
         {"checkpoint": "x", "checkpoint_every": "3"},
-        "checkpoint_every='3' is not a number of iterations: give an integer from 1 on.",
+        "checkpoint_every='3' is not a number of iterations: give an integer of 1 or more.",
     ),
     "unknown direction": (
         {"direction": "up"}, "direction='up' is not known: choose one of 'out', 'in', 'both'."
@@ -565,10 +568,10 @@ def test_wrong_runs(case):
         ({"gather": abs}, "gather of program 'p' is a builtin_function_or_method: give a Python function"),
         (
             {"tolerance": float("nan")},
-            "tolerance=nan of program 'p' is not a number from 0 on: give the sum of ",
+            "tolerance=nan of program 'p' is not a number of 0 or more: give the sum of ",
         ),
-        ({"tolerance": -1}, "tolerance=-1 of program 'p' is not a number from 0 on"),
-        ({"tolerance": "1e-5"}, "tolerance='1e-5' of program 'p' is not a number from 0 on"),
+        ({"tolerance": -1}, "tolerance=-1 of program 'p' is not a number of 0 or more"),
+        ({"tolerance": "1e-5"}, "tolerance='1e-5' of program 'p' is not a number of 0 or more"),
         ({"asynchronous": "no"}, "asynchronous='no' of program 'p' is neither True nor False: give one of "),
     ],
 )

@@ -233,7 +233,7 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "--delimiter", "xx"], 2, "--delimiter xx cannot stand"),
         (["bfs", "facebook", "-s", "0", "--delimiter", ""], 2, "--delimiter"),
         (["bfs", "facebook", "-s", "0", "--spill", "/no/such"], 2, "--spill /no/such does not exist"),
-        (["bfs", "facebook", "-s", "99999"], 1, "if an edge holds it."),
+        (["bfs", "facebook", "-s", "99999"], 1, "give ids that occur in the edges."),
         (["components", "facebook", "--resume"], 2, "name its folder with --checkpoint"),
         (["components", "facebook", "--resume"], 2, "--resume continues from a checkpoint"),
         (["pagerank", "facebook", "--checkpoint-every", "3"], 2, "--checkpoint-every 3 applies only with"),

@@ -92,7 +92,7 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
     [
         (
             "300 B are needed, and memory_limit=1.2 kB leaves 80 B: give memory_limit at least 1.5 kB.",
-            "300 B are needed, and --memory-limit 1.2kB leaves 80 B: give --memory-limit at least 1.5 kB.",
+            "300 B are needed, and --memory-limit 1.2kB leaves 80 B: give --memory-limit at least 1.5kB.",
         ),
         ("name another folder with spill=, or give", "name another folder with --spill, or give"),
         (
@@ -108,8 +108,8 @@ def test_what_cannot_be_saved_or_opened(folder, edges, tmp_path, capsys):
         ),
         ("tol=0.5 is too", "--tol 0.5 is too"),
         ("checkpoint_every=0 writes none, max_iter=3.", "--checkpoint-every 0 writes none, --max-iter 3."),
-        ("sources names 2 unknown vertices", "--source names 2 unknown vertices"),
-        ("if an edge or graph(vertices=...) holds it.", "if an edge holds it."),
+        ("sources contains 2 unknown vertices", "--source contains 2 unknown vertices"),
+        ("occur in the edges, or add them with graph(vertices=...).", "occur in the edges."),
         (
             "name a boolean one, for example with a column that compares it, edges['w'] == value.",
             "name a boolean one.",

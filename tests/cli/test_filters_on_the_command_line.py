@@ -30,7 +30,7 @@ def test_conditions(roads, tmp_path, command):
 def test_conditions_that_are_refused(roads, capsys):
     assert run(["bfs", roads, "-s", "OSL", "--where", "km <"]) == 1
     said = capsys.readouterr().err
-    assert "has its end at character 5, where a column or a value is expected" in said
+    assert "ends at character 5, where a column or a value is expected" in said
     assert said.count("\n") == 1
 
 

@@ -118,5 +118,7 @@ def test_nothing_is_called():
 
 
 def test_columns_that_are_there_twice():
-    with pytest.raises(TravError, match=r"^Column 'weight' is in the edges 2 times: rename the others\.$"):
+    with pytest.raises(
+        TravError, match=r"^Column 'weight' occurs 2 times in the edges: rename all but one\.$"
+    ):
         parse("weight > 3", [*COLUMNS, "weight"])

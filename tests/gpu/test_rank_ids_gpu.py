@@ -181,7 +181,7 @@ def test_look_ups(cupy, kind):
     wanted = lookup("sources", [known, known], whole, CUDF).tolist()
     for answer in on_ranks(cupy, 3, work):
         assert answer[0] == wanted
-        assert answer[1].startswith(f"sources names 1 unknown vertex: {unknown!r};")
+        assert answer[1].startswith(f"sources contains 1 unknown vertex: {unknown!r}:")
 
 
 def test_what_one_rank_refuses_all_refuse(cupy):

@@ -15,7 +15,7 @@ def test_ids_beside_a_range_are_unknown(first, degree_sort):
     graph = pd.DataFrame({"src": ids[:-1], "dst": ids[1:]}).trav.graph(degree_sort=degree_sort)
     for unknown in (first - 1, first + 8):
         for question in (unknown, [unknown], [first, unknown]):
-            with pytest.raises(UnknownVertexError, match=rf"1 unknown vertex: {unknown};"):
+            with pytest.raises(UnknownVertexError, match=rf"1 unknown vertex: {unknown}:"):
                 graph.bfs(question)
     assert graph.bfs(first + 7)["distance"].tolist() == [7, 6, 5, 4, 3, 2, 1, 0]
 

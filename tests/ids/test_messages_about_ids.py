@@ -13,21 +13,21 @@ WORDS = pd.DataFrame({"src": ["a"], "dst": ["b"]})
 
 @pytest.mark.parametrize("given", [[9, 9, 9], np.array([9, 9]), pd.Series([1, 9, 9])])
 def test_a_repeated_unknown_vertex_counts_once(given):
-    with pytest.raises(UnknownVertexError, match=r"sources names 1 unknown vertex: 9;"):
+    with pytest.raises(UnknownVertexError, match=r"sources contains 1 unknown vertex: 9:"):
         NUMBERS.trav.bfs(given)
 
 
 def test_unknown_vertices_are_counted_beyond_those_that_are_shown():
     given = [*range(10, 20), *range(10, 20)]
     with pytest.raises(
-        UnknownVertexError, match=r"names 10 unknown vertices: 10, 11, 12, 13, 14 and 5 more;"
+        UnknownVertexError, match=r"contains 10 unknown vertices: 10, 11, 12, 13, 14 and 5 more:"
     ):
         NUMBERS.trav.bfs(given)
 
 
 def test_unknown_pairs_count_once():
     graph = WORDS.assign(n=1, m=2).trav.graph(["src", "n"], ["dst", "m"])
-    with pytest.raises(UnknownVertexError, match=r"names 2 unknown vertices: \('a', 2\), \('z', 1\);"):
+    with pytest.raises(UnknownVertexError, match=r"contains 2 unknown vertices: \('a', 2\), \('z', 1\):"):
         graph.bfs([("a", 2), ("z", 1), ("a", 2), ("a", 1)])
 
 

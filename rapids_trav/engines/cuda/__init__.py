@@ -86,7 +86,7 @@ class CudaEngine:
                 f"private_capacity is {private_capacity!r}: give a number from 1 to {MOST_PRIVATE}."
             )
         if hub_degree is not None and hub_degree < 0:
-            raise TravError(f"hub_degree is {hub_degree!r}: give a number of edges from 0 on, or None.")
+            raise TravError(f"hub_degree is {hub_degree!r}: give an integer of 0 or more, or None.")
         self.xp = cupy
         self.private_capacity = private_capacity
         self.hub_degree = hub_degree
