@@ -34,6 +34,7 @@ TEXT = EDGES["name"].dtype  # str or object, depending on the version of pandas
 KNOWN = "give ids that occur in the edges, or add them with graph(vertices=...)."
 LEVELS = "give an integer of 0 or more (None searches without limit)."
 WHOLE = "which is not a whole number: round it, or use astype(str) to take the values as labels."
+INFINITE = "which is not a whole number: drop that row, or use astype(str) to take the values as labels."
 LARGE = "which does not fit 64 bits: use astype(str) to take the values as labels."
 FRAMES = (
     "give frames of pandas, polars, pyarrow, cuDF or Dask, two arrays, a sparse matrix, or paths of Parquet "
@@ -124,7 +125,7 @@ WRONG = {
         "drop those rows first, for example with edges.dropna(subset=['dst']).",
     ),
     "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
-    "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {WHOLE}"),
+    "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {INFINITE}"),
     "float beyond 64 bits": (
         build(replaced(src=[1e19, 1.0, 2.0])), TravError, f"Column 'src' holds 1e+19, {LARGE}"
     ),
@@ -183,7 +184,7 @@ WRONG = {
     "half precision infinity": (
         build(replaced(src=np.array([1, np.inf, 2], dtype="float16"))),
         TravError,
-        f"Column 'src' holds inf, {WHOLE}",
+        f"Column 'src' holds inf, {INFINITE}",
     ),
     "Python's integers reach too far": (
         build(replaced(src=pd.Series([2**63 + 5, -1, 2], dtype=object))),

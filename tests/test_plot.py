@@ -125,8 +125,8 @@ def test_the_tree():
     assert tree.get_title(loc="left") == "tree of predecessors: 61 of 4,039 vertices"
     assert [label.get_text() for label in tree.get_xticklabels()][:3] == [
         "0\n1",
-        "1\n347\n12 shown",
-        "2\n1,171\n48 shown",
+        "1\n347\n10 shown",
+        "2\n1,171\n10 shown",
     ]
     names = [text.get_text() for text in tree.texts if text.get_text()]
     assert len(names) == len(set(names)) == 61 and "0" in names

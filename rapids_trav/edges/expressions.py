@@ -275,9 +275,9 @@ class _Parser:
             )
         raise TravError(
             f"where={written(self._text)} is not the name of a column, and as a condition it has "
-            f"{written(token.text)} at character {token.place + 1}, where {expected} is expected: the columns "
-            f"are {listed(self._columns)}, and names with characters other than letters, digits and _ go in "
-            f"backticks."
+            f"{written(token.text)} at character {token.place + 1}, where {expected} is expected: the "
+            f"columns are {listed(self._columns)}, and names with characters other than letters, digits and "
+            f"_ go in backticks."
         )
 
 

@@ -244,6 +244,13 @@ def test_bounds_save_searches(monkeypatch):
         (lambda graph: graph.closeness([9]), "9"),
         (lambda graph: graph.closeness(direction="up"), "direction='up'"),
         (lambda graph: graph.betweenness(0), "k=0 samples no vertex"),
+        *(
+            (
+                lambda graph, seed=seed: graph.betweenness(2, seed=seed),
+                rf"^seed={seed!r} is not a seed: give an",
+            )
+            for seed in ("x", -1, 1.5, True)
+        ),
         (lambda graph: graph.betweenness(5), "k=5 is more than the 3 vertices"),
         (lambda graph: graph.betweenness(2, sources=[0]), "give one of them"),
         (lambda graph: graph.betweenness(sources=[]), "sources is empty"),

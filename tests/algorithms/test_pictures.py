@@ -25,6 +25,7 @@ def test_a_small_neighbourhood_is_drawn_whole():
     picture = of(found)
     assert picture.names == [["a"], ["b"], ["c", "d"]] and picture.totals == [1, 1, 2]
     assert picture.edges == [(0, 1), (1, 2), (1, 3), (2, 3)] and picture.n_edges == 5
+    assert repr(found) == "<Neighborhood: 4 vertices, 5 edges>"
     html = found._repr_html_()
     assert "4 vertices by distance, 5 edges" in html and html.count("<circle") == 4
 
@@ -104,6 +105,8 @@ def test_changed_and_handmade_neighbourhoods():
 def test_long_names_and_many_layers_with_matplotlib():
     pytest.importorskip("matplotlib")
     names = pd.DataFrame({"src": ["x" * 200, "y\n" * 50], "dst": ["y\n" * 50, "z" * 200]})
+    small = datasets.load("facebook").trav.khop(0, 1).plot().axes[0]
+    assert [label.get_text() for label in small.get_xticklabels()] == ["0\n1", "1\n347\n12 shown"]
     texts = [text.get_text() for text in names.trav.khop("x" * 200, 2).plot().axes[0].texts]
     assert max(map(len, texts)) == 14 and "\n" not in "".join(texts)
     found = generators.path(2000).trav.khop(0, 1999)

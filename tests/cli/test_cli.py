@@ -215,6 +215,11 @@ def test_doctor(capsys):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
+        (
+            ["bfs", "nofile", "-s", "0"],
+            1,
+            "There is no file nofile: check the path, or name one of the shipped",
+        ),
         (["bfs", "facebook", "-s", "99999"], 1, "99999"),
         (["bfs", "facebook", "-s", "zero"], 1, "--source zero"),
         (["bfs", "facebook", "-s", "0", "-t", "1.5"], 1, "--target 1.5"),
@@ -233,6 +238,11 @@ def test_doctor(capsys):
         (["bfs", "facebook", "-s", "0", "--delimiter", "xx"], 2, "--delimiter xx cannot stand"),
         (["bfs", "facebook", "-s", "0", "--delimiter", ""], 2, "--delimiter"),
         (["bfs", "facebook", "-s", "0", "--spill", "/no/such"], 2, "--spill /no/such does not exist"),
+        (
+            ["bfs", "nofile", "-s", "0"],
+            1,
+            "There is no file nofile: check the path, or name one of the shipped",
+        ),
         (["bfs", "facebook", "-s", "99999"], 1, "give ids that occur in the edges."),
         (["components", "facebook", "--resume"], 2, "name its folder with --checkpoint"),
         (["components", "facebook", "--resume"], 2, "--resume continues from a checkpoint"),
@@ -332,6 +342,13 @@ def test_help_tells_how_ids_are_quoted(capsys, command):
 def test_help(capsys, words):
     assert run(words) == 0
     assert "rapids-trav" in capsys.readouterr().out
+
+
+def test_no_command_is_clipped_in_the_list(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["--help"]) == 0
+    commands = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+    assert len(commands) == 9 and all(line.endswith(".") and "..." not in line for line in commands)
 
 
 def test_interrupt(monkeypatch, capsys):

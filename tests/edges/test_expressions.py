@@ -108,6 +108,9 @@ def test_columns_that_are_not_there():
     assert str(caught.value).startswith(
         "Column 'wieght', in where='open and wieght > 3' at character 10, is not in the edges: choose one of"
     )
+    assert "backticks" not in str(caught.value)
+    with pytest.raises(UnknownColumnError, match=r"\(names with spaces go in backticks\);"):
+        parse("road name == 'A1'", COLUMNS)
 
 
 def test_nothing_is_called():

@@ -190,7 +190,10 @@ def test_heads_that_are_no_heads(saved):
         head.write_text(content)
         with pytest.raises(TravError, match=r"graph\.json is no longer what was saved"):
             Graph.open(saved, engine="cpu")
-    with pytest.raises(TravError, match="holds no saved graph: there is no"):
+    head.unlink()
+    with pytest.raises(TravError, match=r"holds no saved graph: there is no graph\.json in it\.$"):
+        Graph.open(saved, engine="cpu")
+    with pytest.raises(TravError, match=r"^Folder .*nowhere does not exist: check the path\.$"):
         Graph.open(saved / "nowhere", engine="cpu")
 
 

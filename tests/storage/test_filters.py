@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from rapids_trav import Graph, TravError, UnknownColumnError
@@ -137,6 +139,11 @@ def test_a_column_with_the_name_of_a_condition_is_that_column():
         (KEPT.astype(int), "^where is an array of int64 with the shape"),
         (KEPT.sample(frac=1, random_state=1), "^where is a Series whose index is not that of the edges"),
         (KEPT.astype("boolean").mask(EDGES.index < 2), "^where is a mask with 2 nulls: fill them first"),
+        (pa.array([None, *KEPT[1:]]), r"^where is a mask with 1 null: fill it first, .* mask\.fill_null"),
+        (pl.Series([None, *KEPT[1:]]), r"^where is a mask with 1 null: fill it first, .* mask\.fill_null"),
+        (np.array([None, *KEPT[1:]]), r"^where is a mask with 1 null: fill it first\.$"),
+        ("true", "^where='true' is a word of the grammar of conditions, not a column: write a condition"),
+        ("Not", "^where='Not' is a word of the grammar of conditions"),
         (list(KEPT), "^where is a list: give the name of a column, a condition"),
         (EDGES, "^where is a DataFrame: give the name of a column"),
         (len, "^where is a builtin_function_or_method: give the name of a column, a condition"),
@@ -146,6 +153,12 @@ def test_a_column_with_the_name_of_a_condition_is_that_column():
 def test_masks_that_are_refused(where, message):
     with pytest.raises(TravError, match=message):
         EDGES.trav.bfs(ROOT, where=where)
+
+
+@pytest.mark.parametrize("kind", [pa.array, pl.Series])
+def test_masks_of_arrow_and_polars(kind):
+    expected = EDGES.trav.bfs(ROOT, where=KEPT)
+    pd.testing.assert_frame_equal(EDGES.trav.bfs(ROOT, where=kind(KEPT.tolist())), expected)
 
 
 def test_conditions_that_are_null_somewhere_are_refused():
