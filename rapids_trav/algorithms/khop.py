@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Generic, NamedTuple, Self
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self, cast
 
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
@@ -67,7 +67,8 @@ class Neighborhood(_Frames[FrameT]):
     def __repr__(self) -> str:
         if self._is_lazy:
             return super().__repr__()
-        return f"<Neighborhood: {len(self.vertices):,} vertices, {len(self.edges):,} edges>"
+        vertices, edges = (len(cast(Sized, frame)) for frame in self)
+        return f"<Neighborhood: {vertices:,} vertices, {edges:,} edges>"
 
     @property
     def _is_lazy(self) -> bool:
