@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, cast
