@@ -111,7 +111,7 @@ def test_tuples_for_ids_of_one_column_are_explained(sources):
 def test_other_unknown_ids_have_no_such_hint():
     graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}).trav.graph()
     assert graph.bfs((0, 1))["distance"].tolist() == [0, 0, 1]
-    with pytest.raises(UnknownVertexError, match=r"holds it\.$"):
+    with pytest.raises(UnknownVertexError, match=r"add them with graph\(vertices=\.\.\.\)\.$"):
         graph.bfs([1, 7])
 
 
