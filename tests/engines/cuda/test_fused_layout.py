@@ -69,5 +69,5 @@ def test_settings_out_of_bounds_are_refused(name, value):
     from rapids_trav.engines.cuda import CudaEngine
     from rapids_trav.errors import TravError
 
-    with pytest.raises(TravError, match=f"{name} is {value}: give a number"):
+    with pytest.raises(TravError, match=f"{name} is {value}: give an? "):
         CudaEngine(**{name: value})
