@@ -6,9 +6,9 @@
 
 A row has the seconds of NetworkX on its own graph, and of the backend on a graph converted beforehand
 (cached), on one that is converted in the call (first call), and directly from the frame, where NetworkX's
-time includes its `from_pandas_edgelist`.  With nx-rustworkx installed, its cached call is shown beside
-them.  Cells in which the backend is slower are printed again below.  The first run on a machine compiles; it
-is not timed.
+time includes its `from_pandas_edgelist`.  With nx-rustworkx or nx-cugraph installed, their cached calls are
+shown beside them.  Cells in which the backend is slower are printed again below.  The first run on a machine
+compiles; it is not timed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rapids_trav import generators
+
+RIVALS = ("rustworkx", "cugraph")  # names of other backends, shown if they are installed
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ def compare(frame: pd.DataFrame, cases: Iterable[Case], repeats: int) -> list[di
         row["first call"] = best(first_call, 1)
         row["cached"] = best(lambda case=case: case.call(graph, source, target, "trav"), repeats)
         row["from frame"] = best(from_frame, repeats)
-        if "rustworkx" in nx.utils.backends.backends:
-            row["rustworkx"] = rival(case, graph, source, target, repeats)
+        for other in installed():
+            row[other] = rival(other, case, graph, source, target, repeats)
         rows.append(row)
         print(".", end="", file=sys.stderr, flush=True)
     for row in rows[1:]:
@@ -131,27 +133,32 @@ def compare(frame: pd.DataFrame, cases: Iterable[Case], repeats: int) -> list[di
     return rows
 
 
-def rival(case: Case, graph: nx.Graph, source: object, target: object, repeats: int) -> float:
-    """Return the seconds of nx-rustworkx on a graph it has converted; NaN for functions it does not have."""
+def installed() -> list[str]:
+    """Return the other backends that are installed."""
+    return [name for name in RIVALS if name in nx.utils.backends.backends]
+
+
+def rival(name: str, case: Case, graph: nx.Graph, source: object, target: object, repeats: int) -> float:
+    """Return the seconds of another backend on a graph it has converted; NaN if it lacks the function."""
     try:
-        case.call(graph, source, target, "rustworkx")
+        case.call(graph, source, target, name)
     except (NotImplementedError, TypeError):
         return float("nan")
-    return best(lambda: case.call(graph, source, target, "rustworkx"), repeats)
+    return best(lambda: case.call(graph, source, target, name), repeats)
 
 
 def table(rows: list[dict]) -> str:
     """Format the rows as text: seconds, and speedup over NetworkX."""
-    lines = [
-        f"{'function':36}{'NetworkX':>10}{'cached':>18}{'first call':>18}{'from frame':>18}{'rustworkx':>12}"
-    ]
+    others = "".join(f"{name:>12}" for name in installed())
+    lines = [f"{'function':36}{'NetworkX':>10}{'cached':>18}{'first call':>18}{'from frame':>18}{others}"]
     for row in rows:
         cells = [f"{row['function']:36}{row['NetworkX']:9.3f}s"]
         for name in ("cached", "first call", "from frame"):
             cells.append(f"{row[name]:8.4f}s {times(row, name):7.1f}x" if name in row else f"{'':18}")
-        other = row.get("rustworkx", float("nan"))
-        cells.append("" if np.isnan(other) else f"{other:10.4f}s")
-        lines.append("".join(cells))
+        for other in installed():
+            seconds = row.get(other, float("nan"))
+            cells.append(f"{'':12}" if np.isnan(seconds) else f"{seconds:11.4f}s")
+        lines.append("".join(cells).rstrip())
     return "\n".join(lines)
 
 
@@ -162,7 +169,7 @@ def times(row: dict, name: str) -> float:
 
 
 def losing(rows: list[dict]) -> list[str]:
-    """Return a sentence for each cell in which NetworkX, or nx-rustworkx, is faster."""
+    """Return a sentence for each cell in which NetworkX, or another backend, is faster."""
     found = []
     for row in rows:
         for name in ("cached", "first call", "from frame"):
@@ -170,10 +177,9 @@ def losing(rows: list[dict]) -> list[str]:
                 found.append(
                     f"{row['function']}, {name}: {1 / times(row, name):.1f} times slower than NetworkX"
                 )
-        if row.get("rustworkx", np.inf) < row.get("cached", 0):
-            found.append(
-                f"{row['function']}: {row['cached'] / row['rustworkx']:.1f} times slower than rustworkx"
-            )
+        for other in installed():
+            if row.get(other, np.inf) < row.get("cached", 0):
+                found.append(f"{row['function']}: {row['cached'] / row[other]:.1f} times slower than {other}")
     return found
 
 

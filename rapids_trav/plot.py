@@ -210,8 +210,7 @@ def _draw_tree(
     draw_layers(axes, names, totals, [(place[parent], child) for parent, child in ends if parent >= 0])
     n_layers = int(tree.distance.max()) + 1
     some = f", the first {len(layers)} of {n_layers:,} layers" if n_layers > len(layers) else ""
-    of = " of the first source" if tree.is_first else ""
-    title = f"tree of predecessors{of}: {len(rows):,} of {len(tree.parent):,} vertices{some}"
+    title = f"{tree.title}: {len(rows):,} of {len(tree.parent):,} vertices{some}"
     axes.set_title(title, fontsize="small", loc="left")
 
 

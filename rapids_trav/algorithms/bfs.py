@@ -18,6 +18,7 @@ from rapids_trav.algorithms.interface import Collector, TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.parts import moved_together
 from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
 from rapids_trav.engines.searches import RankCosts
 from rapids_trav.errors import TravMemoryError
@@ -190,10 +191,8 @@ def _flat(rows: Array) -> Array:
     whole = getattr(rows, "base", None)
     if not isinstance(whole, np.ndarray) or rows.ndim != 2 or not _spaced(rows, whole):
         return rows.reshape(-1)
-    entries, (k, n), step = whole.reshape(-1), rows.shape, whole.shape[1]
-    for i in range(1, k):
-        entries[i * n : (i + 1) * n] = entries[i * step : i * step + n]
-    return entries[: k * n]
+    entries, (k, n) = whole.reshape(-1), rows.shape
+    return entries[: moved_together(entries, whole.shape[1] * np.arange(k), np.full(k, n))]
 
 
 def _spaced(rows: Array, whole: np.ndarray) -> bool:

@@ -74,6 +74,11 @@ class SearchTree:
         return np.array(below, np.int64)
 
     @property
+    def title(self) -> str:
+        """Name of the tree above a text or picture of it."""
+        return "tree of predecessors" + (" of the first source" if self.is_first else "")
+
+    @property
     def sources(self) -> np.ndarray:
         """Rows of the sources, from the largest tree to the smallest."""
         return self.children(-1)

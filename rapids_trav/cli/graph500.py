@@ -18,12 +18,7 @@ from rapids_trav.io import check_writable
 
 
 @click.command(short_help="Run the Graph500 benchmark.")
-@click.option(
-    "--scale",
-    type=click.IntRange(1, MOST_SCALE),
-    required=True,
-    help="Up to 2^SCALE vertices.",
-)
+@click.option("--scale", type=click.IntRange(1, MOST_SCALE), required=True, help="Up to 2^SCALE vertices.")
 @click.option(
     "--edge-factor",
     type=click.IntRange(1, MOST_EDGE_FACTOR),

@@ -98,26 +98,22 @@ def bfs(
     result, rows = (answer.result, to_pandas(answer.trace)) if trace else (answer, None)
     searches = len(source) if options["mode"] == "each" else 1
     levels = level_counts(result, opened.graph.n_vertices * searches)
-    tree = _tree(result, options) if picture or not quiet else None
+    shown = picture or not quiet
+    has_tree = shown and options["predecessors"] and len(result) <= MOST
     if not quiet:
         screen = screen_beside(output)
         head(screen, opened, took)
         screen.print(level_table(levels, screen))
-        if tree is not None:
-            screen.print(tree_text(tree, screen.encoding))
+        if has_tree:
+            screen.print(tree_text(SearchTree(to_pandas(result)), screen.encoding))
         if rows is not None:
             screen.print(trace_tables(without_idle(rows, ["host_bytes"]), screen))
     if picture:
         from rapids_trav import plot
 
         title = f"{opened.name} from {', '.join(source[:5])}"
-        plot.save(plot.search(levels, rows, result=None if tree is None else result, title=title), picture)
+        plot.save(plot.search(levels, rows, result=result if has_tree else None, title=title), picture)
     write(result, output)
-
-
-def _tree(result: Frame, options: dict[str, Given]) -> SearchTree | None:
-    """Return the tree of a result, unless it has none or would need much memory to show."""
-    return SearchTree(to_pandas(result)) if options["predecessors"] and len(result) <= MOST else None
 
 
 @click.command(short_help="Shortest paths to targets.")

@@ -17,8 +17,7 @@ def tree_text(tree: SearchTree, encoding: str = "utf-8") -> Tree:
     part = tree.part(MOST_VERTICES, DEEPEST)
     whole = len(part) == len(tree.parent)
     some = "" if whole else f", {len(part)} of {len(tree.parent):,} vertices: the largest branches"
-    of = " of the first source" if tree.is_first else ""
-    top = Tree(f"tree of predecessors{of}{some}")
+    top = Tree(f"{tree.title}{some}")
     above = [top]
     for shown, name in zip(part, tree.names([shown.row for shown in part]), strict=True):
         del above[shown.depth + 1 :]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from rapids_trav.csr.array import Array
 from rapids_trav.frames.columns import move
 from rapids_trav.utilities.atomic_files import array_checksum
 
-__all__ = ["Adjacency", "Array", "EdgeList", "offset_dtype"]
+__all__ = ["Adjacency", "Array", "EdgeList", "offset_dtype", "search_offsets"]
 
 WIDE_OFFSETS = 2**31  # number of edges from which offsets take 64 bits
 _ROWS_AT_ONCE = 1 << 12  # keeps the temporary arrays of `linked` small
@@ -107,6 +109,17 @@ class Adjacency:
 def offset_dtype(n_edges: int) -> np.dtype[np.int32] | np.dtype[np.int64]:
     """Return the dtype of offsets into `n_edges` edges: 32-bit, which searches read faster, if they fit."""
     return np.dtype(np.int32) if n_edges < WIDE_OFFSETS else np.dtype(np.int64)
+
+
+def search_offsets(
+    offsets: Array, edges: Array | int, side: Literal["left", "right"] = "left", xp: ModuleType = np
+) -> Array:
+    """Return where edges belong among ascending offsets, as `searchsorted` does in `xp`.
+
+    The positions of the edges take the dtype of the offsets: for any other, all offsets would be converted.
+    """
+    found: Array = xp.searchsorted(offsets, xp.asarray(edges, offsets.dtype), side=side)
+    return found
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, search_offsets
 
 BLOCK = 1 << 24  # edges in a block
 
@@ -29,7 +29,7 @@ def sources(adjacency: Adjacency, begin: int, end: int, xp: ModuleType) -> Array
     """Return the rows of the edges `begin` to `end - 1`."""
     offsets = adjacency.row_offsets
     home = np if isinstance(offsets, np.ndarray) else xp
-    bounds = home.searchsorted(offsets, home.asarray([begin, end - 1], offsets.dtype), side="right")
+    bounds = search_offsets(offsets, home.asarray([begin, end - 1]), "right", home)
     first, last = (int(bound) - 1 for bound in bounds)
     dtype = adjacency.column_indices.dtype
     starts = xp.asarray(offsets[first + 1 : last + 1])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.csr.array import Array
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.utilities.sizes import readable
@@ -118,4 +119,4 @@ def first_resident(row_offsets: Array, free_bytes: int, edge_bytes: int) -> int:
     """
     n_edges = int(row_offsets[-1])
     kept = min(max(free_bytes, 0) // edge_bytes, n_edges)
-    return int(row_offsets[np.searchsorted(row_offsets, row_offsets.dtype.type(n_edges - kept))])
+    return int(row_offsets[search_offsets(row_offsets, n_edges - kept)])

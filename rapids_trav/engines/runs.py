@@ -163,6 +163,16 @@ class RunOptions:
     between_bytes: int = 0
     on_page: Callable[[int, int], None] | None = None
 
+    def uninspected(self, iteration: int, most: int) -> int:
+        """Return how many iterations, at most `most`, may follow `iteration` until the state is inspected."""
+        if self.trace or self.checkpoint is not None:
+            return 1
+        if self.max_iterations is not None:
+            most = min(most, self.max_iterations - iteration)
+        if self.between is not None:
+            most = min(most, max(self.between_from - iteration, 1))
+        return most
+
 
 class PageSpan(NamedTuple):
     """Start and end of a page's copy (None if it was not copied) and of the computation on it.

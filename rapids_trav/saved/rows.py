@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList, search_offsets
 from rapids_trav.csr.blocks import BLOCK, edge_blocks
 from rapids_trav.frames.columns import Frame, move
 from rapids_trav.ids.maps import IdMap, Library
@@ -136,6 +136,5 @@ class SavedRows:
         return edges[kept]
 
     def _row_of(self, edges: np.ndarray) -> np.ndarray:
-        offsets = self._adjacency.row_offsets
-        rows = np.searchsorted(offsets, edges.astype(offsets.dtype, copy=False), side="right") - 1
+        rows = search_offsets(self._adjacency.row_offsets, edges, "right") - 1
         return rows.astype(self._adjacency.column_indices.dtype)

@@ -24,8 +24,7 @@ from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView, Pages
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.budget import Budget
-from rapids_trav.memory.model.build import resident_rows_bytes
-from rapids_trav.memory.model.program import OFFSET_BYTES
+from rapids_trav.memory.model.build import OFFSET_BYTES, resident_rows_bytes
 from rapids_trav.memory.model.search import Searches, search_bytes
 from rapids_trav.storage.adjacency_set import AdjacencySet
 from rapids_trav.storage.block_sizes import block_within

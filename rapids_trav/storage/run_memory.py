@@ -5,7 +5,8 @@ from __future__ import annotations
 from rapids_trav.engines.interface import Place
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
-from rapids_trav.memory.model.program import OFFSET_BYTES, resident_bytes
+from rapids_trav.memory.model.build import OFFSET_BYTES
+from rapids_trav.memory.model.program import resident_bytes
 from rapids_trav.programs.definition import Program
 
 PIECE_EDGES = 1 << 14  # edges of a piece of a long row on a GPU, at least

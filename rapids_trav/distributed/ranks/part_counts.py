@@ -13,6 +13,7 @@ from operator import add
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.numbering import counted
 from rapids_trav.engines.multigpu.communicator import Communicator
@@ -88,7 +89,7 @@ def rows_of(part: Part, begin: int, end: int) -> Iterator[tuple[Array, Array]]:
     offsets = edges.offsets[begin : end + 1]
     first, last = int(offsets[0]), int(offsets[-1])
     wanted = np.arange(first, last, CHUNK)[1:]
-    cuts = xp.searchsorted(offsets, xp.asarray(wanted, dtype=offsets.dtype), side="right") - 1
+    cuts = search_offsets(offsets, wanted, "right", xp) - 1
     bounds = sorted({0, *cuts.tolist(), end - begin})
     for top, bottom in itertools.pairwise(bounds):
         of_rows = offsets[top : bottom + 1]

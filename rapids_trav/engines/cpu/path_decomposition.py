@@ -24,7 +24,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.adjacency import Adjacency, search_offsets
+from rapids_trav.csr.parts import moved_together
 from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 
@@ -64,8 +65,8 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
             passed, np.full(n, ON_NO_STACK, columns.dtype), vertices, lengths, path_weights, counts, grain=1,
         )  # fmt: skip
     begins = offsets[firsts[:-1]].astype(np.int64)
-    n_entries = _moved_together(vertices, 2 * begins, counts[:, 0], 0)
-    n_paths = _moved_together(lengths, begins, counts[:, 1], 1)
+    n_entries = moved_together(vertices, 2 * begins, counts[:, 0], 0)
+    n_paths = moved_together(lengths, begins, counts[:, 1], 1)
     vertices.resize(n_entries, refcheck=False)  # the rest has never been written
     lengths.resize(n_paths + 1, refcheck=False)
     lengths[0] = 0
@@ -77,19 +78,8 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
 def _cut(offsets: np.ndarray, n_ranges: int) -> np.ndarray:
     """Return the first vertices of ranges with about as many edges each, and the number of vertices."""
     n = len(offsets) - 1
-    cuts = int(offsets[-1]) * np.arange(1, n_ranges) // n_ranges
-    inner = np.searchsorted(offsets, cuts.astype(offsets.dtype, copy=False))
+    inner = search_offsets(offsets, int(offsets[-1]) * np.arange(1, n_ranges) // n_ranges)
     return np.concatenate([[0], np.minimum(inner, n), [n]]).astype(np.int64)
-
-
-def _moved_together(array: np.ndarray, begins: np.ndarray, counts: np.ndarray, place: int) -> int:
-    """Move parts of an array together, to begin at `place`; return their total number of entries."""
-    moved = 0
-    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
-        at = place + moved
-        array[at : at + count] = array[begin + place : begin + place + count]
-        moved += count
-    return moved
 
 
 @kernel

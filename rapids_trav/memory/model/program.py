@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 POSITION = 8  # bytes of the position of a vertex in a list
-OFFSET_BYTES = 8  # per row of a page, and once more for the end
 
 # On the CPU.
 NOTIFIED_BYTES = 20  # per vertex: a mark, and its place in the lists of active and of notified vertices

@@ -87,13 +87,7 @@ def iterate(work: ProgramWork, progress: RunProgress) -> None:
         pushed = _work_off(work, lists)
         progress.record("push", active, pushed, work.residual)
         return
-    left = ROUNDS
-    if work.options.trace or work.options.checkpoint is not None:
-        left = 1
-    if work.options.max_iterations is not None:
-        left = min(left, work.options.max_iterations - progress.iteration)
-    if work.options.between is not None:
-        left = min(left, max(work.options.between_from - progress.iteration, 1))
+    left = work.options.uninspected(progress.iteration, ROUNDS)
     out = work.view.out
     most_edges = work.n_edges // (NARROW * work.team.size) if work.options.mode == "auto" else work.n_edges
     n_rounds, lists.n_near, lists.n_edges, pushed = lists.rounds(

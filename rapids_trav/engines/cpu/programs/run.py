@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Array, search_offsets
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs.blocks.room import least_block_bytes, opened, takes_blocks
 from rapids_trav.engines.cpu.programs.errors import explained
@@ -186,15 +186,11 @@ def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:
 
     It takes several if the state is not inspected between them, and all of them gather for all vertices.
     """
-    options, size = work.options, work.n_edges + len(work.values)
-    inspected = options.trace or options.checkpoint is not None or options.between is not None
-    varies = work.program.may_notify and options.mode == "auto"
-    if mode != "pull" or inspected or varies or work.view.pages is not None:
+    size = work.n_edges + len(work.values)
+    varies = work.program.may_notify and work.options.mode == "auto"
+    if mode != "pull" or varies or work.view.pages is not None or (size > ALONE and work.team.size > 1):
         return 1
-    if size > ALONE and work.team.size > 1:
-        return 1
-    left = max(AT_ONCE // max(size, 1), 1)
-    return left if options.max_iterations is None else min(left, options.max_iterations - progress.iteration)
+    return work.options.uninspected(progress.iteration, max(AT_ONCE // max(size, 1), 1))
 
 
 def run_rounds(work: ProgramWork, progress: RunProgress, most: int) -> None:
@@ -222,7 +218,7 @@ def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array
     if n_parts is None:
         n_parts = min(PIECES_PER_THREAD * work.team.size, 1 + (last - first + n_items) // EDGES_PER_PART)
     cuts = first + (last - first) * np.arange(n_parts + 1) // n_parts
-    firsts = np.searchsorted(starts[:-1], cuts.astype(starts.dtype, copy=False))
+    firsts = search_offsets(starts[:-1], cuts)
     firsts[-1] = n_items
     replicas = np.full(n_parts, work.identity)
     tails = np.full(n_parts, work.identity)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Array, search_offsets
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.memory.model.program import LEAST_PAGE
 
@@ -73,9 +73,8 @@ def cut(row_offsets: Array, shift: int, n_places: int) -> Cut:
     n_edges = int(row_offsets[-1])
     begins = np.arange(0, n_edges, 1 << shift, dtype=np.int64)
     stops = np.minimum(begins + (1 << shift), n_edges)
-    dtype = row_offsets.dtype  # of any other, all offsets would be converted
-    firsts = np.searchsorted(row_offsets, begins.astype(dtype, copy=False), side="right") - 1
-    ends = np.searchsorted(row_offsets, stops.astype(dtype, copy=False), side="left")
+    firsts = search_offsets(row_offsets, begins, "right") - 1
+    ends = search_offsets(row_offsets, stops)
     return Cut(firsts, ends, stops - begins, shift, max(min(n_places, len(begins)), 1))
 
 
