@@ -3,6 +3,7 @@
 // Vertices are local ids of 32 bits, whatever the graph's are; offsets into the edges of a rank may be
 // 64-bit.  A block is the vertices of one rank; an offset is the position of a vertex in its block.
 //
+// frontier_degrees: writes the frontier's degrees, which are then scanned.
 // expand_claim: a thread for each edge of the frontier, found by binary search over the scanned degrees, so
 //     that hubs and leaves cost the same; claims the edge's target by atomicOr and appends it to its block's
 //     list, with one atomic for all lanes of a warp that append to the same list.
@@ -68,6 +69,16 @@ __device__ __forceinline__ void append(i32* found, i32* sizes, i32 block, i32 ve
     const i32 which = vertex / block;
     const i32 first = which * block;  // cannot overflow: not greater than a local id
     found[first + list_place(sizes, which)] = vertex - first;
+}
+
+// Writes a zero and the degree of each vertex of the frontier, whose running sums are `scanned`.
+extern "C" __global__ void frontier_degrees(const edge_t* __restrict__ offsets,
+                                            const i32* __restrict__ frontier, i64 frontier_size,
+                                            i64* degrees) {
+    for (i64 i = global_thread(); i <= frontier_size; i += global_threads()) {
+        const i32 vertex = i == 0 ? NONE : frontier[i - 1];
+        degrees[i] = vertex == NONE ? 0 : offsets[vertex + 1] - offsets[vertex];
+    }
 }
 
 extern "C" __global__ void expand_claim(const edge_t* __restrict__ offsets, const i32* __restrict__ targets,

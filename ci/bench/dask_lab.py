@@ -190,10 +190,14 @@ class DaskLab:
         return dd.from_delayed(futures, meta=meta, verify_meta=False), n_bytes
 
     def waited(self, frame: Any) -> Any:
-        """Return a Dask frame once all its partitions are computed on the workers."""
-        from distributed import futures_of, wait
+        """Return a Dask frame once all its partitions are computed on the workers.
 
-        frame = frame.persist()
+        A frame that consists of futures is persisted already, and is only waited for.
+        """
+        from distributed import Future, futures_of, wait
+
+        if not all(isinstance(task, Future) for task in frame.__dask_graph__().values()):
+            frame = frame.persist()
         futures = futures_of(frame)
         wait(futures, timeout=PATIENCE)
         for future in futures:

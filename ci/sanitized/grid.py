@@ -55,17 +55,18 @@ def check_following(work: LocalWork, edge_bits: int, keep: bool) -> None:
     )
     wanted_reach, pushed_reach, pulled_reach = (reach_of(xp, keep) for xp in (np, work.xp, work.xp))
     for frontier in np.split(rng.permutation(N_FROM).astype(np.int32), [1, 1, 6, 40]):
-        given = work.xp.asarray(frontier)
-        wanted, n_followed = PLAIN.expand(plain, frontier, wanted_reach, BLOCK, N_BLOCKS)
-        pushed, n_pushed = work.expand(out, given, pushed_reach, BLOCK, N_BLOCKS)
-        words = work.to_words(given, N_FROM // 32)
+        given = work.frontier(out, work.xp.asarray(frontier))
+        plainly = PLAIN.frontier(plain, frontier)
+        wanted = PLAIN.expand(plain, plainly, wanted_reach, BLOCK, N_BLOCKS)
+        pushed = work.expand(out, given, pushed_reach, BLOCK, N_BLOCKS)
+        words = work.to_words(given.vertices, N_FROM // 32)
         pulled, _ = work.pull(into, words, pulled_reach, BLOCK, N_BLOCKS)
-        assert n_pushed == n_followed
+        assert given.n_edges == plainly.n_edges
         assert listed(pushed) == listed(pulled) == listed(wanted)
         for reach in (pushed_reach, pulled_reach):
             assert np.array_equal(on_host(reach.claimed), wanted_reach.claimed)
         candidates = on_host(work.candidates(out, given))
-        assert np.array_equal(np.sort(candidates), np.sort(PLAIN.candidates(plain, frontier)))
+        assert np.array_equal(np.sort(candidates), np.sort(PLAIN.candidates(plain, plainly)))
     levels = rng.integers(-1, 4, N_FROM, dtype=np.int32), rng.integers(-1, 5, N_TO, dtype=np.int32)
     smallest = on_host(work.smallest_before(out, *map(work.xp.asarray, levels)))
     assert np.array_equal(smallest, PLAIN.smallest_before(plain, *levels))

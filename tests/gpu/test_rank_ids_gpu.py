@@ -65,12 +65,12 @@ class Checked:
     def __getattr__(self, name):
         return getattr(self._communicator, name)
 
-    def exchange(self, group, arrays):
+    def exchange(self, group, arrays, known=None):
         assert all(isinstance(array, self._cupy.ndarray) and array.dtype in CARRIED for array in arrays)
-        return self._communicator.exchange(group, arrays)
+        return self._communicator.exchange(group, arrays, known)
 
-    def all_gather(self, group, array):
-        return self.exchange(group, [array] * len(group))
+    def all_gather(self, group, array, known=None):
+        return self.exchange(group, [array] * len(group), known)
 
 
 def on_ranks(cupy, size, function):

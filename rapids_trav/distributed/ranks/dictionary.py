@@ -16,7 +16,7 @@ from rapids_trav.distributed.ranks.read_columns import read_components
 from rapids_trav.distributed.ranks.renumber_spread import renumber_component, renumber_spread_integers
 from rapids_trav.distributed.ranks.spread_ids import SpreadIds, SpreadRange, SpreadTuples
 from rapids_trav.distributed.ranks.values import Integers
-from rapids_trav.frames.columns import Array, move
+from rapids_trav.frames.columns import Array
 from rapids_trav.ids.composite_ids import CategoryIds, pair_keys
 from rapids_trav.ids.maps import AscendingIds, Column, Encoder
 
@@ -77,9 +77,13 @@ class RankIds(AscendingIds):
         return self.ids.kind.received(ids, valid)
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        """Return a collective function that maps columns, different ones on each rank, to int64 places."""
+        """Return a collective function that maps columns to int64 places.
+
+        With `many`, the ranks pass different columns; else all pass the same, and few places may be on the
+        host.
+        """
         encode = self.ids.encoder(known, many)
-        return lambda columns: move(encode(columns), self.here.xp).astype(np.int64, copy=False)
+        return lambda columns: encode(columns).astype(np.int64, copy=False)
 
     def decode(self, internal: Array = None, nulls: bool = False) -> list[Column]:
         """Return the ids at these places (collective), or with None the ids held here (not collective)."""

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from rapids_trav.distributed.ranks.numbering import Numbering
-from rapids_trav.frames.columns import Array
+from rapids_trav.distributed.ranks.spread_ids import FEW
+from rapids_trav.frames.columns import Array, move
 from rapids_trav.ids.maps import Column, Encoder, IdMap
 
 
@@ -77,13 +78,17 @@ class NumberedIds:
         return self.base
 
     def placed(self, place: Array) -> Array:
+        """Return the internal ids of places, which all ranks pass alike."""
+        if len(place) <= FEW:
+            return self.numbering.internal_of_few(move(place, np))
         return self.numbering.internal(place)
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         encode = self.base.encoder(known, many)
+        internal = self.numbering.internal if many else self.placed
 
         def renumber(columns: Sequence[Column]) -> Array:
-            return self.numbering.internal(encode(columns))
+            return internal(encode(columns))
 
         return renumber
 

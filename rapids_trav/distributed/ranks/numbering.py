@@ -18,6 +18,7 @@ values.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -27,9 +28,11 @@ import numpy as np
 
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.engines.multigpu.distinct import distinct
 from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
-from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
+from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
 
 SENT = tuple(map(np.dtype, (np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64)))
@@ -92,6 +95,14 @@ class Numbering:
         """Return the internal ids of places, -1 for -1; every rank calls it, with places of its own."""
         return self._asked(places, self.firsts, self.internal_of_held, self.grid.vertex_dtype)
 
+    def internal_of_few(self, places: np.ndarray) -> np.ndarray:
+        """Return the internal ids of a few places, -1 for -1; every rank calls it, with the same places."""
+        mine = (places >= self.first) & (places < self.first + self.n_held)
+        found = np.zeros(len(places), np.int64)
+        found[mine] = move(self.internal_of_held[self.rank.xp.asarray(places[mine] - self.first)], np)
+        internal = np.array(self.rank.communicator.sum(found.tolist()), np.int64)
+        return np.where(places >= 0, internal, -1)
+
     def places(self, internal: Array) -> Array:
         """Return the places of internal ids, int64, -1 for -1; every rank calls it, with ids of its own."""
         return self.at_owners(internal, self.place_of_owned).astype(np.int64, copy=False)
@@ -141,7 +152,9 @@ class Numbering:
         rows = values.shape[:-1]
         given = values[..., order]
         parts = [given[..., begin:end].reshape(-1) for begin, end in pairwise(to)]
-        received = self.rank.communicator.exchange(self.rank.everyone, parts)
+        each = math.prod(rows)
+        forms = [(values.dtype, each * (end - begin)) for begin, end in pairwise(of)]
+        received = self.rank.communicator.exchange(self.rank.everyone, parts, forms)
         found = xp.empty((*rows, len(into)), values.dtype)
         for part, (begin, end) in zip(received, pairwise(of), strict=True):
             found[..., into[begin:end]] = part.reshape(*rows, end - begin)
@@ -150,15 +163,13 @@ class Numbering:
     def _asked(self, numbers: Array, bounds: np.ndarray, answers: Array, dtype: np.dtype) -> Array:
         """Look up the answers to these numbers at the ranks that have them, each distinct number once."""
         xp, communicator = self.rank.xp, self.rank.communicator
-        numbers = xp.asarray(numbers).astype(np.int64, copy=False)
-        wanted, at = distinct(xp, numbers, int(bounds[-1]))
-        none = int(len(wanted) > 0 and int(wanted[0]) < 0)  # -1 comes first and is not looked up
-        asked = communicator.exchange(
-            self.rank.everyone, [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]
-        )
-        told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked])
-        missing = xp.full(none, -1, np.int64).astype(answers.dtype)  # ids may be unsigned: then it wraps
-        return xp.concatenate([missing, *told])[at].astype(dtype, copy=False)
+        wanted, at = distinct(xp, xp.asarray(numbers), int(bounds[-1]))
+        requests = [of.astype(np.int32) for of in offsets_in_ranges(xp, wanted, bounds)]
+        asked = communicator.exchange(self.rank.everyone, requests)
+        forms = [(answers.dtype, len(of)) for of in requests]
+        told = communicator.exchange(self.rank.everyone, [answers[offsets] for offsets in asked], forms)
+        missing = xp.full(1, -1, np.int64).astype(answers.dtype)  # ids may be unsigned: then it wraps
+        return xp.concatenate([*told, missing])[at].astype(dtype, copy=False)  # position -1 is the last
 
 
 def build_numbering(

@@ -20,10 +20,13 @@ import numpy as np
 
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Values
-from rapids_trav.engines.multigpu.lookup import distinct, offsets_in_ranges
+from rapids_trav.engines.multigpu.distinct import distinct
+from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
 from rapids_trav.frames.columns import Array, move
 from rapids_trav.ids.composite_ids import TupleIds
 from rapids_trav.ids.maps import AscendingIds, Column, Encoder, Library, RangeIds
+
+FEW = 256  # values up to this number are looked for by all ranks at once
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,26 @@ class SpreadIds(AscendingIds):
         return self.here.xp
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
-        ask, xp = self.asker(many), self.xp
+        """Return a collective function to places; unless `many`, all ranks pass it the same values."""
 
         def translate(columns: Sequence[Column]) -> Array:
             if not self.n:  # on all ranks alike
-                return xp.full(len(columns[0]), -1, np.int64)
+                return self.xp.full(len(columns[0]), -1, np.int64)
+            if not many and len(columns[0]) <= FEW:
+                return self._sought(columns[0])
             codes, pieces = self.kind.route(columns[0], self.splitters)
-            return chosen(xp.concatenate(ask(pieces)), codes, xp)
+            return chosen(self.xp.concatenate(self.asker(many)(pieces)), codes, self.xp)
 
         return translate
+
+    def _sought(self, column: Column) -> np.ndarray:
+        """Return the places, on the host, of values that every rank looks for among those it holds."""
+        found = np.full(len(column), -1, np.int64)
+        if self.held.n:
+            found[:] = move(self.held.encoder()([self.kind.few(column)]), np)
+        first = int(self.firsts[self.here.rank])
+        places = np.where(found >= 0, found + first + 1, 0)  # one rank at most holds a value
+        return np.array(self.here.communicator.sum(places.tolist()), np.int64) - 1
 
     @property
     def integers_held(self) -> Array | None:
@@ -128,8 +142,6 @@ class SpreadIds(AscendingIds):
             self.here.everyone, offsets_in_ranges(xp, wanted, self.firsts)
         )
         told = self.kind.exchange([self.kind.fetch(self.held, rows_here) for rows_here in asked])
-        if len(wanted) and int(wanted[0]) < 0:  # null, for which no rank was asked
-            rows = rows - 1
         return [self.kind.column(told, rows, nulls)]
 
 

@@ -52,6 +52,9 @@ class Kind(Protocol):
     def exchange(self, pieces: Sequence[Values]) -> list[Values]:
         """Send the k-th values to rank k; return what each sent to this one."""
 
+    def few(self, column: Column) -> Column:
+        """Return a few values in the form that the encoder of a map takes."""
+
     def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
         """Return the code of each row of a column, and its distinct values cut into the ranges of the ranks.
 
@@ -112,9 +115,12 @@ class Integers:
     def exchange(self, pieces: Sequence[Values]) -> list[Values]:
         return self.rank.communicator.exchange(self.rank.everyone, pieces)
 
-    def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
+    def few(self, column: Column) -> Column:
         given = move(integers(column, self.rank.library, self.integer_dtype), self.rank.xp)
-        given = given.astype(wide(self.integer_dtype), copy=False)  # unknown ones may be wider than any id
+        return given.astype(wide(self.integer_dtype), copy=False)  # unknown ones may be wider than any id
+
+    def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
+        given = self.few(column)
         if not len(given):  # CuPy cannot scan an empty array
             return self.rank.xp.zeros(0, np.int64), self.cut(given, splitters)
         distinct, codes = self.rank.xp.unique(given, return_inverse=True)
@@ -179,13 +185,16 @@ class Labels:
     def exchange(self, pieces: Sequence[Values]) -> list[Values]:
         return exchange_columns(self.rank, pieces)
 
-    def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
-        library, xp = self.rank.library, self.rank.xp
+    def few(self, column: Column) -> Column:
         if hasattr(column.dtype, "categories"):
             column = column.astype(column.dtype.categories.dtype)
         if getattr(self.dtype, "kind", "") in ("m", "M") and column.dtype != self.dtype:
             column = column.astype(self.dtype)  # for example dates given as strings
-        codes, distinct = library.factorize(column)
+        return column
+
+    def route(self, column: Column, splitters: Values) -> tuple[Array, list[Values]]:
+        library, xp = self.rank.library, self.rank.xp
+        codes, distinct = library.factorize(self.few(column))
         codes = move(codes, xp)
         try:
             ascending = distinct.sort_values()

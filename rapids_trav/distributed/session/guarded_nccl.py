@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rapids_trav.engines.multigpu.communicator import Array, Traffic
+from rapids_trav.engines.multigpu.communicator import Array, Form, Traffic
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
@@ -35,14 +35,23 @@ class GuardedNccl:
     def traffic(self) -> Traffic:
         return self._nccl.traffic
 
-    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
-        return self._guarded(self._nccl.all_gather, group, array)
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        return self._guarded(self._nccl.all_gather, group, array, known)
 
-    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
-        return self._guarded(self._nccl.exchange, group, arrays)
+    def exchange(
+        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        return self._guarded(self._nccl.exchange, group, arrays, known)
 
     def sum(self, values: Sequence[int]) -> list[int]:
         return self._guarded(self._nccl.sum, values)
+
+    def meet(
+        self, values: Sequence[int], partners: Sequence[int], number: int
+    ) -> tuple[list[int], list[int]]:
+        return self._guarded(self._nccl.meet, values, partners, number)
 
     def abort(self, reason: str) -> None:
         self._control.abort(reason)

@@ -11,10 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from rapids_trav.csr.array import Array
 from rapids_trav.errors import first_line
 
 DEADLINE = 60.0  # seconds that a rank waits for the others, by default
+
+Form = tuple[np.dtype, int]  # dtype and length of an array
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class Communicator(Protocol):
 
     A group is a tuple of ranks, in the same order on each of them, that includes the caller.  Arrays have one
     dimension and are in the memory that the rank works in: NumPy or CuPy.  Their types and lengths are sent
-    with them.  An array that was sent may be changed after the call; a received array belongs to the
+    with them, unless all ranks of the group pass as `known` the forms of what they receive, in the order of
+    the group.  An array that was sent may be changed after the call; a received array belongs to the
     receiver, unless the rank sent it to itself.
     """
 
@@ -63,14 +68,31 @@ class Communicator(Protocol):
     def traffic(self) -> Traffic:
         """Traffic that this rank has sent so far."""
 
-    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
+    ) -> list[Array]:
         """Send `array` to each rank of the group; return their arrays, in the order of the group."""
 
-    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+    def exchange(
+        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    ) -> list[Array]:
         """Send the k-th array to the k-th rank of the group; return what each sent to this one."""
 
     def sum(self, values: Sequence[int]) -> list[int]:
         """Return the sums, over all ranks, of a few integers."""
+
+    def meet(
+        self, values: Sequence[int], partners: Sequence[int], number: int
+    ) -> tuple[list[int], list[int]]:
+        """Sum as `sum` does, and tell a number to partners, each of which has this rank as a partner.
+
+        Returns
+        -------
+        list of int
+            The sums.
+        list of int
+            The number of each partner, in their order; a rank may be its own partner.
+        """
 
     def abort(self, reason: str) -> None:
         """Make the pending and all later calls of every rank raise a `RankError`; the first reason is kept.

@@ -38,8 +38,8 @@ class Follower:
         self._claim = claim
         self._left = len(sweep.edges.targets)
 
-    def __call__(self, frontier: Array) -> tuple[list[Array], int, str]:
-        """Claim the vertices that the frontier leads to.
+    def __call__(self, vertices: Array) -> tuple[list[Array], int, str]:
+        """Claim the vertices that a frontier of these vertices leads to.
 
         Returns
         -------
@@ -51,15 +51,12 @@ class Follower:
             "push" or "pull".
         """
         sweep, work, block, n_blocks = self.sweep, self._work, self._block, len(self.sweep.fold_group)
+        frontier = work.frontier(sweep.edges, vertices)
+        n_edges = frontier.n_edges
         if self._claim == "sort":
-            return *expand_sorted(work, sweep.edges, frontier, sweep.reach, block, n_blocks), "push"
-        if sweep.reverse is None or not self._better_from_below(frontier):
-            return *work.expand(sweep.edges, frontier, sweep.reach, block, n_blocks), "push"
-        words = work.to_words(frontier, len(sweep.expand_group) * block // WORD)
-        return *work.pull(sweep.reverse, words, sweep.reach, block, n_blocks), "pull"
-
-    def _better_from_below(self, frontier: Array) -> bool:
-        offsets = self.sweep.edges.offsets
-        n_edges = int((offsets[frontier + 1] - offsets[frontier]).sum())
+            return expand_sorted(work, sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
         self._left -= n_edges
-        return ALPHA * n_edges > self._left
+        if sweep.reverse is None or ALPHA * n_edges <= self._left:
+            return work.expand(sweep.edges, frontier, sweep.reach, block, n_blocks), n_edges, "push"
+        words = work.to_words(vertices, len(sweep.expand_group) * block // WORD)
+        return *work.pull(sweep.reverse, words, sweep.reach, block, n_blocks), "pull"

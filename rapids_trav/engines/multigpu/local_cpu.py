@@ -11,7 +11,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.cpu.runtime.compile import kernel
-from rapids_trav.engines.multigpu.local_work import Array, Compressed, Owned, Reach
+from rapids_trav.engines.multigpu.local_work import Array, Compressed, Frontier, Owned, Reach
 from rapids_trav.utilities.host_memory import available_bytes
 
 
@@ -44,10 +44,13 @@ class CpuWork:
         _scatter_transposed(edges.offsets, edges.targets, offsets[:-1].copy(), sources)
         return Compressed(offsets, sources)
 
+    def frontier(self, edges: Compressed, vertices: Array) -> Frontier:
+        return Frontier(vertices, _n_edges(edges.offsets, vertices))
+
     def expand(
-        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
-    ) -> tuple[list[Array], int]:
-        return _claimed(_expand, edges, frontier, reach, block, n_blocks)
+        self, edges: Compressed, frontier: Frontier, reach: Reach, block: int, n_blocks: int
+    ) -> list[Array]:
+        return _claimed(_expand, edges, frontier.vertices, reach, block, n_blocks)[0]
 
     def pull(
         self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
@@ -64,10 +67,9 @@ class CpuWork:
         )
         return best
 
-    def candidates(self, edges: Compressed, frontier: Array) -> Array:
-        n_edges = int((edges.offsets[frontier + 1] - edges.offsets[frontier]).sum(dtype=np.int64))
-        keys = np.empty(n_edges, np.int64)
-        _candidates(edges.offsets, edges.targets, frontier, keys)
+    def candidates(self, edges: Compressed, frontier: Frontier) -> Array:
+        keys = np.empty(frontier.n_edges, np.int64)
+        _candidates(edges.offsets, edges.targets, frontier.vertices, keys)
         return keys
 
     def settle(self, owned: Owned, messages: Sequence[tuple[Array, int]], level: int) -> Array:
@@ -87,7 +89,7 @@ class CpuWork:
         _set_bits(offsets, words)
         return words
 
-    def to_offsets(self, words: Array) -> Array:
+    def to_offsets(self, words: Array, n_set: int | None = None) -> Array:
         return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).astype(np.int32)
 
 
@@ -125,6 +127,14 @@ def _scatter_transposed(offsets, targets, free, sources):
             v = targets[e]
             sources[free[v]] = u
             free[v] += 1
+
+
+@kernel
+def _n_edges(offsets, vertices):
+    n_edges = 0
+    for k in range(len(vertices)):
+        n_edges += offsets[vertices[k] + 1] - offsets[vertices[k]]
+    return n_edges
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import offset_dtype
 from rapids_trav.engines.cuda.runtime import loader, memory
-from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Owned, Reach
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, Frontier, Owned, Reach
 
 FILE = "bfs_2d.cu"
 # Variants that this engine loads; local ids are 32-bit, so only the width of the offsets differs.
@@ -59,28 +59,37 @@ class CudaWork:
         sources = cupy.searchsorted(edges.offsets[1:].astype(np.int64), places, side="right")
         return _grouped(edges.targets.astype(np.int64) << SHIFT | sources, n_to)
 
-    def expand(
-        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
-    ) -> tuple[list[Array], int]:
-        sizes = cupy.zeros(n_blocks, np.int32)
-        scanned, total = _scanned_degrees(edges, frontier)
+    def frontier(self, edges: Compressed, vertices: Array) -> Frontier:
+        degrees = cupy.empty(len(vertices) + 1, np.int64)
         self._kernels(edges).launch(
-            "expand_claim", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total,
-            np.int32(block), reach.claimed, reach.predecessor, reach.found, sizes,
+            "frontier_degrees", len(degrees), edges.offsets, vertices, len(vertices), degrees
+        )
+        scanned = cupy.cumsum(degrees)
+        return Frontier(vertices, int(scanned[-1]), scanned)
+
+    def expand(
+        self, edges: Compressed, frontier: Frontier, reach: Reach, block: int, n_blocks: int
+    ) -> list[Array]:
+        sizes = cupy.zeros(n_blocks, np.int32)
+        vertices, total = frontier.vertices, frontier.n_edges
+        self._kernels(edges).launch(
+            "expand_claim", total, edges.offsets, edges.targets, vertices, frontier.scanned, len(vertices),
+            total, np.int32(block), reach.claimed, reach.predecessor, reach.found, sizes,
         )  # fmt: skip
-        return _lists(reach.found, sizes, block), total
+        return _lists(reach.found, sizes.tolist(), block)
 
     def pull(
         self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
     ) -> tuple[list[Array], int]:
-        sizes = cupy.zeros(n_blocks, np.int32)
-        looked_at = cupy.zeros(1, np.uint64)
+        counters = cupy.zeros(1 + -(-n_blocks // 2), np.uint64)  # the edges, and two sizes in each word
+        sizes = counters[1:].view(np.int32)
         n_to = len(edges.offsets) - 1
         self._kernels(edges).launch(
             "pull_claim", n_to, edges.offsets, edges.targets, n_to, frontier, np.int32(block),
-            reach.claimed, reach.predecessor, reach.found, sizes, looked_at,
+            reach.claimed, reach.predecessor, reach.found, sizes, counters,
         )  # fmt: skip
-        return _lists(reach.found, sizes, block), int(looked_at[0])
+        counted = counters.get()
+        return _lists(reach.found, counted[1:].view(np.int32)[:n_blocks].tolist(), block), int(counted[0])
 
     def smallest_before(
         self, edges: Compressed, from_level: Array, to_level: Array, order: Array | None = None
@@ -102,12 +111,13 @@ class CudaWork:
         best[~found] = -1
         return best
 
-    def candidates(self, edges: Compressed, frontier: Array) -> Array:
-        scanned, total = _scanned_degrees(edges, frontier)
+    def candidates(self, edges: Compressed, frontier: Frontier) -> Array:
+        vertices, total = frontier.vertices, frontier.n_edges
         keys = cupy.empty(total, np.int64)
         self._kernels(edges).launch(
-            "expand_keys", total, edges.offsets, edges.targets, frontier, scanned, len(frontier), total, keys
-        )
+            "expand_keys", total, edges.offsets, edges.targets, vertices, frontier.scanned, len(vertices),
+            total, keys,
+        )  # fmt: skip
         return keys
 
     def settle(self, owned: Owned, messages: Sequence[tuple[Array, int]], level: int) -> Array:
@@ -126,18 +136,18 @@ class CudaWork:
         self._kernels().launch("list_to_bitmap", len(offsets), offsets, len(offsets), words)
         return words
 
-    def to_offsets(self, words: Array) -> Array:
-        offsets = cupy.empty(32 * len(words), np.int32)
+    def to_offsets(self, words: Array, n_set: int | None = None) -> Array:
+        offsets = cupy.empty(32 * len(words) if n_set is None else n_set, np.int32)
         size = cupy.zeros(1, np.int32)
         self._kernels().launch("bitmap_to_list", len(words), words, len(words), offsets, size)
-        return offsets[: int(size[0])]
+        return offsets[: int(size[0])] if n_set is None else offsets
 
     def _kernels(self, edges: Compressed | None = None) -> loader.Kernels:
         return self._load(32 if edges is None else 8 * edges.offsets.dtype.itemsize)
 
 
-def _lists(found: Array, sizes: Array, block: int) -> list[Array]:
-    return [found[m * block : m * block + n] for m, n in enumerate(sizes.tolist())]
+def _lists(found: Array, sizes: list[int], block: int) -> list[Array]:
+    return [found[m * block : m * block + n] for m, n in enumerate(sizes)]
 
 
 def _grouped(keys: Array, n_from: int) -> Compressed:
@@ -146,13 +156,3 @@ def _grouped(keys: Array, n_from: int) -> Compressed:
     bounds = cupy.arange(n_from + 1, dtype=np.int64) << SHIFT
     offsets = cupy.searchsorted(keys, bounds).astype(offset_dtype(len(keys)))
     return Compressed(offsets, (keys & MASK).astype(np.int32))
-
-
-def _scanned_degrees(edges: Compressed, frontier: Array) -> tuple[Array, int]:
-    """Return the exclusive scan of the frontier's degrees, and their sum."""
-    scanned = cupy.zeros(len(frontier) + 1, np.int64)
-    if not len(frontier):
-        return scanned, 0
-    degrees = edges.offsets[frontier + 1] - edges.offsets[frontier]
-    scanned[1:] = cupy.cumsum(degrees, dtype=np.int64)
-    return scanned, int(scanned[-1])

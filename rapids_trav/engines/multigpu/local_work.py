@@ -58,6 +58,25 @@ class Reach:
 
 
 @dataclass(frozen=True)
+class Frontier:
+    """Vertices whose edges are followed in a level.
+
+    Attributes
+    ----------
+    vertices : int32 array
+        Local ids of vertices "from".
+    n_edges : int
+        Number of their edges.
+    scanned : int64 array, (vertices + 1,), or None
+        Number of edges of the vertices before each, if the local work needs it.
+    """
+
+    vertices: Array
+    n_edges: int
+    scanned: Array | None = None
+
+
+@dataclass(frozen=True)
 class Owned:
     """State of the vertices that a rank owns, by their offset.
 
@@ -92,17 +111,18 @@ class LocalWork(Protocol):
     def transpose(self, edges: Compressed, n_to: int) -> Compressed:
         """Group the same edges by their other end."""
 
+    def frontier(self, edges: Compressed, vertices: Array) -> Frontier:
+        """Return the vertices as a frontier whose edges are counted."""
+
     def expand(
-        self, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
-    ) -> tuple[list[Array], int]:
+        self, edges: Compressed, frontier: Frontier, reach: Reach, block: int, n_blocks: int
+    ) -> list[Array]:
         """Follow the edges of `frontier` and claim the vertices that they lead to (K5, K6).
 
         Returns
         -------
         list of int32 arrays
             For each block the offsets of the vertices claimed, in any order; stored in `reach.found`.
-        int
-            Number of edges followed.
         """
 
     def pull(
@@ -137,7 +157,7 @@ class LocalWork(Protocol):
         `order`, int32, lists the vertices "from" in the order that decides; by default they ascend.
         """
 
-    def candidates(self, edges: Compressed, frontier: Array) -> Array:
+    def candidates(self, edges: Compressed, frontier: Frontier) -> Array:
         """Return every edge of `frontier` as an int64 key: the end "to" in the upper half, "from" below."""
 
     def settle(self, owned: Owned, messages: Sequence[tuple[Array, int]], level: int) -> Array:
@@ -149,5 +169,8 @@ class LocalWork(Protocol):
     def to_words(self, offsets: Array, n_words: int) -> Array:
         """Return the bitmap of these offsets."""
 
-    def to_offsets(self, words: Array) -> Array:
-        """Return the offsets of the bits that are set, in any order; int32."""
+    def to_offsets(self, words: Array, n_set: int | None = None) -> Array:
+        """Return the offsets of the bits that are set, in any order; int32.
+
+        If the caller knows how many are set, a GPU does not have to be waited for.
+        """

@@ -8,11 +8,11 @@ from types import ModuleType
 
 import numpy as np
 
+from rapids_trav.csr.adjacency import search_offsets
 from rapids_trav.engines.multigpu.communicator import Communicator
+from rapids_trav.engines.multigpu.distinct import distinct
 from rapids_trav.engines.multigpu.grid import Grid
 from rapids_trav.engines.multigpu.local_work import Array
-
-TABLE = 4  # most entries, for each number, of the table that finds distinct numbers
 
 
 def ask(
@@ -51,29 +51,12 @@ def tell(communicator: Communicator, grid: Grid, xp: ModuleType, vertices: Array
     return xp.concatenate(communicator.exchange(tuple(range(grid.size)), _by_owner(grid, xp, wanted)))
 
 
-def distinct(xp: ModuleType, numbers: Array, end: int | None = None) -> tuple[Array, Array]:
-    """Return the distinct numbers in ascending order, and the position of each given number among them.
-
-    With `end`, all numbers are from -1 to end - 1: if there are many of them, a table replaces the sort.
-    """
-    if not len(numbers):  # CuPy cannot scan an empty array
-        return numbers, numbers
-    if end is None or end > TABLE * len(numbers):
-        return xp.unique(numbers, return_inverse=True)
-    entries = numbers + 1
-    present = xp.zeros(end + 1, bool)
-    present[entries] = True
-    wanted = xp.flatnonzero(present) - 1
-    position = xp.cumsum(present, dtype=np.int32 if end < 2**31 else np.int64)
-    return wanted, position[entries] - 1
-
-
 def offsets_in_ranges(xp: ModuleType, ascending: Array, bounds: np.ndarray) -> list[Array]:
     """Cut ascending numbers into ranges and subtract the first number of each; drop numbers outside.
 
     Range r goes from `bounds[r]` up to but not including `bounds[r + 1]`.  `bounds` is on the host.
     """
-    cuts = xp.searchsorted(ascending, xp.asarray(bounds)).tolist()
+    cuts = search_offsets(ascending, bounds, xp=xp).tolist()
     firsts = bounds[:-1].tolist()
     return [ascending[begin:end] - first for first, (begin, end) in zip(firsts, pairwise(cuts), strict=True)]
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, aborting, sent
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Form, Traffic, aborting, sent
 from rapids_trav.engines.multigpu.errors import RankError
 
 Result = TypeVar("Result")
@@ -108,20 +108,32 @@ class LoopbackCommunicator:
         self.traffic = Traffic()
         self._world = world
 
-    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
-        return self.exchange(group, [array] * len(group))
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        return self.exchange(group, [array] * len(group), known)
 
-    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+    def exchange(
+        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    ) -> list[Array]:
         place = group.index(self.rank)
         given = [array if k == place else array.copy() for k, array in enumerate(arrays)]
-        received = self._meet(tuple(group), place, given)
+        received = [theirs[place] for theirs in self._meet(tuple(group), place, given)]
+        if known is not None:  # a wrong form would go unnoticed where nothing but the data is sent
+            assert [(array.dtype, len(array)) for array in received] == list(known)
         self.traffic += sent(arrays, place)
-        return [theirs[place] for theirs in received]
+        return received
 
     def sum(self, values: Sequence[int]) -> list[int]:
-        left = self._meet(tuple(range(self.size)), self.rank, tuple(values))
+        return self.meet(values, (), 0)[0]
+
+    def meet(
+        self, values: Sequence[int], partners: Sequence[int], number: int
+    ) -> tuple[list[int], list[int]]:
+        left = self._meet(tuple(range(self.size)), self.rank, (*values, number))
         self.traffic += Traffic(sums=1)
-        return [sum(column) for column in zip(*left, strict=True)]
+        *columns, numbers = zip(*left, strict=True)
+        return [sum(column) for column in columns], [numbers[k] for k in partners]
 
     def abort(self, reason: str) -> None:
         self._world.fail(reason, self.rank)

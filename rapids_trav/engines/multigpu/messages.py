@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rapids_trav.engines.multigpu.communicator import Form
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, LocalWork
 
@@ -20,14 +21,19 @@ def as_bitmap(n_vertices: int, block: int, exchange: str) -> bool:
     return exchange == "bitmap" or (exchange == "auto" and n_vertices > block // WORD)
 
 
+def form(n_vertices: int, block: int, exchange: str) -> Form:
+    """Return dtype and length of the message with `n_vertices` vertices of a block."""
+    return (BITMAP, block // WORD) if as_bitmap(n_vertices, block, exchange) else (LIST, n_vertices)
+
+
 def pack(work: LocalWork, offsets: Array, block: int, exchange: str) -> Array:
     """Return the array to send for these offsets into a block."""
     return work.to_words(offsets, block // WORD) if as_bitmap(len(offsets), block, exchange) else offsets
 
 
-def unpack(work: LocalWork, message: Array) -> Array:
-    """Return the offsets in a message as a list."""
-    return work.to_offsets(message) if message.dtype == BITMAP else message
+def unpack(work: LocalWork, message: Array, n_vertices: int | None = None) -> Array:
+    """Return the offsets in a message as a list; their number need not be known."""
+    return work.to_offsets(message, n_vertices) if message.dtype == BITMAP else message
 
 
 def kinds(messages: list[Array]) -> str:

@@ -1,8 +1,8 @@
 """Communication between ranks that each have a GPU, through CuPy's interface to NCCL.
 
 Arrays are sent by `ncclSend` and `ncclRecv` in groups over one communicator of all ranks, which serves rows
-and columns of the grid alike: first a header of 8 bytes to each partner, with type and length, then the
-arrays themselves.  Sums are `ncclAllReduce`.
+and columns of the grid alike: first a header of 8 bytes to each partner, with type and length, unless the
+receivers know them, then the arrays themselves.  Sums are `ncclAllReduce`.
 
 The calls only enqueue work.  A rank waits by polling an event, so that it can notice that it has to stop.  A
 separate thread enforces the deadline and calls `ncclCommAbort`, even if an enqueuing call does not return
@@ -25,7 +25,7 @@ import cupy
 import numpy as np
 from cupy.cuda import nccl
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Form, Traffic, sent
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line
 
@@ -78,16 +78,22 @@ class NcclCommunicator:
         self._nccl = nccl.NcclCommunicator(size, unique_id, rank)
         threading.Thread(target=self._keep_deadline, name=f"rank {rank} deadline", daemon=True).start()
 
-    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
-        return self.exchange(group, [array] * len(group))
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        return self.exchange(group, [array] * len(group), known)
 
-    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+    def exchange(
+        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    ) -> list[Array]:
         place = group.index(self.rank)
         partners = [k for k in range(len(group)) if k != place]
         received: list[Array] = list(arrays)
         if partners:
-            headers = self._headers(group, partners, [header(arrays[k]) for k in partners])
-            for k, (dtype, length) in zip(partners, map(parse_header, headers), strict=True):
+            if known is None:
+                known = self._forms(group, place, arrays)
+            for k in partners:
+                dtype, length = known[k]
                 received[k] = cupy.empty(length, dtype)
             self._send_and_receive(
                 [(group[k], cupy.ascontiguousarray(arrays[k]), received[k]) for k in partners]
@@ -96,13 +102,23 @@ class NcclCommunicator:
         return received
 
     def sum(self, values: Sequence[int]) -> list[int]:
-        total = cupy.asarray(np.array(values, np.int64))
+        return self.meet(values, (), 0)[0]
+
+    def meet(
+        self, values: Sequence[int], partners: Sequence[int], number: int
+    ) -> tuple[list[int], list[int]]:
+        n = len(values)
+        numbers = cupy.asarray(np.array([*values, number, *[number] * len(partners)], np.int64))
+        mine = numbers[n : n + 1]
+        theirs = [numbers[n + 1 + i : n + 2 + i] for i in range(len(partners))]
+        transfers = [(k, mine, into) for k, into in zip(partners, theirs, strict=True) if k != self.rank]
         with self._call() as stream:
-            self._nccl.allReduce(
-                total.data.ptr, total.data.ptr, len(total), nccl.NCCL_INT64, nccl.NCCL_SUM, stream.ptr
-            )
+            pointer = numbers.data.ptr
+            self._nccl.allReduce(pointer, pointer, n, nccl.NCCL_INT64, nccl.NCCL_SUM, stream.ptr)
+            self._enqueue(transfers, stream)
         self.traffic += Traffic(sums=1)
-        return total.tolist()
+        found = numbers.tolist()
+        return found[:n], found[n + 1 :]
 
     def abort(self, reason: str) -> None:
         with self._lock:
@@ -124,25 +140,32 @@ class NcclCommunicator:
                 self._nccl.destroy()
             self._closed.set()
 
-    def _headers(self, group: Sequence[int], partners: list[int], mine: list[int]) -> list[int]:
-        """Exchange a number with each partner."""
-        out = cupy.asarray(np.array(mine, np.int64))
-        back = cupy.empty_like(out)
-        self._send_and_receive([(group[k], out[i : i + 1], back[i : i + 1]) for i, k in enumerate(partners)])
-        return back.tolist()
+    def _forms(self, group: Sequence[int], place: int, arrays: Sequence[Array]) -> list[Form]:
+        """Exchange headers, and return the form of what each rank of the group sends to this one."""
+        out = cupy.asarray(np.array([header(array) for array in arrays], np.int64))
+        back = out.copy()
+        self._send_and_receive(
+            [(rank, out[k : k + 1], back[k : k + 1]) for k, rank in enumerate(group) if k != place]
+        )
+        return [parse_header(number) for number in back.tolist()]
 
     def _send_and_receive(self, transfers: list[tuple[int, Array, Array]]) -> None:
         """Send to and receive from all ranks at once, as bytes; both sides leave out empty arrays."""
         with self._call() as stream:
-            nccl.groupStart()
-            try:
-                for rank, out, back in transfers:
-                    if out.nbytes:
-                        self._nccl.send(out.data.ptr, out.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
-                    if back.nbytes:
-                        self._nccl.recv(back.data.ptr, back.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
-            finally:
-                nccl.groupEnd()
+            self._enqueue(transfers, stream)
+
+    def _enqueue(self, transfers: list[tuple[int, Array, Array]], stream: Any) -> None:
+        if not transfers:
+            return
+        nccl.groupStart()
+        try:
+            for rank, out, back in transfers:
+                if out.nbytes:
+                    self._nccl.send(out.data.ptr, out.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
+                if back.nbytes:
+                    self._nccl.recv(back.data.ptr, back.nbytes, nccl.NCCL_INT8, rank, stream.ptr)
+        finally:
+            nccl.groupEnd()
 
     @contextmanager
     def _call(self) -> Iterator[Any]:

@@ -32,10 +32,17 @@ def resolve(
             xp.flatnonzero(finder == sweep.base + place).astype(np.int32)
             for place in range(len(sweep.fold_group))
         ]
-        requests = [pack(work, offsets, block, exchange) for offsets in wanted]
-        asked = [_ascending(work, m) for m in communicator.exchange(sweep.fold_group, requests)]
+        own = sweep.fold_group.index(part.rank)  # a rank need not pack what it asks itself
+        requests = [
+            offsets if place == own else pack(work, offsets, block, exchange)
+            for place, offsets in enumerate(wanted)
+        ]
+        received = communicator.exchange(sweep.fold_group, requests)
+        asked = [m if place == own else _ascending(work, m) for place, m in enumerate(received)]
         answers = [_kept(sweep, offsets + np.int32(place * block)) for place, offsets in enumerate(asked)]
-        told = communicator.exchange(sweep.fold_group, answers)
+        told = communicator.exchange(
+            sweep.fold_group, answers, [(np.dtype(np.int32), len(offsets)) for offsets in wanted]
+        )
         for rank, offsets, local in zip(sweep.fold_group, wanted, told, strict=True):
             predecessor[offsets] = origin(part, sweep, rank, local)
     return predecessor

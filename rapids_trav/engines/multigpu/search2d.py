@@ -11,7 +11,8 @@ messages per level, instead of the R * C - 1 of a partition in one dimension.
 
 Each level, on every rank:
 
-1. stop if the frontiers of all ranks are empty: a sum over all (K13);
+1. stop if the frontiers of all ranks are empty: a sum over all (K13), beside which the ranks of a column tell
+   each other the sizes of their frontiers, from which follow the forms of the next messages;
 2. expand: gather the frontier from the ranks of this column (K8);
 3. follow the frontier's edges and claim the vertices that they lead to in a bitmap of this rank alone (K5,
    K6; `follow`); a vertex that is claimed once is not sent again in this search;
@@ -28,6 +29,7 @@ along the column.  A search in both directions does one after the other in each 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -37,12 +39,13 @@ from rapids_trav.engines.multigpu.communicator import Communicator, Traffic, abo
 from rapids_trav.engines.multigpu.follow import Follower
 from rapids_trav.engines.multigpu.grid import WORD
 from rapids_trav.engines.multigpu.local_work import Array, Owned
-from rapids_trav.engines.multigpu.messages import kinds, pack, unpack
+from rapids_trav.engines.multigpu.messages import form, kinds, pack, unpack
 from rapids_trav.engines.multigpu.partition import Part
 from rapids_trav.engines.multigpu.predecessors import resolve, smallest
 from rapids_trav.engines.multigpu.records import LevelRow, RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.sweeps import sweeps
 from rapids_trav.errors import TravError
+from rapids_trav.frames.columns import move
 
 
 @dataclass
@@ -109,6 +112,7 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
         bottom_up = options.claim != "sort" and part.grouped_by_both()
     ways = sweeps(part, options.direction, any_predecessor, bottom_up)
     followers = [Follower(work, sweep, block, options.claim) for sweep in ways]
+    partners = sorted({rank for sweep in ways for rank in sweep.expand_group})
     targets = None if options.targets is None else _own(part, options.targets, "target")
     frontier = work.settle(owned, [(_own(part, sources, "source"), -1)], 0)
     trace: list[LevelRow] = []
@@ -116,17 +120,19 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
     while True:
         tally = _SearchTally()
         unfound = 0 if targets is None else int((owned.distance[targets] < 0).sum())
-        n_frontier, n_unfound = communicator.sum([len(frontier), unfound])
+        totals, sizes = communicator.meet([len(frontier), unfound], partners, len(frontier))
+        n_frontier, n_unfound = totals
         tally.lap("sum")
         enough = level == options.depth_limit or (targets is not None and n_unfound == 0)
         if n_frontier == 0 or enough:
             break
         level += 1
         n_own = len(frontier)
+        frontier_of = dict(zip(partners, sizes, strict=True))
         messages = [
             message
             for follow in followers
-            for message in _level(communicator, part, follow, frontier, options, tally)
+            for message in _level(communicator, part, follow, frontier, frontier_of, options, tally)
         ]
         frontier = work.settle(owned, messages, level)
         tally.lap("settle")
@@ -152,14 +158,14 @@ def _search(communicator: Communicator, part: Part, sources: Array, options: Sea
 
 def _own(part: Part, vertices: Array, what: str) -> Array:
     """Return the offsets of the vertices that this rank owns; refuse ids that are not vertices."""
-    vertices = part.work.xp.asarray(vertices).astype(np.int64, copy=False)
-    wrong = vertices[(vertices < 0) | (vertices >= part.grid.n_vertices)]
+    given = move(vertices, np).astype(np.int64, copy=False)  # few, so that the host is faster
+    wrong = given[(given < 0) | (given >= part.grid.n_vertices)]
     if len(wrong):
         raise TravError(
             f"{what} {int(wrong[0])} is not a vertex: give ids from 0 to {part.grid.n_vertices - 1}."
         )
-    mine = vertices[part.grid.owner(vertices) == part.rank]
-    return (mine % part.grid.block).astype(np.int32)
+    mine = given[part.grid.owner(given) == part.rank]
+    return part.work.xp.asarray((mine % part.grid.block).astype(np.int32))
 
 
 def _level(
@@ -167,17 +173,27 @@ def _level(
     part: Part,
     follow: Follower,
     frontier: Array,
+    frontier_of: Mapping[int, int],
     options: SearchOptions,
     tally: _SearchTally,
 ) -> list[tuple[Array, int]]:
-    """Expand, follow and fold in one sweep; return the received messages with their finders."""
+    """Expand, follow and fold in one sweep; return the received messages with their finders.
+
+    `frontier_of` has the size of the frontier of each rank of the expand group, from which follow the forms
+    of their messages.
+    """
     work, block, sweep = part.work, part.grid.block, follow.sweep
+    sizes = [frontier_of[rank] for rank in sweep.expand_group]
 
     before = communicator.traffic
     packed = pack(work, frontier, block, options.exchange)
-    gathered = communicator.all_gather(sweep.expand_group, packed)
+    forms = [form(size, block, options.exchange) for size in sizes]
+    gathered = communicator.all_gather(sweep.expand_group, packed, forms)
     all_front = work.xp.concatenate(
-        [unpack(work, message) + np.int32(place * block) for place, message in enumerate(gathered)]
+        [
+            unpack(work, message, size) + np.int32(place * block)
+            for place, (message, size) in enumerate(zip(gathered, sizes, strict=True))
+        ]
     )
     tally.expand += communicator.traffic - before
     tally.expanded += [packed] * (len(sweep.expand_group) > 1)

@@ -7,20 +7,27 @@ candidates; 2. keep one of each; 3. drop those that are claimed already; 4. clai
 
 from __future__ import annotations
 
-from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Array, Compressed, LocalWork, Reach
+from rapids_trav.engines.multigpu.local_work import (
+    MASK,
+    SHIFT,
+    Array,
+    Compressed,
+    Frontier,
+    LocalWork,
+    Reach,
+)
 
 
 def expand_sorted(
-    work: LocalWork, edges: Compressed, frontier: Array, reach: Reach, block: int, n_blocks: int
-) -> tuple[list[Array], int]:
+    work: LocalWork, edges: Compressed, frontier: Frontier, reach: Reach, block: int, n_blocks: int
+) -> list[Array]:
     """Work as `LocalWork.expand`; of several predecessors the one with the smallest local id is kept."""
     xp = work.xp
     keys = work.candidates(edges, frontier)
-    n_followed = len(keys)
-    if n_followed:
+    if len(keys):
         keys.sort()
     to = keys >> SHIFT
-    fresh = xp.ones(n_followed, bool)
+    fresh = xp.ones(len(keys), bool)
     fresh[1:] = to[1:] != to[:-1]
     fresh &= (reach.claimed[to >> 5] >> (to & 31).astype(xp.uint32)) & xp.uint32(1) == 0
     to = to[fresh].astype(xp.int32)
@@ -28,4 +35,4 @@ def expand_sorted(
         reach.predecessor[to] = (keys[fresh] & MASK).astype(xp.int32)
     reach.claimed[:] |= work.to_words(to, len(reach.claimed))
     bounds = xp.searchsorted(to, xp.arange(n_blocks + 1, dtype=xp.int64) * block).tolist()
-    return [to[bounds[m] : bounds[m + 1]] - m * block for m in range(n_blocks)], n_followed
+    return [to[bounds[m] : bounds[m + 1]] - m * block for m in range(n_blocks)]

@@ -20,7 +20,7 @@ import numpy as np
 from distributed.core import Server
 from distributed.protocol import to_serialize
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Form, Traffic, sent
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.tcp_links import Links
 
@@ -77,10 +77,14 @@ class TcpCommunicator:
         """Connect with the ranks at these addresses, given in rank order; return when all are connected."""
         await self._links.join(addresses, self.deadline)
 
-    def all_gather(self, group: Sequence[int], array: Array) -> list[Array]:
-        return self.exchange(group, [array] * len(group))
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        return self.exchange(group, [array] * len(group), known)
 
-    def exchange(self, group: Sequence[int], arrays: Sequence[Array]) -> list[Array]:
+    def exchange(
+        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    ) -> list[Array]:
         place = group.index(self.rank)
         outgoing: dict[int, object] = {}
         packed: dict[int, object] = {}  # by the array's id: one array may go to many ranks
@@ -94,10 +98,16 @@ class TcpCommunicator:
         return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
 
     def sum(self, values: Sequence[int]) -> list[int]:
-        mine = list(map(int, values))
-        received = self._meet(("sum",), dict.fromkeys(self._inbox, mine))
+        return self.meet(values, (), 0)[0]
+
+    def meet(
+        self, values: Sequence[int], partners: Sequence[int], number: int
+    ) -> tuple[list[int], list[int]]:
+        mine = list(map(int, (*values, number)))
+        told = self._meet(("sum",), dict.fromkeys(self._inbox, mine)) | {self.rank: mine}
         self.traffic += Traffic(sums=1)
-        return [sum(column) for column in zip(mine, *received.values(), strict=True)]
+        *columns, _ = zip(*told.values(), strict=True)
+        return [sum(column) for column in columns], [told[k][-1] for k in partners]
 
     def conclude(self, outcome: Outcome) -> list[Outcome]:
         """Tell all ranks how a request ended here, None for success; return the outcomes of all ranks.

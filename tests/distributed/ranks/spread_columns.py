@@ -39,14 +39,14 @@ class Checked:
     def __getattr__(self, name: str) -> object:
         return getattr(self._communicator, name)
 
-    def exchange(self, group, arrays):
+    def exchange(self, group, arrays, known=None):
         assert all(array.ndim == 1 and array.dtype in CARRIED for array in arrays)
-        received = self._communicator.exchange(group, arrays)
+        received = self._communicator.exchange(group, arrays, known)
         self.received.append(sum(array.nbytes for k, array in enumerate(received) if k != self.rank))
         return received
 
-    def all_gather(self, group, array):
-        return self.exchange(group, [array] * len(group))
+    def all_gather(self, group, array, known=None):
+        return self.exchange(group, [array] * len(group), known)
 
 
 def on_ranks(size: int, function: Callable[[Rank], object]) -> list:

@@ -89,7 +89,7 @@ def test_ranks_may_ask_for_different_vertices():
 
     def work(rank):
         ids, _ = build_ids(rank, [[part] for part in [parts(words, 3)[rank.rank]]])
-        encode = ids.encoder()
+        encode = ids.encoder(many=True)
         asked = words.iloc[rank.rank * 30 : rank.rank * 30 + 10 * rank.rank]
         places = encode([asked])
         return places, asked, ids.decode(places)[0]

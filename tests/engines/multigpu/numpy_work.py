@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import offset_dtype
-from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Compressed
+from rapids_trav.engines.multigpu.local_work import MASK, SHIFT, Compressed, Frontier
 
 
 class NumpyWork:
@@ -26,6 +26,9 @@ class NumpyWork:
         sources = np.repeat(np.arange(len(edges.offsets) - 1), np.diff(edges.offsets))
         return self.compress([edges.targets.astype(np.int64) << SHIFT | sources], n_to)
 
+    def frontier(self, edges, vertices):
+        return Frontier(vertices, int((edges.offsets[vertices + 1] - edges.offsets[vertices]).sum()))
+
     def followed(self, edges, frontier):
         """Return both ends of every edge of the frontier, by K5's formula for the g-th edge."""
         degrees = edges.offsets[frontier + 1] - edges.offsets[frontier]
@@ -37,7 +40,7 @@ class NumpyWork:
 
     def expand(self, edges, frontier, reach, block, n_blocks):
         found = [[] for _ in range(n_blocks)]
-        u, v = self.followed(edges, frontier)
+        u, v = self.followed(edges, frontier.vertices)
         for source, target in zip(u.tolist(), v.tolist(), strict=True):
             word, bit = target >> 5, np.uint32(1 << (target & 31))
             old = reach.claimed[word]
@@ -46,7 +49,7 @@ class NumpyWork:
                 found[target // block].append(target % block)
                 if reach.predecessor is not None:
                     reach.predecessor[target] = source
-        return [np.array(offsets, np.int32) for offsets in found], len(u)
+        return [np.array(offsets, np.int32) for offsets in found]
 
     def pull(self, edges, frontier, reach, block, n_blocks):
         found = [[] for _ in range(n_blocks)]
@@ -81,7 +84,7 @@ class NumpyWork:
         return best
 
     def candidates(self, edges, frontier):
-        u, v = self.followed(edges, frontier)
+        u, v = self.followed(edges, frontier.vertices)
         return v.astype(np.int64) << SHIFT | u
 
     def settle(self, owned, messages, level):
@@ -103,6 +106,6 @@ class NumpyWork:
         bits[offsets] = True
         return np.packbits(bits, bitorder="little").view(np.uint32)
 
-    def to_offsets(self, words):
+    def to_offsets(self, words, n_set=None):
         bits = (words[:, None] >> np.arange(32, dtype=np.uint32)) & 1
         return np.flatnonzero(bits).astype(np.int32)

@@ -34,7 +34,10 @@ def kernels(monkeypatch):
             self.made = []
 
         def launch(self, name, n_threads, *arguments):
-            self.made.append((name, n_threads, dict(zip(parameters[name], arguments, strict=True))))
+            given = dict(zip(parameters[name], arguments, strict=True))
+            self.made.append((name, n_threads, given))
+            if name == "frontier_degrees":
+                given["degrees"][:] = np.append(0, np.diff(given["offsets"])[given["frontier"]])
 
     monkeypatch.setattr(local_cuda, "cupy", np)
     return Kernels()
@@ -49,13 +52,16 @@ def test_a_thread_for_each_edge_of_the_frontier(kernels, frontier):
     n_edges = int(DEGREES[frontier].sum())
     work = local_cuda.CudaWork(kernels=lambda edge_bits: kernels)
     reach = Reach(np.zeros(2, np.uint32), None, np.zeros(64, np.int32))
-    assert work.expand(edges, frontier, reach, 32, 2)[1] == n_edges
-    assert len(work.candidates(edges, frontier)) == n_edges
+    counted = work.frontier(edges, frontier)
+    assert counted.n_edges == n_edges
+    work.expand(edges, counted, reach, 32, 2)
+    assert len(work.candidates(edges, counted)) == n_edges
     assert [(name, n_threads) for name, n_threads, _ in kernels.made] == [
+        ("frontier_degrees", len(frontier) + 1),
         ("expand_claim", n_edges),
         ("expand_keys", n_edges),
     ]
-    for _, _, arguments in kernels.made:
+    for _, _, arguments in kernels.made[1:]:
         before = np.append(0, np.cumsum(DEGREES[frontier]))
         assert arguments["scanned"][: len(frontier)].tolist() == before[:-1].tolist()
         assert (arguments["frontier_size"], arguments["total"]) == (len(frontier), n_edges)

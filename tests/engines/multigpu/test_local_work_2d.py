@@ -90,13 +90,13 @@ def test_expanding_level_after_level(work, case, claim, wide, keep):
     rng = np.random.default_rng(1)
     frontiers = [rng.choice(N_FROM, k, replace=False).astype(np.int32) for k in (1, 0, 5, 30, N_FROM)]
     for frontier in frontiers:
-        given = work.xp.asarray(frontier)
+        given, plain_given = work.frontier(edges, work.xp.asarray(frontier)), PLAIN.frontier(plain, frontier)
+        assert given.n_edges == plain_given.n_edges == len(PLAIN.followed(plain, frontier)[0])
         if claim == "sort":
-            found, followed = expand_sorted(work, edges, given, own_reach, BLOCK, N_BLOCKS)
+            found = expand_sorted(work, edges, given, own_reach, BLOCK, N_BLOCKS)
         else:
-            found, followed = work.expand(edges, given, own_reach, BLOCK, N_BLOCKS)
-        wanted, wanted_followed = PLAIN.expand(plain, frontier, plain_reach, BLOCK, N_BLOCKS)
-        assert followed == wanted_followed
+            found = work.expand(edges, given, own_reach, BLOCK, N_BLOCKS)
+        wanted = PLAIN.expand(plain, plain_given, plain_reach, BLOCK, N_BLOCKS)
         assert sorted_lists(found) == sorted_lists(wanted)
         assert np.array_equal(on_host(own_reach.claimed), plain_reach.claimed)
         if keep:  # any vertex of the frontier with an edge to it will do
@@ -124,7 +124,7 @@ def test_pulling_claims_what_expanding_does(work, case, wide, keep):
         frontier, left = np.split(rng.permutation(left).astype(np.int32), [k])
         words = work.to_words(work.xp.asarray(frontier), N_FROM // 32)
         found, looked_at = work.pull(reverse, words, own_reach, BLOCK, N_BLOCKS)
-        wanted, _ = PLAIN.expand(plain, frontier, plain_reach, BLOCK, N_BLOCKS)
+        wanted = PLAIN.expand(plain, PLAIN.frontier(plain, frontier), plain_reach, BLOCK, N_BLOCKS)
         assert sorted_lists(found) == sorted_lists(wanted)
         assert np.array_equal(on_host(own_reach.claimed), plain_reach.claimed)
         _, wanted_looks = PLAIN.pull(pulling, on_host(words), host_reach, BLOCK, N_BLOCKS)
@@ -173,8 +173,9 @@ def test_candidates_are_all_edges_of_the_frontier(work, case):
     keys = keys_of(case)
     frontier = np.array([40, 3, 95, 0], np.int32)
     edges = work.compress([work.xp.asarray(keys)], N_FROM)
-    found = on_host(work.candidates(edges, work.xp.asarray(frontier)))
-    wanted = PLAIN.candidates(PLAIN.compress([keys], N_FROM), frontier)
+    found = on_host(work.candidates(edges, work.frontier(edges, work.xp.asarray(frontier))))
+    plain = PLAIN.compress([keys], N_FROM)
+    wanted = PLAIN.candidates(plain, PLAIN.frontier(plain, frontier))
     assert found.dtype == np.int64
     assert sorted(found.tolist()) == sorted(wanted.tolist())
 
@@ -205,11 +206,11 @@ def test_bitmaps_and_lists(work, k):
     offsets = np.random.default_rng(k).choice(BLOCK, k, replace=False).astype(np.int32)
     words = work.to_words(work.xp.asarray(offsets), BLOCK // 32)
     assert np.array_equal(on_host(words), PLAIN.to_words(offsets, BLOCK // 32))
-    back = on_host(work.to_offsets(words))
-    assert back.dtype == np.int32
-    assert (
-        sorted(back.tolist()) == sorted(PLAIN.to_offsets(on_host(words)).tolist()) == sorted(offsets.tolist())
-    )
+    for known in (None, k):
+        back = on_host(work.to_offsets(words, known))
+        assert back.dtype == np.int32
+        wanted = PLAIN.to_offsets(on_host(words))
+        assert sorted(back.tolist()) == sorted(wanted.tolist()) == sorted(offsets.tolist())
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (1, 4)])

@@ -56,6 +56,26 @@ def test_sums():
     assert run_ranks(3, rank) == [([3, 3, 3 * 2**40], 1)] * 3
 
 
+def test_meeting():
+    """Sums over all ranks come with a number of each partner; partners may differ from rank to rank."""
+
+    def rank(communicator):
+        partners = [k for k in range(4) if k % 2 == communicator.rank % 2]
+        return communicator.meet([communicator.rank, 1], partners, 10 + communicator.rank)
+
+    assert run_ranks(4, rank) == [([6, 4], [10, 12]), ([6, 4], [11, 13])] * 2
+
+
+def test_forms_that_are_known():
+    def rank(communicator):
+        arrays = [np.arange(k + communicator.rank, dtype=np.int32) for k in range(3)]
+        forms = [(np.dtype(np.int32), communicator.rank + k) for k in range(3)]
+        received = communicator.exchange(range(3), arrays, forms)
+        return [array.tolist() for array in received]
+
+    assert run_ranks(3, rank) == [[list(range(me + k)) for k in range(3)] for me in range(3)]
+
+
 def test_a_rank_that_raises_ends_the_others():
     seen = {}
 

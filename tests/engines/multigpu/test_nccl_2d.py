@@ -101,6 +101,31 @@ def test_groups_and_sums(over_fakes):
     assert over_fakes(4, rank) == [([0, 2], [6, 4]), ([1, 3], [6, 4])] * 2
 
 
+def test_meeting(over_fakes):
+    """Sums over all ranks come with a number of each partner, which may be the rank itself."""
+
+    def rank(communicator):
+        partners = [k for k in range(4) if k % 2 == communicator.rank % 2]
+        met = communicator.meet([communicator.rank, 1], partners, 10 + communicator.rank)
+        return *met, communicator.meet([5], (), 0), communicator.traffic
+
+    of_pair = [([6, 4], numbers, ([20], []), Traffic(sums=2)) for numbers in ([10, 12], [11, 13])]
+    assert over_fakes(4, rank) == of_pair * 2
+
+
+def test_known_forms_need_no_header(over_fakes, monkeypatch):
+    from rapids_trav.engines.multigpu import nccl
+
+    def rank(communicator):
+        arrays = [on_device(np.full(k + communicator.rank, communicator.rank, np.int64)) for k in range(3)]
+        forms = [(np.dtype(np.int64), communicator.rank + k) for k in range(3)]
+        received = communicator.exchange(range(3), arrays, forms)
+        return [array.tolist() for array in received]
+
+    monkeypatch.setattr(nccl, "header", None)  # not called
+    assert over_fakes(3, rank) == [[[k] * (me + k) for k in range(3)] for me in range(3)]
+
+
 def test_a_whole_search(over_fakes):
     graph = graphs.rmat(8)
     grid = Grid(3, 2, graph.n)
@@ -115,11 +140,11 @@ def test_a_whole_search(over_fakes):
         def __getattr__(self, name):
             return getattr(self._inner, name)
 
-        def all_gather(self, group, array):
-            return [np.asarray(a) for a in self._inner.all_gather(group, on_device(array))]
+        def all_gather(self, group, array, known=None):
+            return [np.asarray(a) for a in self._inner.all_gather(group, on_device(array), known)]
 
-        def exchange(self, group, arrays):
-            return [np.asarray(a) for a in self._inner.exchange(group, list(map(on_device, arrays)))]
+        def exchange(self, group, arrays, known=None):
+            return [np.asarray(a) for a in self._inner.exchange(group, list(map(on_device, arrays)), known)]
 
     def rank(communicator):
         mine = slice(communicator.rank, None, 6)

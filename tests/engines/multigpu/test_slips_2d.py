@@ -31,13 +31,13 @@ class Recorder:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def all_gather(self, group, array):
-        received = self._inner.all_gather(group, array)
+    def all_gather(self, group, array, known=None):
+        received = self._inner.all_gather(group, array, known)
         self.gathered.append((group, array.copy(), received))
         return received
 
-    def exchange(self, group, arrays):
-        received = self._inner.exchange(group, arrays)
+    def exchange(self, group, arrays, known=None):
+        received = self._inner.exchange(group, arrays, known)
         if len(group) < self.size:
             self.exchanged.append((group, [array.copy() for array in received]))
         return received

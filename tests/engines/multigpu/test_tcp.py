@@ -19,6 +19,8 @@ SHARED = [
     "test_gathering_in_groups",
     "test_exchanging_many_times",
     "test_sums",
+    "test_meeting",
+    "test_forms_that_are_known",
     "test_a_rank_that_raises_ends_the_others",
     "test_a_rank_that_is_held_up_is_not_named",
     "test_a_rank_that_returns_early_is_missed_too",

@@ -40,6 +40,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
     "external.cu": {},
+    "lookup.cu": {},
     "rmat.cu": {},
     "path_shares.cu": {},
     "shortest_tree.cu": {"WEIGHT": 3},
