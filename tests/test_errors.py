@@ -110,19 +110,19 @@ WRONG = {
         build(replaced(src=[1.0, None, None])),
         TravError,
         "Column 'src' holds 2 nulls, and a null is not a vertex: "
-        "drop those rows first, for example with edges.dropna(subset=['src']).",
+        "drop those rows first, with edges.dropna(subset=['src']) or, in polars, edges.drop_nulls('src').",
     ),
     "null among strings": (
         build(replaced(src=["a", None, "c"], dst=["b", "c", "d"])),
         TravError,
         "Column 'src' holds 1 null, and a null is not a vertex: "
-        "drop those rows first, for example with edges.dropna(subset=['src']).",
+        "drop those rows first, with edges.dropna(subset=['src']) or, in polars, edges.drop_nulls('src').",
     ),
     "null among nullable integers": (
         build(replaced(dst=pd.array([1, None, 3], dtype="Int64"))),
         TravError,
         "Column 'dst' holds 1 null, and a null is not a vertex: "
-        "drop those rows first, for example with edges.dropna(subset=['dst']).",
+        "drop those rows first, with edges.dropna(subset=['dst']) or, in polars, edges.drop_nulls('dst').",
     ),
     "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
     "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {INFINITE}"),
@@ -490,7 +490,8 @@ WRONG = {
     "filter with nulls": (
         bfs(1, where="sure"),
         TravError,
-        "where='sure' holds 1 null: fill it first, for example with edges['sure'].fillna(False).",
+        "where='sure' holds 1 null: fill it first, with edges['sure'].fillna(False) or, in polars, "
+        "fill_null(False).",
     ),
     "filter that is no column name": (
         bfs(1, where=["open"]),

@@ -34,7 +34,8 @@ class NullIdsError(TravError):
     def __init__(self, column: Hashable, nulls: int) -> None:
         super().__init__(
             f"Column {column!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
-            f"drop those rows first, for example with edges.dropna(subset=[{column!r}])."
+            f"drop those rows first, with edges.dropna(subset=[{column!r}]) or, in polars, "
+            f"edges.drop_nulls({column!r})."
         )
         self.column = column
         self.nulls = nulls

@@ -199,8 +199,8 @@ class NullFlagsError(TravError):
         else:
             message = (
                 f"where={where!r} holds {nulls} null{'s' if nulls > 1 else ''}: "
-                f"fill {'them' if nulls > 1 else 'it'} first, for example with "
-                f"edges[{where!r}].fillna(False){as_bool}."
+                f"fill {'them' if nulls > 1 else 'it'} first, with edges[{where!r}].fillna(False){as_bool} "
+                f"or, in polars, fill_null(False)."
             )
         super().__init__(message)
         self.where, self.nulls, self.of_objects = where, nulls, of_objects

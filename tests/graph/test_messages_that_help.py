@@ -47,7 +47,7 @@ def test_a_folder_without_parquet_files(tmp_path):
 )
 def test_what_a_filter_of_objects_is_told_helps(values, remedy, mend):
     edges = FRAME.assign(open=pd.Series(values, dtype=object))
-    with pytest.raises(TravError, match=re.escape(f" edges['open'].{remedy}.")):
+    with pytest.raises(TravError, match=re.escape(f" edges['open'].{remedy}")):
         edges.trav.bfs(1, where="open")
     mended = edges.assign(open=mend(edges["open"]))
     assert mended.trav.bfs(1, where="open")["distance"].tolist()[:2] == [0, 1]
