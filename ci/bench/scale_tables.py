@@ -276,11 +276,15 @@ def _draw_law(axes: Axes, rows: Rows) -> None:
                 [row["scale"] for row in found], [of_row(row)[0] for row in found], "o", color=COLORS[layout]
             )
             axes.axhline(shape.n_bytes, color=COLORS[layout], linewidth=0.8)
+            # Labels of lines close to each other are above one and below the other.
             axes.annotate(
-                found[0]["grid"], (1.01, shape.n_bytes), xycoords=("axes fraction", "data"), fontsize=7
-            )
+                found[0]["grid"], (1.01, shape.n_bytes), xycoords=("axes fraction", "data"), fontsize=7,
+                va="bottom" if layout == "1d" else "top",
+            )  # fmt: skip
     axes.set(
-        xlabel="scale", ylabel="bytes, all ranks", title="for each vertex with an edge: counted, and the law"
+        xlabel="scale",
+        ylabel="bytes for each vertex with an edge, all ranks",
+        title="counted, and the law",
     )
 
 
@@ -296,7 +300,12 @@ def _draw_prediction(axes: Axes, rows: Rows) -> None:
         heights, starts = bottom
         axes.bar([str(scale) for _, _, scale in found], heights, bottom=starts, label=name)
     for place, (ranks, seconds, _) in enumerate(found):
-        axes.annotate(f"{ranks:,}", (place, 1e3 * seconds.total), fontsize=6, ha="center", va="bottom")
+        top = (place, 1e3 * seconds.total)
+        axes.annotate(
+            f"{ranks:,}", top, (0, 2), textcoords="offset points", fontsize=7, rotation=90, ha="center",
+            va="bottom",
+        )  # fmt: skip
+    axes.margins(y=0.15)  # room for the numbers
     axes.set(
         xlabel="scale, on the fewest GPUs that hold it",
         ylabel="ms a search, predicted",

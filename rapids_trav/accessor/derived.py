@@ -9,6 +9,7 @@ from inspect import Parameter, Signature
 from typing import Protocol
 
 from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.distributed import clusters
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph import Graph
 from rapids_trav.tuning import BuildTuning, setting_names
@@ -55,6 +56,7 @@ def one_question(method: Method) -> Method:
 
     def ask(accessor: HoldsFrame, /, *arguments: object, **options: object) -> Answer:
         for_graph = {name: options.pop(name) for name in names if name in options}
+        clusters.refuse_unanswered(method.__name__, accessor._frame, for_graph.get("client"))
         if "tuning" in for_graph and "tuning" in own.parameters:
             for_graph["tuning"], options["tuning"] = _split(for_graph["tuning"])
         with Graph.from_edges(accessor._frame, **for_graph) as graph:  # type: ignore[call-overload]

@@ -222,7 +222,7 @@ def head(screen: Console, opened: OpenGraph, took: float) -> None:
     screen.print(
         f"{opened.name}: {count(graph.n_vertices, 'vertex', 'vertices')}, "
         f"{count(graph.n_edges, 'edge')}, {kind}; "
-        f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, searched in {seconds(took)}",
+        f"{opened.engine} engine, read and built in {seconds(opened.seconds)}, answered in {seconds(took)}",
         soft_wrap=True,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rapids_trav.distributed import dask_frames
-from rapids_trav.distributed.questions import DistributedQuestions
+from rapids_trav.distributed.questions import UNANSWERED, DistributedQuestions, unanswered
 from rapids_trav.edges.sources import DaskEdges, edge_columns
 from rapids_trav.errors import TravError, TravWarning, type_name, written
 from rapids_trav.frames.columns import Frame
@@ -52,6 +52,17 @@ def cluster_for(edges: object, options: BuildOptions) -> Client | None:
         return None
     _refuse(options, OF_ONE_PROCESS, "has no meaning for a graph on the workers of a cluster")
     return client
+
+
+def refuse_unanswered(question: str, edges: object, client: object) -> None:
+    """Raise a `TravError` if the graph of these edges would be on workers, which do not answer the question.
+
+    It would otherwise be built first.
+    """
+    if question not in UNANSWERED or library_of(edges) != "dask":
+        return
+    if client is not None or current_client() is not None:
+        raise unanswered(question)
 
 
 def current_client() -> Client | None:

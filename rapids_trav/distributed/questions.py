@@ -43,6 +43,21 @@ if TYPE_CHECKING:
     from rapids_trav.distributed.session.kept import KeptOnWorkers
 
 
+# Questions that only a graph in one process answers.
+UNANSWERED = (
+    "run", "components", "sssp", "pagerank", "closeness", "harmonic", "eccentricity", "diameter",
+    "betweenness", "distances", "path_layout",
+)  # fmt: skip
+
+
+def unanswered(question: str) -> TravError:
+    """Return the error for one of these questions."""
+    return TravError(
+        f"{question} is not answered by a graph on the workers of a cluster: build the graph in this "
+        f"process, with edges.compute().trav.graph(...), and ask it."
+    )
+
+
 @dataclass(frozen=True)
 class WorkersEngine:
     """Name and variants of the engine that the workers use; `engines.interface` has engines in a process."""
@@ -133,37 +148,37 @@ class DistributedQuestions:
         self._ask("save", str(location("folder", folder).absolute()))
 
     def run(self, program: Program, initial: object, options: ProgramOptions) -> NoReturn:
-        self._refuse("run")
+        raise unanswered("run")
 
     def components(self, options: ComponentsOptions) -> NoReturn:
-        self._refuse("components")
+        raise unanswered("components")
 
     def sssp(self, sources: object, options: SsspOptions) -> NoReturn:
-        self._refuse("sssp")
+        raise unanswered("sssp")
 
     def pagerank(self, options: PagerankOptions) -> NoReturn:
-        self._refuse("pagerank")
+        raise unanswered("pagerank")
 
     def closeness(self, vertices: object, options: ClosenessOptions, improved: bool) -> NoReturn:
-        self._refuse("closeness")
+        raise unanswered("closeness")
 
     def harmonic(self, vertices: object, options: ClosenessOptions) -> NoReturn:
-        self._refuse("harmonic")
+        raise unanswered("harmonic")
 
     def eccentricity(self, vertices: object, options: CentralityOptions) -> NoReturn:
-        self._refuse("eccentricity")
+        raise unanswered("eccentricity")
 
     def diameter(self, options: CentralityOptions) -> NoReturn:
-        self._refuse("diameter")
+        raise unanswered("diameter")
 
     def betweenness(self, options: BetweennessOptions) -> NoReturn:
-        self._refuse("betweenness")
+        raise unanswered("betweenness")
 
     def distances(self, pairs: object, options: CentralityOptions) -> NoReturn:
-        self._refuse("distances")
+        raise unanswered("distances")
 
     def path_layout(self, relaxed: int) -> NoReturn:
-        self._refuse("path_layout")
+        raise unanswered("path_layout")
 
     def close(self) -> None:
         self._gang.close()
@@ -178,12 +193,6 @@ class DistributedQuestions:
         from rapids_trav.distributed.ranks.service import ask
 
         return self._gang.call(ask, name, arguments, options)
-
-    def _refuse(self, question: str) -> NoReturn:
-        raise TravError(
-            f"{question} is not answered by a graph on the workers of a cluster: build the graph in this "
-            f"process, with edges.compute().trav.graph(...), and ask it."
-        )
 
     def _frame(self, kept: KeptOnWorkers, name: str, kind: tuple, in_turns: bool = False) -> Frame:
         """Return an answer as a Dask frame.

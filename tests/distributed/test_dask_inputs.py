@@ -33,6 +33,17 @@ def test_the_current_client_is_used(here, gangs, frame, edges):
     assert gangs[0].client is here and gangs[0].device == "cpu"
 
 
+@pytest.mark.parametrize(("question", "arguments"), [("components", ()), ("sssp", (0,)), ("betweenness", ())])
+@pytest.mark.parametrize("given", [False, True])
+def test_what_workers_do_not_answer_is_refused_before_building(
+    here, gangs, frame, question, arguments, given
+):
+    options = {"client": here} if given else {}
+    with here.as_current(), pytest.raises(TravError, match=f"^{question} is not answered by a graph on the"):
+        getattr(frame.trav, question)(*arguments, **options)
+    assert gangs == []
+
+
 def test_without_a_client_it_is_computed_into_this_process_with_a_warning(
     without_client, gangs, frame, edges
 ):
