@@ -33,32 +33,47 @@ extern "C" __global__ void locate(label_t label, const vertex_t* __restrict__ ra
     *internal = known && rank != nullptr ? rank[place] : at;
 }
 
-extern "C" __global__ void answer(const vertex_t* __restrict__ rank, const vertex_t* __restrict__ order,
-                                  const label_t* __restrict__ labels, const label_t* __restrict__ names,
-                                  i64 first, i64 n, const i32* __restrict__ distance,
-                                  const vertex_t* __restrict__ predecessor, label_t* vertex_column,
-                                  i32* distance_column, u32* distance_bits, label_t* predecessor_column,
-                                  u32* predecessor_bits) {
+struct AnswerArguments {
+    const vertex_t* rank;
+    const vertex_t* order;
+    const label_t* labels;
+    const label_t* names;
+    i64 first;
+    i64 n;
+    const i32* distance;
+    const vertex_t* predecessor;  // null: no column of predecessors
+    label_t* vertex_column;
+    i32* distance_column;
+    u32* distance_bits;
+    label_t* predecessor_column;
+    u32* predecessor_bits;
+};
+
+extern "C" __global__ void answer(const AnswerArguments given) {
+    const label_t* const labels = given.labels;
+    const label_t* const names = given.names;
+    const vertex_t* const predecessor = given.predecessor;
+    const i64 n = given.n;
     for (i64 base = global_thread() - lane_id(); base < n; base += global_threads()) {
         const i64 row = base + lane_id();
         const bool inside = row < n;
-        const i64 v = inside && rank != nullptr ? rank[row] : row;
-        const i32 level = inside ? distance[v] : UNREACHED;
+        const i64 v = inside && given.rank != nullptr ? given.rank[row] : row;
+        const i32 level = inside ? given.distance[v] : UNREACHED;
         const vertex_t parent = inside && predecessor != nullptr ? predecessor[v] : NONE;
         if (inside) {
-            vertex_column[row] = label_of(labels, first, row);
-            distance_column[row] = level;
+            given.vertex_column[row] = label_of(labels, given.first, row);
+            given.distance_column[row] = level;
         }
         if (parent != NONE && names != nullptr) {
-            predecessor_column[row] = names[parent];
+            given.predecessor_column[row] = names[parent];
         } else if (parent != NONE) {
-            const i64 place = order != nullptr ? order[parent] : parent;
-            predecessor_column[row] = label_of(labels, first, place);
+            const i64 place = given.order != nullptr ? given.order[parent] : parent;
+            given.predecessor_column[row] = label_of(labels, given.first, place);
         }
         const u32 reached = __ballot_sync(FULL_WARP, level != UNREACHED);
         const u32 led = __ballot_sync(FULL_WARP, parent != NONE);
         if (lane_id() != 0) continue;
-        distance_bits[base / WARP] = reached;
-        if (predecessor != nullptr) predecessor_bits[base / WARP] = led;
+        given.distance_bits[base / WARP] = reached;
+        if (predecessor != nullptr) given.predecessor_bits[base / WARP] = led;
     }
 }

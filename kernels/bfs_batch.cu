@@ -118,16 +118,34 @@ extern "C" __global__ void batch_pull(const edge_t* __restrict__ row_offsets,
     count(counters, EDGES, examined);
 }
 
-extern "C" __global__ void batch_pull_heavy(const edge_t* __restrict__ row_offsets,
-                                            const vertex_t* __restrict__ column_indices, i64 n_vertices,
-                                            i64 n_words, const vertex_t* __restrict__ heavy, i64 n_heavy,
-                                            const u64* __restrict__ wanted, const u64* __restrict__ frontier,
-                                            const u64* __restrict__ visited, u64* next, vertex_t* predecessor,
-                                            u64* counters) {
+struct PullHeavyArguments {
+    const edge_t* row_offsets;
+    const vertex_t* column_indices;
+    i64 n_vertices;
+    i64 n_words;
+    const vertex_t* heavy;
+    i64 n_heavy;
+    const u64* wanted;
+    const u64* frontier;
+    const u64* visited;
+    u64* next;
+    vertex_t* predecessor;
+    u64* counters;
+};
+
+extern "C" __global__ void batch_pull_heavy(const PullHeavyArguments given) {
+    const edge_t* __restrict__ const row_offsets = given.row_offsets;
+    const vertex_t* __restrict__ const column_indices = given.column_indices;
+    const vertex_t* __restrict__ const heavy = given.heavy;
+    const u64* __restrict__ const wanted = given.wanted;
+    const u64* __restrict__ const frontier = given.frontier;
+    const u64* __restrict__ const visited = given.visited;
+    u64* const next = given.next;
+    const i64 n_words = given.n_words;
     const i64 first = static_cast<i64>(blockIdx.y) * blockDim.x + threadIdx.x;
     const i64 stride = static_cast<i64>(gridDim.y) * blockDim.x;
     i64 examined = 0;
-    for (i64 i = blockIdx.x; i < n_heavy * n_words; i += gridDim.x) {
+    for (i64 i = blockIdx.x; i < given.n_heavy * n_words; i += gridDim.x) {
         const vertex_t v = heavy[i / n_words];
         const i64 word = i % n_words;
         const u64 missing = wanted[word] & ~visited[v * n_words + word];
@@ -141,10 +159,10 @@ extern "C" __global__ void batch_pull_heavy(const edge_t* __restrict__ row_offse
             examined += 1;
             if (fresh == 0) continue;
             const u64 earlier = atomicOr(&next[v * n_words + word], fresh);
-            write_predecessors(predecessor, n_vertices, word, fresh & ~earlier, v, neighbor);
+            write_predecessors(given.predecessor, given.n_vertices, word, fresh & ~earlier, v, neighbor);
         }
     }
-    count(counters, EDGES, examined);
+    count(given.counters, EDGES, examined);
 }
 
 // Ends a level; with level 0 and the sources in `next`, begins a search.

@@ -5,6 +5,11 @@
 // signed and unsigned values are never compared.  Sets of bits and lanes, and totals that atomics add to, are
 // unsigned; casts to and from them are static_cast.
 //
+// A kernel with more than eleven arguments takes them in one struct, by value, which is listed with the same
+// fields in the same order in rapids_trav/engines/cuda/runtime/arguments.py.  For its members __restrict__
+// has no effect, only for pointers copied from them.  Outside of bfs_fused.cu it is no __grid_constant__, for
+// which NVRTC leaves tests of the fields inside loops.
+//
 // The kernels include no header but each other: NVRTC compiles vertex programs without any include path, and
 // CuPy's cache does not notice a header that changed.  Hence there is no cuda::atomic_ref, no CUB and no
 // cooperative groups.  What they would offer is written once: acquire and release here, the barrier of a grid

@@ -27,22 +27,38 @@ __device__ __forceinline__ void add_level(i64 place, i64 found, i32 level, i64* 
     largest[place] = max(largest[place], level);
 }
 
-extern "C" __global__ void settle_vertices(const edge_t* __restrict__ out_offsets, i64 n_vertices,
-                                           i64 n_words, const u64* __restrict__ wanted, i32 level,
-                                           u64* frontier, u64* visited, u64* next, i64* reached, i64* total,
-                                           double* inverse, i32* largest, u64* counters) {
+struct SettleArguments {
+    const edge_t* out_offsets;
+    i64 n_vertices;
+    i64 n_words;
+    const u64* wanted;
+    i32 level;
+    u64* frontier;
+    u64* visited;
+    u64* next;
+    i64* reached;
+    i64* total;
+    double* inverse;
+    i32* largest;
+    u64* counters;
+};
+
+extern "C" __global__ void settle_vertices(const SettleArguments given) {
+    const edge_t* __restrict__ const out_offsets = given.out_offsets;
+    const u64* __restrict__ const wanted = given.wanted;
+    const i64 n_words = given.n_words;
     Settled settled;
-    for (i64 v = global_thread(); v < n_vertices; v += global_threads()) {
+    for (i64 v = global_thread(); v < given.n_vertices; v += global_threads()) {
         const vertex_t vertex = static_cast<vertex_t>(v);
         i64 found = 0;
         for (i64 word = 0; word < n_words; ++word) {
             const i64 i = v * n_words + word;
-            found +=
-                __popcll(settle_word(out_offsets, vertex, i, wanted[word], frontier, visited, next, settled));
+            found += __popcll(settle_word(out_offsets, vertex, i, wanted[word], given.frontier, given.visited,
+                                          given.next, settled));
         }
-        add_level(v, found, level, reached, total, inverse, largest);
+        add_level(v, found, given.level, given.reached, given.total, given.inverse, given.largest);
     }
-    count_settled(counters, settled);
+    count_settled(given.counters, settled);
 }
 
 // Adds the number of vertices that each search has found to `found`.

@@ -12,25 +12,38 @@ __device__ __forceinline__ void copy(const void* from, i64 i, void* to, i64 plac
     static_cast<Word*>(to)[place] = static_cast<const Word*>(from)[i];
 }
 
-// Places the entries of the rows in [first, after), whose places begin at `begin`: the edges, with `both`
-// also the mirrored edges (self-loops once), and their weights, each of `weight_bytes` (0: no weights).
-extern "C" __global__ void place_edges(const vertex_t* __restrict__ rows,
-                                       const vertex_t* __restrict__ columns, const void* weights,
-                                       i32 weight_bytes, i64 n_edges, i32 both, i64 first, i64 after,
-                                       i64 begin, i64 n_places, u64* free, vertex_t* placed,
-                                       void* placed_weights) {
+struct PlaceArguments {
+    const vertex_t* rows;
+    const vertex_t* columns;
+    const void* weights;
+    i32 weight_bytes;  // 0: no weights
+    i64 n_edges;
+    i32 both;  // also place the mirrored edges, self-loops once
+    i64 first;
+    i64 after;
+    i64 begin;
+    i64 n_places;
+    u64* free;
+    vertex_t* placed;
+    void* placed_weights;
+};
+
+// Places the entries of the rows in [first, after), whose places begin at `begin`.
+extern "C" __global__ void place_edges(const PlaceArguments given) {
+    const vertex_t* __restrict__ const rows = given.rows;
+    const vertex_t* __restrict__ const columns = given.columns;
     auto place_entry = [&](vertex_t row, vertex_t column, i64 i) {
-        if (row < first || row >= after) return;
-        const i64 place = static_cast<i64>(atomicAdd(&free[row], 1ull)) - begin;
-        if (place >= n_places) return;
-        placed[place] = column;
-        if (weight_bytes == 4) copy<u32>(weights, i, placed_weights, place);
-        if (weight_bytes == 8) copy<u64>(weights, i, placed_weights, place);
+        if (row < given.first || row >= given.after) return;
+        const i64 place = static_cast<i64>(atomicAdd(&given.free[row], 1ull)) - given.begin;
+        if (place >= given.n_places) return;
+        given.placed[place] = column;
+        if (given.weight_bytes == 4) copy<u32>(given.weights, i, given.placed_weights, place);
+        if (given.weight_bytes == 8) copy<u64>(given.weights, i, given.placed_weights, place);
     };
-    for (i64 i = global_thread(); i < n_edges; i += global_threads()) {
+    for (i64 i = global_thread(); i < given.n_edges; i += global_threads()) {
         const vertex_t row = rows[i];
         const vertex_t column = columns[i];
         place_entry(row, column, i);
-        if (both && row != column) place_entry(column, row, i);
+        if (given.both && row != column) place_entry(column, row, i);
     }
 }

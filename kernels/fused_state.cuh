@@ -150,7 +150,7 @@ struct State {
     Control* control;
 };
 
-// Arguments from the host; fused_arguments.py has the same fields in the same order.
+// Arguments from the host; bfs/fused_arguments.py has the same fields in the same order.
 struct Arguments {
     const edge_t* out_offsets;
     const vertex_t* out_indices;

@@ -205,30 +205,41 @@ __device__ __forceinline__ void gather_pieces(const Edges& edges, const Pieces& 
     }
 }
 
+struct RowArguments : GatherArguments {
+    i64 n_near;
+    const vertex_t* rows;
+    const i64* begins;
+    const u64* sizes;
+    const i32* piece_hubs;
+    const vertex_t* hubs;
+    const i32* first_pieces;
+    i64 n_pieces;
+    value_t* results;
+    u32* tickets;
+    const u8* marks;
+};
+
 extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
-    gather_rows(const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
-                const weight_t* __restrict__ weights, const value_t* messages, i64 n_near,
-                const vertex_t* __restrict__ rows, const i64* __restrict__ begins,
-                const u64* __restrict__ sizes, const i32* __restrict__ piece_hubs,
-                const vertex_t* __restrict__ hubs, const i32* __restrict__ first_pieces, i64 n_pieces,
-                value_t* results, u32* tickets, const u8* marks, value_t* values, value_t* new_messages,
-                u8* active, const degree_t* __restrict__ degrees, const edge_t* __restrict__ out_offsets,
-                const double* __restrict__ parameters, const double* __restrict__ before, u64* counters) {
+    gather_rows(const RowArguments given) {
+    const vertex_t* const rows = given.rows;
+    const i64* const begins = given.begins;
+    const u64* const sizes = given.sizes;
+    const i64 n_near = given.n_near;
     __shared__ value_t warp_values[GATHER_WARPS];
     extern __shared__ double near_room[];
     value_t* const near = reinterpret_cast<value_t*>(near_room);
-    for (i64 v = threadIdx.x; v < n_near; v += GATHER_BLOCK) near[v] = messages[v];
+    for (i64 v = threadIdx.x; v < n_near; v += GATHER_BLOCK) near[v] = given.messages[v];
     __syncthreads();
-    const Edges edges{row_offsets, column_indices, weights, {messages, near, n_near}};
-    const Vertices vertices{values,      new_messages, active,           degrees,
-                            out_offsets, parameters,   before[TOTAL_SUM]};
-    const Pieces pieces{piece_hubs, hubs, first_pieces, results, tickets, marks};
+    const Edges edges{given.row_offsets, given.column_indices, given.weights, {given.messages, near, n_near}};
+    const Vertices vertices = vertices_of(given);
+    const Pieces pieces{given.piece_hubs, given.hubs,    given.first_pieces,
+                        given.results,    given.tickets, given.marks};
     Tally tally;
-    gather_pieces(edges, pieces, n_pieces, vertices, warp_values, tally);
+    gather_pieces(edges, pieces, given.n_pieces, vertices, warp_values, tally);
     for (i64 i = blockIdx.x; i < static_cast<i64>(sizes[BY_BLOCK]); i += gridDim.x) {
         const i64 v = rows[begins[BY_BLOCK] + i];
-        const i64 begin = row_offsets[v];
-        const i64 end = row_offsets[v + 1];
+        const i64 begin = edges.row_offsets[v];
+        const i64 end = edges.row_offsets[v + 1];
         const i32 thread = static_cast<i32>(threadIdx.x);
         const value_t gathered = block_reduce(share(edges, begin, end, thread, GATHER_BLOCK), warp_values);
         if (thread == 0) {
@@ -240,21 +251,24 @@ extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
     gather_bin<GROUP>(edges, rows + begins[BY_GROUP], static_cast<i64>(sizes[BY_GROUP]), vertices, tally);
     gather_bin<1>(edges, rows + begins[BY_THREAD], static_cast<i64>(sizes[BY_THREAD]), vertices, tally);
     __syncwarp();
-    report(counters, tally);
+    report(given.counters, tally);
 }
 
+struct PlainArguments : GatherArguments {
+    i64 first_row;
+    i64 n_rows;
+    const u8* marks;
+};
+
 // Gathers the rows from `first_row` on, or only the marked ones if `marks` is not null.
-extern "C" __global__ void gather_plain(
-    const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
-    const weight_t* __restrict__ weights, const value_t* messages, i64 first_row, i64 n_rows, const u8* marks,
-    value_t* values, value_t* new_messages, u8* active, const degree_t* __restrict__ degrees,
-    const edge_t* __restrict__ out_offsets, const double* __restrict__ parameters,
-    const double* __restrict__ before, u64* counters) {
-    const Edges edges{row_offsets, column_indices, weights, {messages, nullptr, 0}};
-    const Vertices vertices{values,      new_messages, active,           degrees,
-                            out_offsets, parameters,   before[TOTAL_SUM]};
+extern "C" __global__ void gather_plain(const PlainArguments given) {
+    const edge_t* const row_offsets = given.row_offsets;
+    const u8* const marks = given.marks;
+    const Edges edges{row_offsets, given.column_indices, given.weights, {given.messages, nullptr, 0}};
+    const Vertices vertices = vertices_of(given);
+    const i64 after = given.first_row + given.n_rows;
     Tally tally;
-    for (i64 v = first_row + global_thread(); v < first_row + n_rows; v += global_threads()) {
+    for (i64 v = given.first_row + global_thread(); v < after; v += global_threads()) {
         if (marks != nullptr && marks[v] == 0) continue;
         value_t gathered = identity();
         for (i64 edge = row_offsets[v]; edge < row_offsets[v + 1]; ++edge) {
@@ -264,5 +278,5 @@ extern "C" __global__ void gather_plain(
         settle(vertices, v, gathered, tally);
     }
     __syncwarp();
-    report(counters, tally);
+    report(given.counters, tally);
 }

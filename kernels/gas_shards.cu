@@ -168,51 +168,57 @@ __device__ __forceinline__ void hand_in(const Piece& piece, i64 number, value_t 
     settle(vertices, piece.first, merged, tally);
 }
 
-// cycles[p] receives the duration of piece p, unless `cycles` is null.
+struct ShardArguments : GatherArguments {
+    const i64* firsts;
+    const i32* factors;
+    const i64* first_pieces;
+    const i32* piece_shards;
+    i64 n_pieces;
+    i64 piece_edges;
+    const u16* local_ids;
+    value_t* results;
+    u32* tickets;
+    i64* cycles;  // cycles[p] receives the duration of piece p, unless null
+    u64* replica_counters;
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
-    gather_shards(const edge_t* __restrict__ row_offsets, const vertex_t* __restrict__ column_indices,
-                  const weight_t* __restrict__ weights, const value_t* messages,
-                  const i64* __restrict__ firsts, const i32* __restrict__ factors,
-                  const i64* __restrict__ first_pieces, const i32* __restrict__ piece_shards, i64 n_pieces,
-                  i64 piece_edges, const u16* __restrict__ local_ids, value_t* results, u32* tickets,
-                  value_t* values, value_t* new_messages, u8* active, const degree_t* __restrict__ degrees,
-                  const edge_t* __restrict__ out_offsets, const double* __restrict__ parameters,
-                  const double* __restrict__ before, u64* counters, i64* cycles, u64* replica_counters) {
+    gather_shards(const ShardArguments given) {
     extern __shared__ u64 shared[];
     __shared__ i64 taken;
     value_t* copies = reinterpret_cast<value_t*>(shared);
-    const Shards shards{firsts, factors, first_pieces, piece_shards, piece_edges};
-    const InEdges edges{column_indices, weights, local_ids, messages};
-    const Vertices vertices{values,      new_messages, active,           degrees,
-                            out_offsets, parameters,   before[TOTAL_SUM]};
+    const Shards shards{given.firsts, given.factors, given.first_pieces, given.piece_shards,
+                        given.piece_edges};
+    const InEdges edges{given.column_indices, given.weights, given.local_ids, given.messages};
+    const Vertices vertices = vertices_of(given);
     const i32 thread = static_cast<i32>(threadIdx.x);
     Tally tally;
     for (;;) {
-        if (thread == 0) taken = static_cast<i64>(atomicAdd(&counters[FRONTIER], 1ull));
+        if (thread == 0) taken = static_cast<i64>(atomicAdd(&given.counters[FRONTIER], 1ull));
         __syncthreads();  // also: the copies of the previous piece have been read
         const i64 number = taken;
-        if (number >= n_pieces) break;
+        if (number >= given.n_pieces) break;
         const i64 began = clock64();
-        const Piece piece = piece_of(shards, row_offsets, number);
-        const i32 factor = factors[piece.shard];
+        const Piece piece = piece_of(shards, given.row_offsets, number);
+        const i32 factor = shards.factors[piece.shard];
         const i32 n_copies = piece.n_vertices * factor;
         for (i32 i = thread; i < n_copies; i += BLOCK_SIZE) copies[i] = identity();
         __syncthreads();
         gather_edges(edges, piece.begin, piece.end, factor, copies);
         __syncthreads();
-        merge_copies(copies, n_copies, factor, replica_counters);
+        merge_copies(copies, n_copies, factor, given.replica_counters);
         __syncthreads();
         if (piece.n_pieces == 1) {
             for (i32 i = thread; i < piece.n_vertices; i += BLOCK_SIZE) {
                 settle(vertices, piece.first + i, copies[i * factor], tally);
             }
         } else if (thread < WARP) {
-            hand_in(piece, number, copies[0], results, tickets, vertices, tally);
+            hand_in(piece, number, copies[0], given.results, given.tickets, vertices, tally);
         }
         if (thread == 0) {
             tally.edges += piece.end - piece.begin;
-            if (cycles != nullptr) cycles[number] = clock64() - began;
+            if (given.cycles != nullptr) given.cycles[number] = clock64() - began;
         }
     }
-    report(counters, tally);
+    report(given.counters, tally);
 }

@@ -18,6 +18,27 @@ struct Vertices {
     double total;
 };
 
+// What each kernel that gathers and applies is given; its own struct adds the rest.
+struct GatherArguments {
+    const edge_t* row_offsets;  // of the in-edges
+    const vertex_t* column_indices;
+    const weight_t* weights;
+    const value_t* messages;
+    value_t* values;
+    value_t* new_messages;
+    u8* active;
+    const degree_t* degrees;
+    const edge_t* out_offsets;
+    const double* parameters;
+    const double* before;  // the counters of the last iteration
+    u64* counters;
+};
+
+__device__ __forceinline__ Vertices vertices_of(const GatherArguments& given) {
+    return {given.values,      given.new_messages, given.active,           given.degrees,
+            given.out_offsets, given.parameters,   given.before[TOTAL_SUM]};
+}
+
 // Counts and sums of one thread.
 struct Tally {
     i64 active = 0;

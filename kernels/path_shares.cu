@@ -48,13 +48,32 @@ extern "C" __global__ void count_paths(const edge_t* __restrict__ row_offsets,
     }
 }
 
-extern "C" __global__ void add_shares(const edge_t* __restrict__ row_offsets,
-                                      const vertex_t* __restrict__ column_indices, i64 first, i64 n_level,
-                                      i32 level, const vertex_t* __restrict__ order,
-                                      const i32* __restrict__ distance, const double* __restrict__ paths,
-                                      double* weight, double* of_vertices, double* of_edges, i64* reached) {
-    for (i64 i = global_thread() / WARP; i < n_level; i += global_threads() / WARP) {
-        const vertex_t u = order[first + i];
+struct ShareArguments {
+    const edge_t* row_offsets;
+    const vertex_t* column_indices;
+    i64 first;
+    i64 n_level;
+    i32 level;
+    const vertex_t* order;
+    const i32* distance;
+    const double* paths;
+    double* weight;
+    double* of_vertices;
+    double* of_edges;  // null: vertices only
+    i64* reached;
+};
+
+extern "C" __global__ void add_shares(const ShareArguments given) {
+    const edge_t* __restrict__ const row_offsets = given.row_offsets;
+    const vertex_t* __restrict__ const column_indices = given.column_indices;
+    const vertex_t* __restrict__ const order = given.order;
+    const i32* __restrict__ const distance = given.distance;
+    const double* __restrict__ const paths = given.paths;
+    double* const weight = given.weight;
+    double* const of_edges = given.of_edges;
+    const i32 level = given.level;
+    for (i64 i = global_thread() / WARP; i < given.n_level; i += global_threads() / WARP) {
+        const vertex_t u = order[given.first + i];
         const double own = paths[u];
         const i64 begin = row_offsets[u];
         const i64 end = row_offsets[u + 1];
@@ -70,8 +89,8 @@ extern "C" __global__ void add_shares(const edge_t* __restrict__ row_offsets,
             const double share = own * total;
             weight[u] = (1 + share) / own;
             if (level > 0) {
-                of_vertices[u] += share;
-                reached[u] += 1;
+                given.of_vertices[u] += share;
+                given.reached[u] += 1;
             }
         }
     }

@@ -7,15 +7,23 @@ import numpy as np
 
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.programs.tally import Tally
+from rapids_trav.engines.cuda.runtime.arguments import PlainArguments
 
 
 def plain_pull(state: ProgramState) -> Tally:
     """Gather with one thread for each row; new messages are written beside the old ones."""
     view, row = state.view, state.tallies.fresh()
-    state.rows_kernels.launch(
-        "gather_plain", state.n, view.into.row_offsets, view.into.column_indices, view.weights,
-        state.messages, 0, state.n, None, *state.vertices(row),
-    )  # fmt: skip
+    arguments = PlainArguments(
+        row_offsets=view.into.row_offsets,
+        column_indices=view.into.column_indices,
+        weights=view.weights,
+        messages=state.messages,
+        first_row=0,
+        n_rows=state.n,
+        marks=None,
+        **state.vertices(row),
+    )
+    state.rows_kernels.launch("gather_plain", state.n, arguments)
     return state.tallies.read(row)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
 
 from .program_cases import CASES, gather_view, question, start
 
@@ -58,10 +59,22 @@ def test_answers(engine, adjacency):
     rank, labels = np.argsort(order).astype(np.int32), 3 * np.arange(n) + 5
     made = [xp.zeros(n, dtype) for dtype in (np.int64, np.int32, np.int64)]
     bits = [xp.zeros(-(-n // 32), np.uint32) for _ in range(2)]
-    loader.load("answer.cu").launch(
-        "answer", n, *map(xp.asarray, (rank, order, labels)), None, 0, n, xp.asarray(distance),
-        xp.asarray(predecessor), made[0], made[1], bits[0], made[2], bits[1],
-    )  # fmt: skip
+    arguments = AnswerArguments(
+        rank=xp.asarray(rank),
+        order=xp.asarray(order),
+        labels=xp.asarray(labels),
+        names=None,
+        first=0,
+        n=n,
+        distance=xp.asarray(distance),
+        predecessor=xp.asarray(predecessor),
+        vertex_column=made[0],
+        distance_column=made[1],
+        distance_bits=bits[0],
+        predecessor_column=made[2],
+        predecessor_bits=bits[1],
+    )
+    loader.load("answer.cu").launch("answer", n, arguments)
     vertex, levels, parents = (column.get().tolist() for column in made)
     valid = [np.unpackbits(word.get().view(np.uint8), bitorder="little")[:n] for word in bits]
     found = [

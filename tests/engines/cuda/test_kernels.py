@@ -1,6 +1,5 @@
 """The CUDA sources and the code that loads them, as far as a machine without a GPU can check."""
 
-import ctypes
 import importlib.util
 import re
 import subprocess
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
 from rapids_trav.engines.cuda.programs import link
 from rapids_trav.engines.cuda.runtime import loader
 
@@ -67,19 +65,6 @@ def test_sources_have_one_dialect(path):
         "u8|u16|u32|u64|i32|i64|vertex_t|edge_t|value_t|weight_t|degree_t|label_t|place_t|bool|float|double"
     )
     assert not re.findall(rf"(?<![\w>])\((?:{kinds})\)\s*[\w(~-]", code)
-
-
-@pytest.mark.parametrize("vertex_bytes", ARGUMENTS)
-def test_the_struct_of_arguments_is_that_of_the_kernel(vertex_bytes):
-    types = {"i64": ctypes.c_int64, "u64": ctypes.c_uint64, "i32": ctypes.c_int32, "u32": ctypes.c_uint32}
-    types |= {"float": ctypes.c_float, "vertex_t": {4: ctypes.c_int32, 8: ctypes.c_int64}[vertex_bytes]}
-    text = loader.source("fused_state.cuh")
-    body = re.search(r"^struct Arguments \{\n(.*?)^\};", text, re.MULTILINE | re.DOTALL)[1]
-    fields = re.findall(r"^    (?:const )?([\w ]+?)(\*?) (\w+);", body, re.MULTILINE)
-    assert len(fields) == body.count(";")
-    assert ARGUMENTS[vertex_bytes]._fields_ == [
-        (name, ctypes.c_void_p if star else types[kind]) for kind, star, name in fields
-    ]
 
 
 def test_includes_are_put_in_once():

@@ -19,6 +19,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.levels import Counters, Counts, CudaRecorder, levels
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import PullHeavyArguments
 from rapids_trav.engines.interface import BfsOptions, Search, View
 
 WORD = 64
@@ -89,9 +90,9 @@ def run(batch: Batch, expanded: Iterable[int], recorder: CudaRecorder) -> None:
 
 
 class Level(NamedTuple):
-    """A level of a batch that is about to end: the first arguments of its kernels, and sizes."""
+    """A level of a batch that is about to end: its kernels' first arguments, in their order, and sizes."""
 
-    arguments: tuple[object, ...]
+    arguments: dict[str, object]
     number: np.int32
     n_vertices: int
     n_words: int
@@ -113,7 +114,9 @@ class _Distances:
 
     def settle(self, level: Level) -> None:
         n_threads = level.n_vertices * level.n_words
-        self._kernels.launch("batch_settle", n_threads, *level.arguments, self._distance, level.counters)
+        self._kernels.launch(
+            "batch_settle", n_threads, *level.arguments.values(), self._distance, level.counters
+        )
 
 
 class Batch:
@@ -153,30 +156,57 @@ class Batch:
         return self._settle(0, self._counters.fresh())
 
     def push(self, level: int) -> Counts:
+        out, heavy = self._view.out, self._heavy_out
+        shape = (out.row_offsets, out.column_indices, self._n, self._words)
         state = (self._frontier, self._visited, self._next, self._predecessor)
-        return self._step("batch_push", self._view.out, self._heavy_out, state, level)
+        row = self._counters.fresh()
+        self._kernels.launch("batch_push", self._n * self._words, *shape, *state, row)
+        if len(heavy):
+            grid = loader.column_blocks(len(heavy) * self._words)
+            self._kernels.launch_grid("batch_push_heavy", grid, *shape, heavy, len(heavy), *state, row)
+        return self._settle(level, row)
 
     def pull(self, level: int) -> Counts:
         into = self._view.into
         if self._heavy_in is None:
             self._heavy_in = self._heavy_out if into is self._view.out else _heavy_rows(into)
-        state = (self._wanted, self._frontier, self._visited, self._next, self._predecessor)
-        return self._step("batch_pull", into, self._heavy_in, state, level)
-
-    def _step(self, kernel: str, rows: Adjacency, heavy: Array, state: tuple, level: int) -> Counts:
-        shape = (rows.row_offsets, rows.column_indices, self._n, self._words)
         row = self._counters.fresh()
-        self._kernels.launch(kernel, self._n * self._words, *shape, *state, row)
-        if len(heavy):
-            grid = loader.column_blocks(len(heavy) * self._words)
-            self._kernels.launch_grid(f"{kernel}_heavy", grid, *shape, heavy, len(heavy), *state, row)
+        self._kernels.launch(
+            "batch_pull", self._n * self._words, into.row_offsets, into.column_indices, self._n, self._words,
+            self._wanted, self._frontier, self._visited, self._next, self._predecessor, row,
+        )  # fmt: skip
+        if n_heavy := len(self._heavy_in):
+            arguments = PullHeavyArguments(
+                row_offsets=into.row_offsets,
+                column_indices=into.column_indices,
+                n_vertices=self._n,
+                n_words=self._words,
+                heavy=self._heavy_in,
+                n_heavy=n_heavy,
+                wanted=self._wanted,
+                frontier=self._frontier,
+                visited=self._visited,
+                next=self._next,
+                predecessor=self._predecessor,
+                counters=row,
+            )
+            grid = loader.column_blocks(n_heavy * self._words)
+            self._kernels.launch_grid("batch_pull_heavy", grid, arguments)
         return self._settle(level, row)
 
     def _settle(self, number: int, counters: Array) -> Counts:
-        level, shape = np.int32(number), (self._n, self._words)
-        state = (self._frontier, self._visited, self._next)
-        arguments = (self._view.out.row_offsets, *shape, self._wanted, level, *state)
-        self._ends.settle(Level(arguments, level, *shape, counters))
+        level = np.int32(number)
+        arguments: dict[str, object] = {
+            "out_offsets": self._view.out.row_offsets,
+            "n_vertices": self._n,
+            "n_words": self._words,
+            "wanted": self._wanted,
+            "level": level,
+            "frontier": self._frontier,
+            "visited": self._visited,
+            "next": self._next,
+        }
+        self._ends.settle(Level(arguments, level, self._n, self._words, counters))
         return self._counters.read()
 
 

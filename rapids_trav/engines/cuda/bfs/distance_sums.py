@@ -14,6 +14,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.bfs.batch import WORD, WORDS, Batch, Level, parts, run
 from rapids_trav.engines.cuda.bfs.levels import CudaRecorder
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import SettleArguments
 from rapids_trav.engines.searches import DistanceSums, SumsOf, View
 
 
@@ -39,9 +40,16 @@ class _OfVertices:
         self._sums = sums
 
     def settle(self, level: Level) -> None:
-        self._kernels.launch(
-            "settle_vertices", level.n_vertices, *level.arguments, *self._sums.arrays, level.counters
+        sums = self._sums
+        arguments = SettleArguments(
+            **level.arguments,
+            reached=sums.reached,
+            total=sums.total,
+            inverse=sums.inverse,
+            largest=sums.largest,
+            counters=level.counters,
         )
+        self._kernels.launch("settle_vertices", level.n_vertices, arguments)
 
 
 class _OfSources:
@@ -55,7 +63,7 @@ class _OfSources:
     def settle(self, level: Level) -> None:
         n_sources = len(self._sums.reached)
         self._kernels.launch(
-            "settle_sources", level.n_vertices, *level.arguments, self._found, level.counters
+            "settle_sources", level.n_vertices, *level.arguments.values(), self._found, level.counters
         )
         self._kernels.launch(
             "add_level_of_sources", n_sources, n_sources, level.number, self._found, *self._sums.arrays

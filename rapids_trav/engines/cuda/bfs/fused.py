@@ -148,18 +148,18 @@ def bfs_fused(
     arguments = ARGUMENTS[vertex.itemsize](
         **_rows("out", out),
         **_rows("in", into),
-        first_neighbors=_pointer(into.first_neighbors),
-        sources=_pointer(sources),
-        targets=_pointer(targets),
+        first_neighbors=into.first_neighbors,
+        sources=sources,
+        targets=targets,
         n_targets=n_targets,
         queue_capacity=capacity,
         least_pull=least_pull,
-        distance=_pointer(distance),
-        predecessor=_pointer(predecessor),
-        n_unreached=_pointer(n_unreached),
+        distance=distance,
+        predecessor=predecessor,
+        n_unreached=n_unreached,
         **{name: memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
-        control=_pointer(workspace.control),
-        trace_rows=_pointer(trace),
+        control=workspace.control,
+        trace_rows=trace,
         n_vertices=n_vertices,
         n_linked=max(side.n_linked for side in sides),
         n_sources=len(sources),
@@ -172,23 +172,21 @@ def bfs_fused(
         neighbor_degree=float(out.neighbor_degree),
         trace_capacity=0 if trace is None else len(trace),
     )
-    # CuPy passes a NumPy array of one entry by value.
-    by_value = np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
     blocks = multiprocessors(cupy.cuda.runtime.getDevice())
-    kernels.run("bfs_fused", (blocks,), block_size, (by_value,))
+    kernels.launch_grid("bfs_fused", (blocks,), arguments, block=block_size)
     rows, counters = ([], {}) if trace is None else _levels(trace, out)
     return Search(distance, predecessor, rows, n_unreached, counters)
 
 
-def _rows(side: str, adjacency: Adjacency) -> dict[str, int | None]:
+def _rows(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
     """Return the kernel's arguments for an adjacency, part of which may be resident (see `Adjacency`)."""
     offsets = adjacency.row_offsets
     # The kernel compares in the type of the offsets: in 32 bits, 2^63 - 1 would be -1.
     begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
     return {
-        f"{side}_offsets": _pointer(offsets),
-        f"{side}_indices": _pointer(adjacency.column_indices),
-        f"{side}_resident": _pointer(resident),
+        f"{side}_offsets": offsets,
+        f"{side}_indices": adjacency.column_indices,
+        f"{side}_resident": resident,
         f"{side}_resident_begin": int(begin),
     }
 
@@ -222,10 +220,6 @@ def _bitmap(vertices: Array | None, n_vertices: int) -> tuple[Array | None, int]
     marks = cupy.zeros(-(-n_vertices // 32) * 32, np.bool_)
     marks[vertices] = True
     return cupy.packbits(marks, bitorder="little"), int(marks.sum())
-
-
-def _pointer(array: Array | None) -> int | None:
-    return None if array is None else array.data.ptr
 
 
 def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:

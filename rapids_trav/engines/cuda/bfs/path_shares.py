@@ -7,6 +7,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import ShareArguments
 from rapids_trav.engines.searches import PathShares, View
 
 
@@ -19,7 +20,6 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
     order = cupy.empty(n, out.column_indices.dtype)
     weight, paths = cupy.empty(n), cupy.empty(n)
     distance, n_found = cupy.empty(n, np.int32), cupy.empty(1, np.uint64)
-    shape = (out.row_offsets, out.column_indices)
     for source in cupy.asnumpy(sources).tolist():
         distance.fill(-1)
         paths.fill(0)
@@ -29,15 +29,26 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
         while firsts[-1] > firsts[-2]:
             first, size = firsts[-2], firsts[-1] - firsts[-2]
             kernels.launch(
-                "count_paths", 32 * size, *shape, first, size, np.int32(len(firsts) - 1), order, distance,
-                paths, n_found,
+                "count_paths", 32 * size, out.row_offsets, out.column_indices, first, size,
+                np.int32(len(firsts) - 1), order, distance, paths, n_found,
             )  # fmt: skip
             firsts.append(int(n_found[0]))
         for level in range(len(firsts) - 3, -1, -1):
             first, size = firsts[level], firsts[level + 1] - firsts[level]
-            kernels.launch(
-                "add_shares", 32 * size, *shape, first, size, np.int32(level), order, distance, paths, weight,
-                of_vertices, of_edges, reached,
-            )  # fmt: skip
+            arguments = ShareArguments(
+                row_offsets=out.row_offsets,
+                column_indices=out.column_indices,
+                first=first,
+                n_level=size,
+                level=level,
+                order=order,
+                distance=distance,
+                paths=paths,
+                weight=weight,
+                of_vertices=of_vertices,
+                of_edges=of_edges,
+                reached=reached,
+            )
+            kernels.launch("add_shares", 32 * size, arguments)
         reached[source] += firsts[-1] - 1
     return PathShares(of_vertices, of_edges, reached)

@@ -29,16 +29,30 @@ def place_edges(
     import cupy
 
     from rapids_trav.engines.cuda.runtime import loader
+    from rapids_trav.engines.cuda.runtime.arguments import PlaceArguments
 
-    ends = (cupy.ascontiguousarray(end, placed.dtype) for end in (rows, columns))
+    rows, columns = (cupy.ascontiguousarray(end, placed.dtype) for end in (rows, columns))
     weight_bytes = 0
     if weights is not None and placed_weights is not None:
         weights = cupy.ascontiguousarray(weights, placed_weights.dtype)
         weight_bytes = weights.dtype.itemsize
-    loader.load("external.cu", vertex_bits=8 * placed.dtype.itemsize).launch(
-        "place_edges", len(rows), *ends, weights, np.int32(weight_bytes), len(rows), np.int32(both),
-        first, after, begin, len(placed), free, placed, placed_weights,
-    )  # fmt: skip
+    arguments = PlaceArguments(
+        rows=rows,
+        columns=columns,
+        weights=weights,
+        weight_bytes=weight_bytes,
+        n_edges=len(rows),
+        both=both,
+        first=first,
+        after=after,
+        begin=begin,
+        n_places=len(placed),
+        free=free,
+        placed=placed,
+        placed_weights=placed_weights,
+    )
+    kernels = loader.load("external.cu", vertex_bits=8 * placed.dtype.itemsize)
+    kernels.launch("place_edges", len(rows), arguments)
 
 
 def over_host(array: Array) -> Array | None:

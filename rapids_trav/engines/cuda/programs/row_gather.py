@@ -19,6 +19,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import RowArguments
 from rapids_trav.engines.cuda.runtime.loader import BLOCK, PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
 
@@ -43,16 +44,22 @@ class RowGather:
         self._n_near = min(n, n_bytes // dtype.itemsize)
         self._n_places = RESIDENT * loader.multiprocessors(cupy.cuda.runtime.getDevice())
 
-    def launch(self, n_threads: int, near: bool, edges: tuple, messages: object, *arguments: object) -> None:
-        """Gather `messages` over `edges` at rows with work for `n_threads`; with copies if `near`."""
+    def launch(self, n_threads: int, near: bool, **arguments: object) -> None:
+        """Gather at rows with work for `n_threads`, with copies of messages if `near`.
+
+        `arguments` are those of `RowArguments` but for `n_near`.
+        """
         if n_threads == 0:
             return
         most = self._n_places if near else loader.most_blocks() * BLOCK // GATHER_BLOCK
         n_near = self._n_near if near else 0
         self._kernels.launch_grid(
-            "gather_rows", (min(-(-n_threads // GATHER_BLOCK), most),), *edges, messages, n_near, *arguments,
-            block=GATHER_BLOCK, shared_bytes=n_near * self._itemsize,
-        )  # fmt: skip
+            "gather_rows",
+            (min(-(-n_threads // GATHER_BLOCK), most),),
+            RowArguments(n_near=n_near, **arguments),
+            block=GATHER_BLOCK,
+            shared_bytes=n_near * self._itemsize,
+        )
 
 
 PIECE_EDGES = PROGRAM_TUNABLES["gas_rows.cu"]["PIECE_EDGES"]

@@ -24,7 +24,7 @@ from rapids_trav.programs.run_state import RunState
 
 HEAVY_DEGREE = PROGRAM_TUNABLES["gas_push.cu"]["HEAVY_DEGREE"]
 
-Edges = tuple[Array | np.uint64, Array | np.uint64 | None]  # columns and weights, or the addresses of them
+Edges = tuple[Array | int, Array | int | None]  # columns and weights, or the addresses of them
 
 
 class ProgramState:
@@ -131,18 +131,39 @@ class ProgramState:
     ) -> None:
         """Gather at the listed rows over `edges`, the columns and weights, and apply."""
         near = marks is None and self.messages is not self.new_messages
+        columns, weights = edges
         self._row_gather.launch(
-            n_threads, near, (self.view.into.row_offsets, *edges), self.messages, *lists,
-            hubs.piece_hubs, hubs.rows, hubs.first_pieces, hubs.n_pieces, hubs.results, hubs.tickets, marks,
-            *self.vertices(row),
-        )  # fmt: skip
+            n_threads,
+            near,
+            row_offsets=self.view.into.row_offsets,
+            column_indices=columns,
+            weights=weights,
+            messages=self.messages,
+            rows=lists.rows,
+            begins=lists.begins,
+            sizes=lists.sizes,
+            piece_hubs=hubs.piece_hubs,
+            hubs=hubs.rows,
+            first_pieces=hubs.first_pieces,
+            n_pieces=hubs.n_pieces,
+            results=hubs.results,
+            tickets=hubs.tickets,
+            marks=marks,
+            **self.vertices(row),
+        )
 
-    def vertices(self, row: Array) -> tuple[Array, ...]:
+    def vertices(self, row: Array) -> dict[str, Array]:
         """Return the vertex arguments of a kernel that applies, with the last counter row and its own."""
-        return (
-            self.values, self.new_messages, self.flags, self.degrees, self.view.out.row_offsets,
-            self._parameters, self.before, row,
-        )  # fmt: skip
+        return {
+            "values": self.values,
+            "new_messages": self.new_messages,
+            "active": self.flags,
+            "degrees": self.degrees,
+            "out_offsets": self.view.out.row_offsets,
+            "parameters": self._parameters,
+            "before": self.before,
+            "counters": row,
+        }
 
     def notify(self) -> Array:
         """Return the marks of the vertices that an active one leads to."""

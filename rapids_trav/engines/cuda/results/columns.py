@@ -11,6 +11,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
+from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
 from rapids_trav.engines.cuda.runtime.memory import together
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
@@ -42,10 +43,22 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
         vertex, out, bits = together(column, (n, np.int32), mask)
     else:
         vertex, out, bits, led, led_bits = together(column, (n, np.int32), mask, column, mask)
-    _kernels(table, n).launch(
-        "answer", n, table.rank, table.order, table.ids, table.names, _first(table), n, distance, predecessor,
-        vertex, out, bits, led, led_bits,
-    )  # fmt: skip
+    arguments = AnswerArguments(
+        rank=table.rank,
+        order=table.order,
+        labels=table.ids,
+        names=table.names,
+        first=_first(table),
+        n=n,
+        distance=distance,
+        predecessor=predecessor,
+        vertex_column=vertex,
+        distance_column=out,
+        distance_bits=bits,
+        predecessor_column=led,
+        predecessor_bits=led_bits,
+    )
+    _kernels(table, n).launch("answer", n, arguments)
     if cupy.cuda.get_current_stream().ptr:
         counted.record()  # cuDF uses the default stream, which would not wait for this one
 

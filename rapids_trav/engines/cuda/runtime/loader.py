@@ -9,6 +9,7 @@ Nothing here imports CuPy until a kernel is loaded, so the sources can be compil
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import re
 from itertools import product
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.launches import launched
 
 Defines = tuple[tuple[str, int], ...]
@@ -105,7 +107,7 @@ class Kernels:
     """The kernels of one file for one choice of types and tunables.
 
     Launches are on CuPy's current stream.  A Python int is passed as an `i64` parameter and None as a null
-    pointer; levels are `i32` and are passed as `numpy.int32`.
+    pointer; levels are `i32` and are passed as `numpy.int32`.  A struct of `arguments.py` is passed by value.
     """
 
     def __init__(self, module: Any) -> None:
@@ -189,4 +191,6 @@ def _parameter(argument: object) -> object:
         return np.uint64(0)
     if isinstance(argument, int):
         return np.int64(argument)
+    if isinstance(argument, ctypes.Structure):
+        return by_value(argument)
     return argument

@@ -94,6 +94,6 @@ def to_host(target: np.ndarray, source: Array, stream: cupy.cuda.Stream) -> None
         runtime.memcpyAsync(target.ctypes.data, source.data.ptr, target.nbytes, kind, stream.ptr)
 
 
-def shifted(memory: Array, begin: int, dtype: np.dtype, first: int) -> np.uint64:
+def shifted(memory: Array, begin: int, dtype: np.dtype, first: int) -> int:
     """Return the address of entry 0 of an array whose entry `first` is at byte `begin` of `memory`."""
-    return np.uint64((memory.data.ptr + begin - first * dtype.itemsize) % (1 << 64))
+    return (memory.data.ptr + begin - first * dtype.itemsize) % (1 << 64)

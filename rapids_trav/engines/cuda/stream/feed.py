@@ -60,9 +60,9 @@ class Feed:
             self._copied = [cupy.cuda.Event(disable_timing=True) for _ in range(n)]
 
     @property
-    def addresses(self) -> tuple[np.uint64, np.uint64 | None]:
+    def addresses(self) -> tuple[int, int | None]:
         """Addresses at which kernels read the columns and the weights, if they can."""
-        columns, *weights = (np.uint64(array.ctypes.data) for array in self._arrays)
+        columns, *weights = (array.ctypes.data for array in self._arrays)
         return columns, weights[0] if weights else None
 
     def close(self) -> None:

@@ -1,0 +1,210 @@
+"""Arguments of the kernels that take them in one struct: more than eleven in a row are easily exchanged.
+
+CuPy also converts each argument of a launch separately, and three dozen conversions take longer than a level
+of a search.  A struct has the name, the fields and their order of the one in the kernel's file; its fields
+are set by name, each of them.  `fused_arguments.py` has that of the fused search.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any, ClassVar
+
+import numpy as np
+
+POINTER = ctypes.c_void_p
+I32, I64, U32, U64 = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
+FLOAT = ctypes.c_float
+
+
+class ArgumentStruct(ctypes.Structure):
+    """Base of the structs; it holds the arrays that are given, which must live until the launch.
+
+    Parameters
+    ----------
+    **given
+        A value for each field: an array, an address or None for a pointer, otherwise a number.
+
+    Raises
+    ------
+    TypeError
+        If a field is missing, a name is not that of a field, or a value is of another type.
+    """
+
+    kinds: ClassVar[dict[str, type]] = {}  # the type of each field, in order
+    pointers: ClassVar[tuple[str, ...]] = ()
+    integers: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **given: Any) -> None:
+        if given.keys() != self.kinds.keys():
+            missing = sorted(self.kinds.keys() - given.keys())
+            unknown = sorted(given.keys() - self.kinds.keys())
+            raise TypeError(f"{type(self).__name__} lacks {missing} and does not know {unknown}.")
+        self._held = tuple(given.values())
+        for name in self.pointers:
+            pointer = given[name]
+            if pointer is not None and type(pointer) is not int:
+                given[name] = pointer.data.ptr
+        for name in self.integers:
+            if type(given[name]) is not int:
+                given[name] = operator.index(given[name])  # ctypes takes no integers of NumPy
+        super().__init__(**given)
+
+
+def struct(name: str, base: type[ArgumentStruct] = ArgumentStruct, /, **fields: type) -> type[ArgumentStruct]:
+    """Return the struct `name` with the fields of `base` and, after them, those given."""
+    kinds = base.kinds | fields
+    own = {
+        "_fields_": list(fields.items()),
+        "kinds": kinds,
+        "pointers": tuple(field for field, kind in kinds.items() if kind is POINTER),
+        "integers": tuple(field for field, kind in kinds.items() if kind not in (POINTER, FLOAT)),
+    }
+    return type(name, (base,), own)
+
+
+def by_value(arguments: ctypes.Structure) -> np.ndarray:
+    """Return a struct in the form in which CuPy passes it by value: an array of one entry."""
+    return np.frombuffer(arguments, np.dtype((np.void, ctypes.sizeof(arguments))))
+
+
+# kernels/answer.cu
+AnswerArguments = struct(
+    "AnswerArguments",
+    rank=POINTER,
+    order=POINTER,
+    labels=POINTER,
+    names=POINTER,
+    first=I64,
+    n=I64,
+    distance=POINTER,
+    predecessor=POINTER,
+    vertex_column=POINTER,
+    distance_column=POINTER,
+    distance_bits=POINTER,
+    predecessor_column=POINTER,
+    predecessor_bits=POINTER,
+)
+
+# kernels/bfs_batch.cu
+PullHeavyArguments = struct(
+    "PullHeavyArguments",
+    row_offsets=POINTER,
+    column_indices=POINTER,
+    n_vertices=I64,
+    n_words=I64,
+    heavy=POINTER,
+    n_heavy=I64,
+    wanted=POINTER,
+    frontier=POINTER,
+    visited=POINTER,
+    next=POINTER,
+    predecessor=POINTER,
+    counters=POINTER,
+)
+
+# kernels/distance_sums.cu
+SettleArguments = struct(
+    "SettleArguments",
+    out_offsets=POINTER,
+    n_vertices=I64,
+    n_words=I64,
+    wanted=POINTER,
+    level=I32,
+    frontier=POINTER,
+    visited=POINTER,
+    next=POINTER,
+    reached=POINTER,
+    total=POINTER,
+    inverse=POINTER,
+    largest=POINTER,
+    counters=POINTER,
+)
+
+# kernels/external.cu
+PlaceArguments = struct(
+    "PlaceArguments",
+    rows=POINTER,
+    columns=POINTER,
+    weights=POINTER,
+    weight_bytes=I32,
+    n_edges=I64,
+    both=I32,
+    first=I64,
+    after=I64,
+    begin=I64,
+    n_places=I64,
+    free=POINTER,
+    placed=POINTER,
+    placed_weights=POINTER,
+)
+
+# kernels/path_shares.cu
+ShareArguments = struct(
+    "ShareArguments",
+    row_offsets=POINTER,
+    column_indices=POINTER,
+    first=I64,
+    n_level=I64,
+    level=I32,
+    order=POINTER,
+    distance=POINTER,
+    paths=POINTER,
+    weight=POINTER,
+    of_vertices=POINTER,
+    of_edges=POINTER,
+    reached=POINTER,
+)
+
+# kernels/gas_vertex.cuh
+GatherArguments = struct(
+    "GatherArguments",
+    row_offsets=POINTER,
+    column_indices=POINTER,
+    weights=POINTER,
+    messages=POINTER,
+    values=POINTER,
+    new_messages=POINTER,
+    active=POINTER,
+    degrees=POINTER,
+    out_offsets=POINTER,
+    parameters=POINTER,
+    before=POINTER,
+    counters=POINTER,
+)
+
+# kernels/gas_rows.cu
+RowArguments = struct(
+    "RowArguments",
+    GatherArguments,
+    n_near=I64,
+    rows=POINTER,
+    begins=POINTER,
+    sizes=POINTER,
+    piece_hubs=POINTER,
+    hubs=POINTER,
+    first_pieces=POINTER,
+    n_pieces=I64,
+    results=POINTER,
+    tickets=POINTER,
+    marks=POINTER,
+)
+PlainArguments = struct("PlainArguments", GatherArguments, first_row=I64, n_rows=I64, marks=POINTER)
+
+# kernels/gas_shards.cu
+ShardArguments = struct(
+    "ShardArguments",
+    GatherArguments,
+    firsts=POINTER,
+    factors=POINTER,
+    first_pieces=POINTER,
+    piece_shards=POINTER,
+    n_pieces=I64,
+    piece_edges=I64,
+    local_ids=POINTER,
+    results=POINTER,
+    tickets=POINTER,
+    cycles=POINTER,
+    replica_counters=POINTER,
+)
