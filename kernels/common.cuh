@@ -7,7 +7,7 @@
 //
 // A kernel with more than eleven arguments takes them in one struct, by value, which is listed with the same
 // fields in the same order in rapids_trav/engines/cuda/runtime/arguments.py.  For its members __restrict__
-// has no effect, only for pointers copied from them.  Outside of bfs_fused.cu it is no __grid_constant__, for
+// has no effect, only for pointers copied from them.  Only in bfs_fused.cu is it a __grid_constant__, for
 // which NVRTC leaves tests of the fields inside loops.
 //
 // The kernels include no header but each other: NVRTC compiles vertex programs without any include path, and
