@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Self, TypeVar
@@ -118,6 +118,53 @@ class Threads:
             if not helper.cancel():
                 helper.result()
         return results
+
+    def run_together(
+        self, function: Callable[..., Result], n_parts: int, *arguments: object, abandon: Callable[[], None]
+    ) -> Result | None:
+        """Call `function(*arguments, part)` for each part, all at the same time; return what part 0 returns.
+
+        The parts may wait for each other.  If one of them raises an error, or no thread can be started for
+        it, `abandon` is called, after which the others must end by themselves.  Without a thread for each
+        part the result is None.
+
+        Parameters
+        ----------
+        function : callable
+        n_parts : int
+            At most `size`.
+        *arguments
+        abandon : callable
+        """
+        if n_parts == 1:
+            return function(*arguments, 0)
+        given_up = False
+
+        def work(part: int) -> Result | None:
+            if given_up:
+                return None
+            try:
+                return function(*arguments, part)
+            except BaseException:
+                abandon()
+                raise
+
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size - 1, thread_name_prefix="rapids_trav")
+        others: list[Future[Result | None]] = []
+        try:
+            for part in range(1, n_parts):
+                others.append(self._pool.submit(work, part))
+        except RuntimeError:  # no more threads can start
+            given_up = True
+            abandon()
+        try:
+            result = work(0)
+        finally:
+            wait(others)
+        for other in others:
+            other.result()  # raises the error of the part
+        return result
 
     def run_parts(
         self, function: Callable[[int, int], Result], n_items: int, at_once: int | None = None

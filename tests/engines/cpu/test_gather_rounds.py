@@ -1,6 +1,9 @@
-"""Rounds over few edges: one thread runs several in one call, with the result of rounds that are shared."""
+"""Rounds over few edges: several run in one call, with the result of rounds that run one by one."""
 
 from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -9,7 +12,9 @@ from gas_reference import iterate
 
 from rapids_trav import Program, TravError
 from rapids_trav.engines.cpu.programs import run
+from rapids_trav.engines.cpu.runtime.gate import abandon, new_gate, passed
 from rapids_trav.engines.launches import count_launches
+from rapids_trav.jit.kernels import Threads
 from rapids_trav.programs import shipped
 
 N = 300
@@ -35,8 +40,16 @@ def edges_of(seed=0, n=N, m=2000):
 
 @pytest.fixture
 def shared(monkeypatch):
-    """Return a function after which threads share every round."""
+    """Return a function after which each round is handed out to the threads."""
     return lambda: monkeypatch.setattr(run, "ALONE", -1)
+
+
+@pytest.fixture(params=[1, 2, 5])
+def parts(request, monkeypatch):
+    """Let this number of threads share the rounds of a call, however few edges there are."""
+    monkeypatch.setattr(run, "MEETING", 1)
+    with Threads.limited(request.param):
+        yield request.param
 
 
 def rounds_of(counts):
@@ -45,7 +58,7 @@ def rounds_of(counts):
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 7])
 @pytest.mark.parametrize("program", [GROWING, PLAIN], ids=["scatter", "values"])
-def test_rounds_are_those_of_the_reference(program, n_rounds):
+def test_rounds_are_those_of_the_reference(program, n_rounds, parts):
     """Odd and even numbers: the current values are in one array or the other."""
     edges = edges_of()
     graph = edges.trav.graph(directed=True, vertices=range(N))
@@ -70,6 +83,64 @@ def test_ranks_are_those_of_shared_rounds(shared, asynchronous):
         wanted = graph.pagerank(asynchronous=asynchronous)
     assert rounds_of(counts) == 0
     np.testing.assert_allclose(alone["pagerank"], wanted["pagerank"], rtol=1e-4 if asynchronous else 1e-12)
+
+
+def test_ranks_do_not_depend_on_the_number_of_threads(parts):
+    graph = edges_of(1).trav.graph(directed=True)
+    with Threads.limited(1):
+        wanted = graph.pagerank()
+    for _ in range(20):
+        np.testing.assert_allclose(graph.pagerank()["pagerank"], wanted["pagerank"], rtol=1e-12)
+
+
+def test_more_threads_than_vertices(monkeypatch):
+    monkeypatch.setattr(run, "MEETING", 1)
+    with Threads.limited(7):
+        found = pd.DataFrame({"src": [0], "dst": [1]}).trav.pagerank()
+    assert found["pagerank"].tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_without_a_second_thread_one_runs_all_rounds(monkeypatch):
+    """Threads may fail to start, the first one or a later one."""
+    graph = edges_of(1).trav.graph(directed=True)
+    wanted = graph.pagerank()
+    monkeypatch.setattr(run, "MEETING", 1)
+    start, started = threading.Thread.start, []
+
+    def start_some(thread):
+        if len(started) == most:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    for most in (0, 1, 2):
+        started.clear()
+        with Threads.limited(4):
+            found = graph.pagerank()
+        assert len(started) == most
+        pd.testing.assert_frame_equal(found, wanted)
+
+
+def test_a_part_that_raises_ends_the_others():
+    gate, seen = new_gate(), {}
+
+    def function(part):
+        if part == 2:
+            raise ZeroDivisionError("in part 2")
+        seen[part] = passed(gate, 3, 1)
+
+    with Threads(3) as threads, pytest.raises(ZeroDivisionError, match="in part 2"):
+        threads.run_together(function, 3, abandon=lambda: abandon(gate))
+    assert seen == {0: False, 1: False}
+
+
+def test_many_questions_at_once(parts):
+    graph = edges_of(1).trav.graph(directed=True)
+    wanted = graph.pagerank()
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: graph.pagerank(), range(40)):
+            np.testing.assert_allclose(found["pagerank"], wanted["pagerank"], rtol=1e-12)
 
 
 def test_a_call_ends_after_enough_edges(monkeypatch):

@@ -26,10 +26,10 @@ from rapids_trav.engines.cpu.programs.errors import explained
 from rapids_trav.engines.cpu.programs.executor import Executor, until_done
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
-from rapids_trav.engines.cpu.programs.rounds import gather_rounds
+from rapids_trav.engines.cpu.programs.rounds import gather_rounds, new_tallies
 from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
 from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team, kernel
-from rapids_trav.engines.launches import launched
+from rapids_trav.engines.cpu.runtime.gate import abandon, new_gate
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
@@ -38,7 +38,8 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import gather_mode
 from rapids_trav.programs.run_state import RunState
 
-ALONE = 1 << 19  # edges and vertices up to which one thread is faster than several: see `most_rounds`
+ALONE = 1 << 19  # edges and vertices up to which rounds are not handed out one by one: see `most_rounds`
+MEETING = 1 << 15  # least edges and vertices of a thread that shares rounds which run in one call
 AT_ONCE = 1 << 25  # edges and vertices of one call, during which the process cannot be interrupted
 EDGES_PER_PART = 1 << 15  # about 25 us of work on the Facebook graph: a shorter part is not worth its call
 
@@ -182,7 +183,7 @@ def _gather_all(
 
 
 def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:
-    """Return how many rounds one thread may run in one call; 1: threads share each round.
+    """Return how many rounds may run in one call; 1: each round is handed out to the threads.
 
     It takes several if the state is not inspected between them, and all of them gather for all vertices.
     """
@@ -194,21 +195,42 @@ def most_rounds(work: ProgramWork, progress: RunProgress, mode: str) -> int:
 
 
 def run_rounds(work: ProgramWork, progress: RunProgress, most: int) -> None:
-    """Run up to `most` rounds in which all vertices gather on this thread, and record them."""
-    active, into = work.n_active, work.view.into
-    rounds = gather_rounds(work.source)
-    launched(rounds.__name__)
-    n_rounds, n_changed, n_edges, residual, work.used_total, work.next_total = rounds(
-        into.row_offsets, into.column_indices, work.view.weights, work.identity, work.next_total,
-        work.parameters, work.values, work.messages, work.degrees, work.out_degrees,
-        work.new_values, work.new_messages, work.active, float(work.program.tolerance or 0), most,
-    )  # fmt: skip
+    """Run up to `most` rounds in which all vertices gather, and record them."""
+    active, bounds = work.n_active, _parts(work)
+    found = _rounds(work, most, bounds) or _rounds(work, most, bounds[[0, -1]])
+    assert found is not None
+    n_rounds, n_changed, n_edges, residual, work.used_total, work.next_total = found
     if n_rounds % 2:
         work.swap()
     work.n_active, work.active_edges = n_changed, n_edges
     if work.program.tolerance is not None:
         work.residual = residual
     progress.record("pull", active, n_rounds * work.n_edges, work.residual, n_iterations=n_rounds)
+
+
+def _rounds(work: ProgramWork, most: int, bounds: Array) -> tuple | None:
+    """Run rounds with a thread for each part of the vertices; return None if there is no such thread."""
+    into, n_parts, gate = work.view.into, len(bounds) - 1, new_gate()
+    found = work.team.run_together(
+        gather_rounds(work.source), n_parts,
+        into.row_offsets, into.column_indices, work.view.weights, work.identity, work.next_total,
+        work.parameters, work.values, work.messages, work.degrees, work.out_degrees,
+        work.new_values, work.new_messages, work.active, float(work.program.tolerance or 0), most,
+        bounds, new_tallies(n_parts), gate, abandon=lambda: abandon(gate),
+    )  # fmt: skip
+    return found if found and found[0] else None
+
+
+def _parts(work: ProgramWork) -> Array:
+    """Return the bounds of parts of the vertices with about as many edges each, one for each thread.
+
+    There is one part alone if it would be too short for several, or if values are changed in place.
+    """
+    n = len(work.values)
+    size = work.n_edges + n
+    n_parts = 1 if work.new_values is work.values else max(min(work.team.size, size // MEETING), 1)
+    ends = work.view.into.row_offsets + np.arange(n + 1)  # a vertex without edges takes time, too
+    return search_offsets(ends, size * np.arange(n_parts + 1) // n_parts)
 
 
 def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array:

@@ -1,7 +1,7 @@
 """Machine instructions for which Numba has no public function.
 
-Atomic operations other than `exchange` are relaxed: they order nothing but accesses to their own word.  Steps
-of a search are separated by joining the threads, which orders everything else.
+Atomic operations are relaxed unless they say otherwise: they order nothing but accesses to their own word.
+Steps of a search are separated by joining the threads, which orders everything else.
 """
 
 from __future__ import annotations
@@ -49,6 +49,28 @@ def exchange(typing_context, array, index, desired):
         return builder.atomic_rmw("xchg", pointer, args[2], "acq_rel")
 
     return array.dtype(array, types.intp, array.dtype), generate
+
+
+@intrinsic
+def add_in_order(typing_context, array, index, amount):
+    """Add `amount` to `array[index]`; return the former value.  Acquires and releases."""
+
+    def generate(context, builder, signature, args):
+        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("add", pointer, args[2], "acq_rel")
+
+    return array.dtype(array, types.intp, array.dtype), generate
+
+
+@intrinsic
+def load(typing_context, array, index):
+    """Return `array[index]`, which other threads change.  Acquires."""
+
+    def generate(context, builder, signature, args):
+        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.load_atomic(pointer, "acquire", array.dtype.bitwidth // 8)
+
+    return array.dtype(array, types.intp), generate
 
 
 @intrinsic

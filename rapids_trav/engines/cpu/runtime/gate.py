@@ -1,0 +1,49 @@
+"""A barrier inside compiled code, for threads that run many short rounds without returning to Python.
+
+A round of tens of microseconds is shorter than it takes to hand out work to threads.  Threads that stay in
+one compiled function meet at a gate instead, in less than a microsecond: each counts itself, and waits until
+all have done so as often.  A thread that waits spins at first, and then lets others run, as the one that it
+waits for may have no core.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from rapids_trav.engines.cpu.runtime.compile import kernel
+from rapids_trav.engines.cpu.runtime.intrinsics import add_in_order, load
+
+SPINS = 1 << 10  # looks before a thread that waits lets others run
+ARRIVALS, ABANDONED = 0, 8  # entries, on different cache lines
+
+_let_others_run = types.ExternalFunction("sched_yield", types.int32())
+
+
+def new_gate() -> np.ndarray:
+    """Return a gate that nobody has passed yet."""
+    return np.zeros(16, np.int64)
+
+
+def abandon(gate: np.ndarray) -> None:
+    """Let all threads pass, and tell them that some thread will not come."""
+    gate[ABANDONED] = 1
+
+
+@kernel
+def passed(gate, n_threads, times):
+    """Wait until `n_threads` threads have come for the time number `times`; return False if it is abandoned.
+
+    What the threads wrote before it, all of them see after it.
+    """
+    if n_threads == 1:
+        return True
+    add_in_order(gate, ARRIVALS, 1)
+    looks = 0
+    while load(gate, ARRIVALS) < n_threads * times:
+        if load(gate, ABANDONED) != 0:
+            return False
+        looks += 1
+        if looks > SPINS:
+            _let_others_run()
+    return True
