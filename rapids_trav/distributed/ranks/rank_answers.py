@@ -42,7 +42,7 @@ def first_rows(rank: Rank, lengths: Sequence[int]) -> list[int]:
     """Return the number of the first row of each of this rank's frames; every rank calls it."""
     mine = rank.xp.asarray(np.array(lengths, np.int64))
     forms = [(mine.dtype, len(mine))] * rank.size
-    told = rank.communicator.all_gather(rank.everyone, mine, forms)
-    told = np.stack([move(of, np) for of in told], axis=1)
+    received = rank.communicator.all_gather(rank.everyone, mine, forms)
+    told = np.stack([move(of, np) for of in received], axis=1)
     ends = np.cumsum(told.reshape(-1)).reshape(told.shape)  # batch after batch, within it rank after rank
     return (ends - told)[:, rank.rank].tolist()
