@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.container import BarContainer
     from matplotlib.figure import Figure
 
+NUMBERS = {"level", "iteration", "distance", "vertices", "edges", "milliseconds", "bytes", "overlap"}
 TREE_HEIGHT = 1.8
 MANY_LEVELS = 60  # from here on, levels are drawn as one outline instead of single bars
 FEWEST = 4  # levels; fewer are drawn as wide as these would be
@@ -156,7 +157,13 @@ def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.D
     frame = forms.opened(frame.compute() if hasattr(frame, "__dask_graph__") else frame)
     if missing := [name for name in columns if name not in frame.columns]:
         raise TravError(f"{what} has no column {missing[0]!r}: give {source}.")
-    return to_pandas(frame)
+    table = to_pandas(frame)
+    for name in set(columns) & NUMBERS:
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            raise TravError(
+                f"Column {name!r} of {what} holds {table[name].dtype}, not numbers: give {source}."
+            )
+    return table
 
 
 def save(figure: Figure, path: str | Path) -> None:
@@ -168,6 +175,8 @@ def save(figure: Figure, path: str | Path) -> None:
     >>> friends = datasets.load("facebook").trav.graph()
     >>> plot.save(plot.search(friends.levels(0)), "levels.svg")
     """
+    if not hasattr(figure, "savefig"):
+        raise TravError(f"figure is {kind_of(figure)}, not a figure: give what search or run returns.")
     path = check_picture(path)
     try:
         figure.savefig(path, dpi=150)

@@ -239,6 +239,8 @@ def draw_result(result):
         (plot.search, (levels(3), iterations(3, 0)), r"trace has no column 'level': .* graph\.bfs"),
         (draw_result, (levels(3),), r"result has no column 'predecessor': give the frame of graph\.bfs"),
         (plot.search, (trace(3),), r"levels has no column 'distance': give the frame of graph\.levels"),
+        (plot.search, (levels(3).astype(str),), r"Column '\w+' of levels holds \w+, not numbers: give the"),
+        (plot.save, ("picture", "a.png"), r"figure is a str, not a figure: give what search or run returns"),
     ],
 )
 def test_what_is_no_such_frame(draw, arguments, sentence):
