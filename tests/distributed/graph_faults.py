@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-PHASES = ("handing over", "building", "searching", "taking")
+PHASES = ("handing over", "building", "searching", "storing")
 
 
 def die(told: str) -> None:
@@ -35,8 +35,8 @@ def arm(fault: Callable[[str], None], phase: str, told: str, at: int = 0) -> Non
     fail = functools.partial(fault, told)
     if phase == "handing over":
         RankActor.put = _failing(RankActor.put, fail)
-    elif phase == "taking":
-        RankActor.take = _failing(RankActor.take, fail)
+    elif phase == "storing":
+        RankActor._store = _failing(RankActor._store, fail)
     elif phase == "building":
         service.build_graph = _failing(service.build_graph, fail, at)
     else:
@@ -96,7 +96,7 @@ def die_at(frame: pd.DataFrame, pid: int, told: str) -> pd.DataFrame:
 
 
 def held(dask_worker: Any) -> tuple[int, int, int]:
-    """Return how many graphs, ranks and kept answers this process holds."""
+    """Return how many graphs, ranks and frames of answers this process holds."""
     import gc
 
     from rapids_trav.distributed.ranks.rank_graph import RankGraph
@@ -105,4 +105,4 @@ def held(dask_worker: Any) -> tuple[int, int, int]:
     gc.collect()
     ranks = dask_worker.extensions[NAME]._ranks if NAME in dask_worker.extensions else {}
     graphs = sum(type(found) is RankGraph for found in gc.get_objects())
-    return graphs, len(ranks), sum(len(rank._kept) for rank in ranks.values())
+    return graphs, len(ranks), sum(str(key).startswith("rapids-trav-result") for key in dask_worker.data)

@@ -30,7 +30,7 @@ def frame():
 
 
 @pytest.mark.parametrize(
-    ("phase", "at"), [("handing over", 0), ("building", 5), ("searching", 4), ("taking", 0)]
+    ("phase", "at"), [("handing over", 0), ("building", 5), ("searching", 4), ("storing", 0)]
 )
 def test_a_worker_that_is_killed(doomed, phase, at, tmp_path, record_property):
     lose_one(doomed, frame, phase, at, tmp_path / "told", record_property)
@@ -82,7 +82,7 @@ def test_killed_again_at_the_answer(doomed, turn, tmp_path, record_property):
     if turn % 2:
         lose_one_in_compute(doomed, frame, tmp_path / "told", record_property)
     else:
-        lose_one(doomed, frame, "taking", 0, tmp_path / "told", record_property)
+        lose_one(doomed, frame, "storing", 0, tmp_path / "told", record_property)
 
 
 @pytest.mark.slow

@@ -49,11 +49,15 @@ def everything(client):
 NOTHING = {(0, 0, 0)}, (0, 0, 0)
 
 
-def assert_freed(client):
+def wait_until_left(client, wanted):
     until = time.monotonic() + SOON
-    while (found := everything(client)) != NOTHING and time.monotonic() < until:
+    while (found := everything(client)) != wanted and time.monotonic() < until:
         time.sleep(0.05)
-    assert found == NOTHING
+    assert found == wanted
+
+
+def assert_freed(client):
+    wait_until_left(client, NOTHING)
 
 
 def assert_next_works(client):
@@ -92,18 +96,22 @@ def test_a_hundred_graphs(client):
 
 def test_a_few_graphs(client):
     build_and_close(client, EDGES, 3)
-    assert everything(client) == NOTHING  # as soon as close() has returned
+    (graphs, ranks, _), *others = everything(client)[0]
+    assert (graphs, ranks, others) == (0, 0, [])  # as soon as close() has returned
+    assert_freed(client)  # answers a little later, when Dask has heard that nobody needs them
 
 
 def test_a_graph_without_references(client):
     graph = graph_of(client)
     answer = graph.bfs(SOURCE, deterministic=True)
-    assert everything(client)[0] == {(1, 1, 0)}
+    assert everything(client)[0] == {(1, 1, 1)}
     del graph
     gc.collect()
-    assert_freed(client)
+    wait_until_left(client, ({(0, 0, 1)}, (0, 0, 0)))
     with client.as_current():
         assert_frame_equal(answer.compute(), EDGES.trav.bfs(SOURCE, deterministic=True))
+    del answer
+    assert_freed(client)
 
 
 def test_a_graph_that_is_refused(client):
@@ -161,10 +169,7 @@ def test_a_client_process_that_ends(client, how):
             process.kill()
         if how != "client closes":
             process.wait(60)
-        until = time.monotonic() + SOON
-        while (found := everything(client)) != ({(1, 1, 0)}, (1, 0, 0)) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert found == ({(1, 1, 0)}, (1, 0, 0))  # only the graph of this process
+        wait_until_left(client, ({(1, 1, 0)}, (1, 0, 0)))  # only the graph of this process
         with client.as_current():
             found = graph.bfs(SOURCE, deterministic=True).compute()
         assert_frame_equal(found, EDGES.trav.bfs(SOURCE, deterministic=True))

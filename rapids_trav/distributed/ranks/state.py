@@ -1,4 +1,4 @@
-"""State of a rank between requests, and answers whose frames stay on the rank to be fetched later."""
+"""State of a rank between requests, and answers whose frames stay on its worker."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RankState:
 
 @dataclass(frozen=True)
 class Kept:
-    """Answer of a rank whose frames stay where they are.
+    """Answer of a rank whose frames become Dask data on its worker.
 
     Attributes
     ----------

@@ -20,6 +20,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps
 from distributed.scheduler import Scheduler, WorkerState
 
+from rapids_trav.distributed.session.registered import register
 from rapids_trav.distributed.session.tickets import Tickets
 from rapids_trav.distributed.session.verdict import (
     FAILED,
@@ -44,6 +45,7 @@ class _Gang:
     client: str
     workers: tuple[str, ...]
     failure: Failure | None = None
+    unregistered: str | None = None  # token of the last answer, until Dask knows its frames
 
 
 class Conductor(SchedulerPlugin):
@@ -61,7 +63,7 @@ class Conductor(SchedulerPlugin):
         self._tickets = Tickets()
         self._lost: dict[str, asyncio.Future] = {}  # a future for each worker that is waited for
         self._tasks: set[asyncio.Task] = set()
-        for operation in ("open", "call", "drop", "end", "failure"):
+        for operation in ("open", "call", "end", "failure"):
             scheduler.handlers[f"rapids_trav_{operation}"] = getattr(self, operation)
 
     async def open(self, client: str, workers: Sequence[str], deadline: float, device: str | None) -> Reply:
@@ -89,21 +91,24 @@ class Conductor(SchedulerPlugin):
         return answer | {"gang": gang.name}
 
     async def call(self, gang: str, request: object, token: str) -> Reply:
-        """Wait for the turn at the workers, then let all ranks call a function."""
+        """Wait for the turn at the workers, then let all ranks call a function.
+
+        The frames of the answer are Dask data that the client wants when this returns.
+        """
         found = self._gangs.get(gang)
         if found is None:
             return _failed(CLOSED)
         async with self._tickets.turn(found.workers):
             if found.failure is not None:
                 return _failed(found.failure)
+            found.unregistered = token
             message = {"gang": gang, "action": "call", "request": request, "token": token}
-            return await self._play(found, [self._ask(worker, **message) for worker in found.workers])
-
-    async def drop(self, gang: str, token: str, names: Sequence[str]) -> None:
-        """Tell the ranks to drop kept frames that will not be fetched."""
-        found = self._gangs.get(gang)
-        if found is not None:
-            await self._tell(found, action="drop", token=token, names=names)
+            answer = await self._play(found, [self._ask(worker, **message) for worker in found.workers])
+            # If the client is gone nobody wants the frames, and the ranks free them when they are closed.
+            if answer["status"] != FAILED and found.client in self._scheduler.clients:
+                register(self._scheduler, found.client, found.workers, answer["replies"])
+                found.unregistered = None
+            return answer
 
     async def end(self, gang: str) -> None:
         """Close a gang, and return when its workers have freed it."""
@@ -163,7 +168,8 @@ class Conductor(SchedulerPlugin):
         """Record why a gang is lost, unless a reason is recorded already, and let its workers free it."""
         if gang.failure is None:
             gang.failure = failure
-            self._later(self._tell(gang, action="fail", reason=failure[0], rank=failure[1]))
+            told = {"reason": failure[0], "rank": failure[1], "unregistered": gang.unregistered}
+            self._later(self._tell(gang, action="fail", **told))
 
     async def _start_rank(self, worker: str, **message: object) -> Reply:
         installed = await self._until_lost(worker, self._scheduler.rpc(worker).run(function=dumps(install)))
@@ -195,7 +201,7 @@ class Conductor(SchedulerPlugin):
             task.cancel()
 
     async def _close_ranks(self, gang: _Gang) -> None:
-        await self._tell(gang, action="close")
+        await self._tell(gang, action="close", unregistered=gang.unregistered)
 
     async def _tell(self, gang: _Gang, **message: object) -> None:
         """Send a message to all present workers of a gang; wait at most `GRACE` seconds for answers."""

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from distributed import Client, Future
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 
 from rapids_trav.distributed.session.conductor import Conductor
-from rapids_trav.distributed.session.kept import KeptOnWorkers, Part
+from rapids_trav.distributed.session.kept import FramesOfRank, KeptOnWorkers, received
 from rapids_trav.distributed.session.placement import place
-from rapids_trav.distributed.session.tasks import put_partition, take_frame
+from rapids_trav.distributed.session.tasks import put_partition
 from rapids_trav.distributed.session.verdict import ERROR, FAILED, Reply
 from rapids_trav.engines.multigpu.communicator import DEADLINE
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line, listed
+
+T = TypeVar("T")
+Answer = tuple[Reply, list[FramesOfRank] | None]  # what the ranks say, and their frames if there are some
 
 
 class Gang:
@@ -92,7 +96,7 @@ class Gang:
         answer = _ask(client, "open", **asked)
         name = answer["gang"]
         try:
-            found = _results(answer)[0][0]
+            found = _results(answer)[0]
         except Exception:
             _ask(client, "end", gang=name)
             raise
@@ -132,7 +136,7 @@ class Gang:
         Returns
         -------
         list or KeptOnWorkers
-            The results in the order of the ranks; if they are `Kept`, the frames stay on the workers.
+            The results in the order of the ranks; if they are `Kept`, the frames are on the workers.
 
         Raises
         ------
@@ -142,17 +146,14 @@ class Gang:
             The error that all ranks raised alike; this does not end the gang.
         """
         self._check()
-        token = uuid.uuid4().hex
         request = to_serialize(dumps((function, args, kwargs)))
-        answer = _ask(self.client, "call", gang=self._name, request=request, token=token)
+        answer, frames = _called(self.client, gang=self._name, request=request, token=uuid.uuid4().hex)
         try:
             results = _results(answer)
         except RankError as error:
             self._error = error
             raise
-        if all(names is None for _, names in results):
-            return [result for result, _ in results]
-        return KeptOnWorkers(token, results, self._take, self._drop)
+        return results if frames is None else KeptOnWorkers(results, frames)
 
     def close(self) -> None:
         """Free the ranks' memory on the workers; further calls do nothing."""
@@ -174,15 +175,6 @@ class Gang:
         if self._error is not None:
             raise RankError(str(self._error), self._error.rank)
         _check(self.client)
-
-    def _take(self, rank: int, token: str, name: str, number: int) -> Future:
-        self._check()
-        return self._submit(take_frame, rank, token, name, number)
-
-    def _drop(self, token: str, names: set[str]) -> None:
-        """Ask the ranks to drop kept frames, without waiting for it; may be called from any thread."""
-        if names and not self.closed:
-            _send_unseen(self.client, "drop", gang=self._name, token=token, names=list(names))
 
     def _submit(self, function: Callable, rank: int, *args: object) -> Future:
         address = self.workers[rank]
@@ -219,18 +211,36 @@ def _check(client: Client) -> None:
 
 def _ask(client: Client, operation: str, /, **message: object) -> Any:
     """Send a message to the conductor and return its answer."""
+    return _waited(client, lambda: _sent(client, operation, message))
 
-    async def ask() -> object:
-        return await getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
 
+def _called(client: Client, **message: object) -> Answer:
+    """Send a call to the conductor; return its answer and the futures of the frames in it, if it has some."""
+
+    async def call() -> Answer:
+        answer = await _sent(client, "call", message)
+        return answer, received(client, answer)
+
+    async def shielded() -> Answer:
+        return await asyncio.shield(call())  # after an interrupt the futures are made as well, and let go
+
+    return _waited(client, shielded)
+
+
+def _sent(client: Client, operation: str, message: dict[str, object]) -> Coroutine[None, None, Reply]:
+    return getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
+
+
+def _waited(client: Client, work: Callable[[], Coroutine[None, None, T]]) -> T:
+    """Wait for a coroutine on the client's event loop that talks to the scheduler."""
     try:
-        return client.sync(ask)
+        return client.sync(work)
     except OSError as error:
         raise RankError.because(f"the scheduler cannot be reached: {first_line(error)}") from error
 
 
-def _results(answer: Reply) -> list[Part]:
-    """Return each rank's result and the number of frames that it keeps; raise the error of the ranks."""
+def _results(answer: Reply) -> list:
+    """Return each rank's result; raise the error of the ranks."""
     if answer["status"] == FAILED:
         raise RankError.because(answer["reason"], answer["rank"])
     replies = answer["replies"]
@@ -252,7 +262,7 @@ def _send_unseen(client: Client, operation: str, /, **message: object) -> None:
 
     async def send() -> None:
         try:
-            await getattr(client.scheduler, f"rapids_trav_{operation}")(**message)
+            await _sent(client, operation, message)
         except OSError:  # the scheduler is gone, and the ranks with it
             return
 

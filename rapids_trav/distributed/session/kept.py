@@ -1,63 +1,52 @@
-"""Answers whose frames stay on the workers until they are fetched as Dask futures."""
+"""Answers whose frames are Dask data on the workers of their ranks."""
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
+from dataclasses import dataclass
 
-from distributed import Future, wait
+from distributed import Client, Future
+from distributed.protocol.pickle import loads
 
-Part = tuple[object, dict[str, int] | None]  # a rank's result, and how many frames of each name it keeps
+from rapids_trav.distributed.session.verdict import Reply
+
+FramesOfRank = dict[str, list[Future]]  # by their name, in order
 
 
+@dataclass(frozen=True)
 class KeptOnWorkers:
-    """Frames of one answer that the ranks keep.
-
-    Parameters
-    ----------
-    token : str
-        Name of the answer on the workers.
-    parts : sequence of Part
-        The part of each rank, in their order.
-    take : callable
-        Fetches a frame: called with the rank, the token, the name and the number of the frame.
-    drop : callable
-        Drops frames that can no longer be asked for: called with the token and names.
+    """Answer of all ranks whose frames are on their workers, each until no future of it is left.
 
     Attributes
     ----------
     about : list
         What each rank reports about its frames.
+    frames : list of FramesOfRank
+        The frames of each rank, as futures that are finished.
     """
 
-    def __init__(
-        self,
-        token: str,
-        parts: Sequence[Part],
-        take: Callable[[int, str, str, int], Future],
-        drop: Callable[[str, set[str]], None],
-    ) -> None:
-        self.about: list = [about for about, _ in parts]
-        self.token = token
-        self._take = take
-        self._counts = [counts or {} for _, counts in parts]
-        self._unasked = {name for counts in self._counts for name in counts}
-        self._futures: dict[str, list[list[Future]]] = {}
-        weakref.finalize(self, drop, token, self._unasked).atexit = False
+    about: list
+    frames: list[FramesOfRank]
 
     def futures(self, name: str) -> list[list[Future]]:
-        """Return each rank's frames of this name, as futures on its worker.
+        """Return each rank's frames of this name."""
+        return [of.get(name, []) for of in self.frames]
 
-        When this returns, the ranks have handed the frames over to Dask, so the frames outlive the gang.
-        """
-        if name not in self._futures:
-            self._unasked.discard(name)
-            self._futures[name] = [
-                [self._take(rank, self.token, name, number) for number in range(counts.get(name, 0))]
-                for rank, counts in enumerate(self._counts)
-            ]
-            with suppress(CancelledError):  # an error is raised where the frame is used
-                wait([future for futures in self._futures[name] for future in futures])
-        return self._futures[name]
+
+def received(client: Client, answer: Reply) -> list[FramesOfRank] | None:
+    """Return the frames of each rank in an answer to a call, on the client's event loop; None if it has none.
+
+    The futures are finished from the start, as `Client.scatter` makes them: the scheduler knows the frames.
+    """
+    replies = answer.get("replies", [])
+    if not any("frames" in reply for reply in replies):
+        return None
+    return [
+        {name: [_finished(client, key, kind) for key, _, kind in of] for name, of in frames.items()}
+        for frames in (reply.get("frames", {}) for reply in replies)
+    ]
+
+
+def _finished(client: Client, key: str, kind: bytes) -> Future:
+    future: Future = Future(key, client)
+    client.futures[key].finish(type=loads(kind))
+    return future

@@ -1,25 +1,25 @@
-"""A rank on a worker: its state, the thread that it computes in, and the frames that it keeps for others."""
+"""A rank on a worker: its state, the thread that it computes in, and the frames that it gives to Dask."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from dask.typing import Key
 from distributed.protocol import to_serialize
 from distributed.protocol.pickle import dumps, loads
 from distributed.threadpoolexecutor import ThreadPoolExecutor
 from distributed.worker import Worker
+from distributed.worker_state_machine import FreeKeysEvent
 
 from rapids_trav.distributed.ranks.state import Kept, RankState
 from rapids_trav.distributed.session.devices import connect_devices
-from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, Reply, agreed
+from rapids_trav.distributed.session.verdict import ERROR, FAILED, OK, Frames, Reply, agreed
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
 from rapids_trav.errors import TravError, first_line
 from rapids_trav.frames.columns import Frame
-
-Frames = dict[str, dict[int, Frame]]  # frames of one answer, by name and number
 
 
 class RankActor:
@@ -30,12 +30,16 @@ class RankActor:
 
     At the end of every request all ranks tell each other how it ended for them.  This distinguishes an error
     that all ranks raise alike from one that a single rank raises, which ends the gang.
+
+    Frames of an answer are stored with the worker's data.  They are Dask's as soon as the scheduler has
+    registered them; until then they are known here alone, so the rank remembers those of its last answer.
     """
 
     def __init__(self, worker: Worker, gang: str, rank: int, size: int, deadline: float) -> None:
+        self._worker = worker
         self._control = TcpCommunicator(gang, worker, rank, size, deadline=deadline)
         self._state = RankState(self._control, "cpu")
-        self._kept: dict[str, Frames] = {}
+        self._last: tuple[str, list[Key]] = ("", [])  # token of the last answer, and keys of its frames
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"rapids-trav-rank-{rank}")
 
     async def meet(self, addresses: Sequence[str], device: str | None) -> Reply:
@@ -49,16 +53,21 @@ class RankActor:
             self._state.device, self._state.communicator = connect_devices(self._control, device)
             return self._state.device
 
-        return await self._in_thread(connect, "")
+        return (await self._in_thread(connect))[0]
 
     async def call(self, request: bytes, token: str) -> Reply:
-        """Call the function of a request with the rank's state; its kept frames are stored under `token`."""
+        """Call the function of a request with the rank's state; frames of its answer become Dask data."""
 
         def work() -> object:
             function, args, kwargs = loads(request)
             return function(self._state, *args, **kwargs)
 
-        return await self._in_thread(work, token)
+        reply, frames = await self._in_thread(work)
+        if frames is None:
+            return reply
+        if self._control.failure is not None:  # it came after this rank was ready
+            return self._failed()
+        return reply | {"frames": self._store(frames, token)}
 
     def put(self, number: int, frame: Frame) -> None:
         """Accept a partition of the edges."""
@@ -66,37 +75,39 @@ class RankActor:
             raise self._control.error()
         self._state.partitions.append((number, frame))
 
-    def take(self, token: str, name: str, number: int) -> Frame:
-        """Return a kept frame and drop it here, so that each frame is handed out once."""
-        frames = self._kept.get(token, {}).get(name, {})
-        if number not in frames:
-            raise TravError("This part of the answer is no longer on its worker: ask the graph again.")
-        frame = frames.pop(number)
-        if not frames:
-            self.drop(token, [name])
-        return frame
-
-    def drop(self, token: str, names: Sequence[str]) -> None:
-        """Drop kept frames that will not be fetched."""
-        kept = self._kept.get(token, {})
-        for name in names:
-            kept.pop(name, None)
-        if not kept:
-            self._kept.pop(token, None)
-
-    def fail(self, reason: str, rank: int | None) -> None:
-        """End the current request and free the graph."""
+    def fail(self, reason: str, rank: int | None, unregistered: str | None) -> None:
+        """End the current request and free the graph, and the frames of an answer that was not registered."""
         self._control.fail(reason, rank)
         self._thread.submit(self._forget)
+        self._discard(unregistered)
 
-    async def close(self) -> None:
-        """End the current request, disconnect from the other ranks and free everything."""
+    async def close(self, unregistered: str | None = None) -> None:
+        """End the current request, disconnect from the other ranks and free everything that is not Dask's."""
         self._control.fail("the graph was closed", None)
-        self._kept.clear()
+        self._discard(unregistered)
         freed = asyncio.get_running_loop().run_in_executor(self._thread, self._forget)
         await asyncio.wait([freed], timeout=5)  # a function that does not communicate may run on for long
         await self._control.close()
         self._thread.shutdown(wait=False)
+
+    def _store(self, frames: Mapping[str, list[Frame]], token: str) -> Frames:
+        """Store frames with the worker's data; return what the scheduler and the client need to know."""
+        keys = {
+            name: [f"rapids-trav-{name}-{token}-{self._control.rank}-{k}" for k in range(len(of))]
+            for name, of in frames.items()
+        }
+        data: dict[Key, Frame] = {
+            key: frame for name in keys for key, frame in zip(keys[name], frames[name], strict=True)
+        }
+        self._last = token, list(data)
+        nbytes = self._worker.update_data(data)["nbytes"]
+        return {name: [(key, nbytes[key], dumps(type(data[key]))) for key in of] for name, of in keys.items()}
+
+    def _discard(self, token: str | None) -> None:
+        """Free the frames of the last answer if it is that of this token, which was not registered."""
+        if token == self._last[0]:
+            event = FreeKeysEvent(keys=self._last[1], stimulus_id=f"rapids-trav-{token}")
+            self._worker.handle_stimulus(event)
 
     def _forget(self) -> None:
         self._state.items.clear()
@@ -106,17 +117,20 @@ class RankActor:
             close()
         gc.collect()
 
-    async def _in_thread(self, work: Callable[[], object], token: str) -> Reply:
+    async def _in_thread(self, work: Callable[[], object]) -> tuple[Reply, Mapping[str, list[Frame]] | None]:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._perform, work, token)
+        return await loop.run_in_executor(self._thread, self._perform, work)
 
-    def _perform(self, work: Callable[[], object], token: str) -> Reply:
-        """Do the work, settle the outcome with the other ranks, and return the reply to the client."""
+    def _perform(self, work: Callable[[], object]) -> tuple[Reply, Mapping[str, list[Frame]] | None]:
+        """Do the work and settle the outcome with the other ranks; return the reply, and frames to store."""
         control = self._control
-        status, answer, error, frames = OK, b"", None, None
+        status, answer, error = OK, b"", None
+        frames: Mapping[str, list[Frame]] | None = None
         if control.failure is None:
             try:
-                answer, frames = _packed(work())
+                found = work()
+                answer = dumps(found.about if isinstance(found, Kept) else found)
+                frames = found.frames if isinstance(found, Kept) else None
             except BaseException as raised:
                 status, answer, error = ERROR, _packed_error(raised), [type(raised).__name__, _said(raised)]
         try:
@@ -125,21 +139,14 @@ class RankActor:
                 control.fail(*failure, tell=False)  # each rank finds it by itself
                 raise control.error()
         except RankError:
-            assert control.failure is not None
             self._forget()
-            reason, rank = control.failure
-            return {"status": FAILED, "reason": reason, "rank": rank}
-        if frames:
-            self._kept[token] = frames
-        return {"status": status, "answer": to_serialize(answer)}
+            return self._failed(), None
+        return {"status": status, "answer": to_serialize(answer)}, frames
 
-
-def _packed(answer: object) -> tuple[bytes, Frames | None]:
-    """Return the pickled part of an answer that is sent to the client, and the frames that stay here."""
-    if not isinstance(answer, Kept):
-        return dumps((answer, None)), None
-    frames = {name: dict(enumerate(each)) for name, each in answer.frames.items() if each}
-    return dumps((answer.about, {name: len(each) for name, each in frames.items()})), frames
+    def _failed(self) -> Reply:
+        assert self._control.failure is not None
+        reason, rank = self._control.failure
+        return {"status": FAILED, "reason": reason, "rank": rank}
 
 
 def _packed_error(error: BaseException) -> bytes:

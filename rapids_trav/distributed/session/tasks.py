@@ -1,8 +1,8 @@
-"""Dask tasks that bring frames to ranks and fetch frames from them.
+"""The Dask task that brings a frame to a rank.
 
-The tasks ask for the rank's worker and normally run there, but may run elsewhere: a task that is bound to a
-worker never runs once that worker is lost, and a wait for it never ends.  A task that runs
-elsewhere reaches the rank through the rank's worker, and raises an error if that worker is lost.
+It asks for the rank's worker and normally runs there, but may run elsewhere: a task that is bound to a worker
+never runs once that worker is lost, and a wait for it never ends.  If it runs elsewhere it reaches the rank
+through the rank's worker, and raises an error if that worker is lost.
 """
 
 from __future__ import annotations
@@ -26,14 +26,6 @@ def put_partition(gang: str, address: str, number: int, frame: Frame) -> None:
         _ask(worker, address, gang, action="put", number=number, frame=to_serialize(frame))
 
 
-def take_frame(gang: str, address: str, token: str, name: str, number: int) -> Frame:
-    """Fetch a frame that the rank at a worker keeps."""
-    worker = get_worker()
-    if worker.address == address:
-        return _ranks(worker).rank(gang).take(token, name, number)
-    return _ask(worker, address, gang, action="take", token=token, name=name, number=number)["frame"]
-
-
 def _ranks(worker: Worker) -> WorkerRanks:
     if NAME not in worker.extensions:
         raise TravError(f"Worker {worker.address} has no part of a graph: build the graph again.")
@@ -50,4 +42,4 @@ def _ask(worker: Worker, address: str, gang: str, **message: object) -> dict:
     try:
         return sync(worker.loop, ask)
     except OSError as error:
-        raise RankError.because(f"worker {address} was lost with its part of the answer") from error
+        raise RankError.because(f"worker {address} was lost with its part of the edges") from error

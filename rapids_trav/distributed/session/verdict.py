@@ -7,6 +7,7 @@ from typing import TypedDict
 
 OK, ERROR, FAILED, LOST, LATE = "ok", "error", "failed", "lost", "late"  # status of a rank's answer
 Failure = tuple[str, int | None]  # a reason, and the rank at fault
+Frames = dict[str, list[tuple[str, int, bytes]]]  # by name: key, bytes and pickled type of each frame
 
 
 class Reply(TypedDict, total=False):
@@ -14,6 +15,7 @@ class Reply(TypedDict, total=False):
 
     status: str
     answer: object  # with OK and ERROR: the pickled result or error
+    frames: Frames  # with OK, if the result has frames: those that the worker stores
     reason: str  # with FAILED, beside the rank at fault
     rank: int | None
     seconds: float | None  # with LATE: how long the scheduler waited

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from distributed.protocol import to_serialize
 from distributed.worker import Worker
 
 from rapids_trav.distributed.session.rank_actor import RankActor
+from rapids_trav.distributed.session.verdict import Reply
 from rapids_trav.errors import TravError
 
 NAME = "rapids_trav_rank"  # name of the worker's operation and of its extension
@@ -29,26 +29,21 @@ class WorkerRanks:
             )
         return self._ranks[gang]
 
-    async def serve(self, gang: str, action: str, **arguments: Any) -> object:
+    async def serve(self, gang: str, action: str, **arguments: Any) -> Reply:
         """Perform an action on a rank for the scheduler or another worker."""
         if action == "start":
             self._ranks[gang] = RankActor(self._worker, gang, **arguments)
         elif action == "close":
             if (rank := self._ranks.pop(gang, None)) is not None:
-                await rank.close()
+                await rank.close(**arguments)
         elif action in ("meet", "call"):
             return await getattr(self.rank(gang), action)(**arguments)
-        elif action in ("drop", "fail"):  # nothing to do for a rank that is gone, for example after a restart
+        elif action == "fail":  # nothing to do for a rank that is gone, for example after a restart
             if gang in self._ranks:
-                getattr(self._ranks[gang], action)(**arguments)
-        elif action == "put":
-            self.rank(gang).put(**arguments)
+                self._ranks[gang].fail(**arguments)
         else:
-            return self._handed_out(gang, **arguments)
+            self.rank(gang).put(**arguments)
         return {"status": "ok"}
-
-    def _handed_out(self, gang: str, **arguments: Any) -> dict[str, object]:
-        return {"status": "ok", "frame": to_serialize(self.rank(gang).take(**arguments))}
 
     async def close(self) -> None:
         """Close all ranks; the worker calls it when it closes."""

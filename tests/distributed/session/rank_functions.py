@@ -55,6 +55,11 @@ def keep(state, n_frames=1):
     return Kept({"result": frames, "trace": trace}, about={"rank": rank, "rows": 3 * n_frames})
 
 
+def keep_slowly(state, seconds):
+    time.sleep(seconds)
+    return keep(state)
+
+
 def keep_much(state, nbytes):
     return Kept({"result": [pd.DataFrame({"value": np.ones(nbytes // 8)})]})
 

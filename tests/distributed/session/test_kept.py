@@ -1,27 +1,35 @@
-"""Answers that stay on the workers until Dask fetches them."""
+"""Answers whose frames are Dask data on the workers, as long as somebody has a future of them."""
 
 from __future__ import annotations
 
 import gc
-import time
+import signal
+import threading
 
 import pytest
 import rank_functions as ranks
-from distributed import wait
+from distributed import Client
+from test_gang import wait_until
 
 from rapids_trav.distributed.session.gang import Gang
 from rapids_trav.distributed.session.kept import KeptOnWorkers
-from rapids_trav.distributed.session.worker_ranks import NAME
 from rapids_trav.engines.multigpu.errors import RankError
 
 
-def kept(client):
-    """Return the number of answers of which ranks keep frames, summed over all ranks."""
+def stored(client):
+    """Return the number of frames of answers that each worker holds."""
 
     def count(dask_worker):
-        return sum(len(actor._kept) for actor in dask_worker.extensions[NAME]._ranks.values())
+        return sum("result" in str(key) or "trace" in str(key) for key in dask_worker.data)
 
-    return sum(client.run(count).values())
+    return list(client.run(count).values())
+
+
+@pytest.fixture(autouse=True)
+def nothing_stored(client):
+    """Wait until frames of earlier tests are freed, which their tracebacks may have kept."""
+    gc.collect()
+    wait_until(lambda: stored(client), [0] * 4)
 
 
 def test_frames_are_futures_on_their_workers(client):
@@ -31,36 +39,75 @@ def test_frames_are_futures_on_their_workers(client):
         assert answer.about == [{"rank": rank, "rows": 6} for rank in range(4)]
         futures = answer.futures("result")
         assert [len(each) for each in futures] == [2] * 4
+        assert {future.status for each in futures for future in each} == {"finished"}  # from the start
         for rank, frames in enumerate(futures):
             for k, future in enumerate(frames):
                 assert client.who_has([future])[future.key] == (gang.workers[rank],)
                 assert future.result().to_dict("list") == {"rank": [rank] * 3, "frame": [k] * 3}
-        assert answer.futures("result") == futures
+                assert future.type is type(future.result())
         assert [len(each) for each in answer.futures("trace")] == [1, 0, 0, 0]
         assert answer.futures("no such") == [[]] * 4
-    assert futures[3][1].result()["rank"].tolist() == [3] * 3  # frames outlive the gang
 
 
-def test_frames_outlive_an_error_of_all_ranks_and_the_closing(client):
-    with Gang.open(client) as gang:
-        futures = gang.call(ranks.keep).futures("result")
-    wait([future for each in futures for future in each], timeout=30)
+@pytest.mark.parametrize("close", [True, False])
+def test_frames_outlive_the_gang(client, close):
+    gang = Gang.open(client)
+    futures = gang.call(ranks.keep).futures("result")
+    if close:
+        gang.close()
+    del gang
+    gc.collect()
     assert [each[0].result()["rank"].iloc[0] for each in futures] == [0, 1, 2, 3]
 
 
-def test_frames_that_nobody_fetches_are_dropped(client):
+def test_frames_outlive_an_error_of_all_ranks_and_of_one(client):
+    with Gang.open(client) as gang:
+        futures = gang.call(ranks.keep).futures("result")
+        with pytest.raises(TypeError):
+            gang.call(ranks.add, no_such_option=1)
+        with pytest.raises(RankError):
+            gang.call(ranks.one_raises, 2)
+    assert [each[0].result()["rank"].iloc[0] for each in futures] == [0, 1, 2, 3]
+
+
+def test_frames_that_nobody_needs_are_freed(client):
     with Gang.open(client) as gang:
         answer = gang.call(ranks.keep)
-        assert kept(client) == 4
-        futures = answer.futures("result")
-        assert kept(client) == 1  # rank 0 still keeps its trace
+        assert stored(client) == [2, 1, 1, 1]
+        first = answer.futures("result")[0][0]
         del answer
-        gc.collect()
-        until = time.monotonic() + 30
-        while kept(client) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert kept(client) == 0
-        assert futures[1][0].result()["rank"].tolist() == [1] * 3
+        wait_until(lambda: stored(client), [1, 0, 0, 0])
+        assert first.result()["rank"].tolist() == [0] * 3
+        del first
+        wait_until(lambda: stored(client), [0, 0, 0, 0])
+
+
+def test_a_hundred_answers(client):
+    """Every answer has its own keys, and none of the earlier ones stays."""
+    with Gang.open(client) as gang:
+        for turn in range(100):
+            answer = gang.call(ranks.keep, 1 + turn % 3)
+        assert [len(each) for each in answer.futures("result")] == [1] * 4
+        wait_until(lambda: stored(client), [2, 1, 1, 1])
+
+
+def test_a_caller_who_is_interrupted_leaves_no_frames(client):
+    with Gang.open(client) as gang:
+        interrupt = threading.Timer(0.5, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+        interrupt.start()
+        with pytest.raises(KeyboardInterrupt):
+            gang.call(ranks.keep_slowly, 1.5)
+        assert gang.call(ranks.add, 1) == [[4]] * 4  # when that request has been answered
+        wait_until(lambda: stored(client), [0, 0, 0, 0])
+
+
+def test_frames_go_with_their_client(client, cluster):
+    with Client(cluster, set_as_default=False) as other:
+        gang = Gang.open(other)
+        answer = gang.call(ranks.keep)
+        assert stored(client) == [2, 1, 1, 1]
+    wait_until(lambda: stored(client), [0, 0, 0, 0])
+    assert answer.futures("result")[0][0].status == "cancelled"
 
 
 @pytest.mark.parametrize("victim", [0, 2])
@@ -68,4 +115,4 @@ def test_frames_do_not_outlive_a_failure_before_they_were_kept(client, victim):
     with Gang.open(client) as gang:
         with pytest.raises(RankError):
             gang.call(ranks.one_raises_last, victim)
-        assert kept(client) == 0
+        assert stored(client) == [0, 0, 0, 0]

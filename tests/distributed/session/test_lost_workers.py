@@ -74,34 +74,27 @@ def test_killed_between_calls(doomed):
         assert_next_works(doomed, gang.workers[VICTIM])
 
 
-def gather_with_a_kill(client, before_the_fetch):
+def lose_frames(client, wait):
+    """Kill a worker that has frames of an answer; what needs them raises, whether or not Dask knows."""
     with Gang.open(client) as gang:
-        answer = gang.call(ranks.keep, 3)
-        if before_the_fetch:
-            kill(gang).join()
+        futures = gang.call(ranks.keep, 3).futures("result")
+        kill(gang).join()
+        if wait:
             wait_until(lambda: gang.workers[VICTIM] in client.nthreads(), False)
-        futures = answer.futures("result")
-        if not before_the_fetch:
-            kill(gang).join()
-            wait_until(lambda: gang.workers[VICTIM] in client.nthreads(), False)
-        for rank, frames in enumerate(futures):
-            for frame in frames:
-                if rank == VICTIM:
-                    with pytest.raises(
-                        TravError, match=rf"{gang.workers[VICTIM]}.* was lost.*build it again"
-                    ):
-                        frame.result(timeout=SOON)
-                elif not before_the_fetch:
-                    assert frame.result(timeout=SOON)["rank"].tolist() == [rank] * 3
         total = client.submit(lambda frames: len(frames), futures[VICTIM], pure=False)
-        with pytest.raises(TravError, match=r"was lost"):
-            total.result(timeout=SOON)
+        for asked in (total, *futures[VICTIM]):
+            with pytest.raises(RankError) as caught:
+                asked.result(timeout=SOON)
+            assert_named(caught.value, gang)
+        for rank, frames in enumerate(futures):
+            if rank != VICTIM:
+                assert [frame.result(timeout=SOON)["rank"].tolist() for frame in frames] == [[rank] * 3] * 3
         assert_next_works(client, gang.workers[VICTIM])
 
 
-@pytest.mark.parametrize("before_the_fetch", [True, False])
-def test_killed_while_gathering(doomed, before_the_fetch):
-    gather_with_a_kill(doomed, before_the_fetch)
+@pytest.mark.parametrize("wait", [False, True])
+def test_killed_with_frames(doomed, wait):
+    lose_frames(doomed, wait)
 
 
 def test_killed_while_partitions_are_handed_over(doomed):
@@ -205,5 +198,5 @@ def test_killed_many_times_at_work(doomed, turn, function):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("turn", range(10))
-def test_killed_many_times_while_gathering(doomed, turn):
-    gather_with_a_kill(doomed, bool(turn % 2))
+def test_killed_many_times_with_frames(doomed, turn):
+    lose_frames(doomed, bool(turn % 2))

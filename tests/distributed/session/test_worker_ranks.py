@@ -17,9 +17,8 @@ GONE = WorkerRanks(SimpleNamespace(address="tcp://here"))
 @pytest.mark.parametrize(
     ("action", "told"),
     [
-        ("fail", {"reason": "a worker was lost", "rank": 0}),
-        ("drop", {"token": "t", "names": []}),
-        ("close", {}),
+        ("fail", {"reason": "a worker was lost", "rank": 0, "unregistered": "t"}),
+        ("close", {"unregistered": None}),
     ],
 )
 def test_a_rank_that_has_gone_needs_no_more(action, told):
@@ -32,7 +31,6 @@ def test_a_rank_that_has_gone_needs_no_more(action, told):
     [
         ("call", {"request": b"", "token": "t"}),
         ("put", {"number": 0, "frame": None}),
-        ("take", {"token": "t", "name": "result", "number": 0}),
     ],
 )
 def test_a_rank_that_has_gone_answers_nothing(action, asked):
