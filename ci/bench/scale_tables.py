@@ -205,6 +205,41 @@ def measured(rows: Rows) -> list[str]:
     )
 
 
+def choices(rows: Rows) -> list[str]:
+    """List each other way to claim, to send or to choose a direction beside the default (B1, B2)."""
+    body = [
+        [
+            f"scale {row['graph'].removeprefix('rmat')}, {row['workers']}, {row['grid']}",
+            row["name"],
+            number(row["median_ms"]),
+            number(row["over_default"]),
+            number(row["mb_a_rank"]),
+        ]
+        for row in _with_times(rows, "claims", "exchange", "direction")
+        if row["name"] != DEFAULT or row["table"] == "claims"
+    ]
+    return table(["graph, GPUs, grid", "search", "ms", "over the default", "MB a rank"], body)
+
+
+def whole_calls(rows: Rows) -> list[str]:
+    """List whole calls from the client, and builds, beside cuGraph's."""
+    body = [
+        [
+            f"scale {row['graph'].removeprefix('rmat')}, {row['workers']}",
+            f"{row['table'].removesuffix('s')}: {row['name']}",
+            number(row["median_ms"]),
+            number(row.get("returned_ms")),
+            number(row.get("peak_over_input")),
+        ]
+        for row in _with_times(rows, "build", "whole calls")
+    ]
+    return table(["graph, GPUs", "", "ms", "ms until it returns", "peak memory over the input"], body)
+
+
+def _with_times(rows: Rows, *tables: str) -> list[Row]:
+    return [row for row in rows.measured if row.get("table") in tables and "median_ms" in row]
+
+
 _HELD = ("GB of edges", "offsets", "claims", "frontier")
 _SECONDS = ("ms: levels", "messages", "bytes", "edges", "in all", "GTEPS")
 
@@ -235,6 +270,8 @@ TABLES: dict[str, Callable[[Rows], list[str]]] = {
     "held-out": errors,
     "costs": costs,
     "measured": measured,
+    "choices": choices,
+    "whole-calls": whole_calls,
     "needed": needed,
     "too-few": too_few,
     "scale-40": at_forty,
