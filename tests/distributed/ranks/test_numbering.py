@@ -69,6 +69,14 @@ def test_numbers_there_and_back(size, n):
 
 
 @pytest.mark.parametrize(("size", "n"), SIZES)
+def test_a_few_places_that_all_ranks_pass(size, n):
+    places = np.random.default_rng(5).integers(-1, n, 40)
+    expected, found = on_numbered(size, n, lambda numbering, held: numbering.internal_of_few(places))
+    for internal in found:
+        assert np.array_equal(internal, np.append(expected, -1)[places])
+
+
+@pytest.mark.parametrize(("size", "n"), SIZES)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.bool_, np.float64])
 def test_values_travel_to_the_callers_order_and_back(size, n, dtype):
     values = np.random.default_rng(3).integers(0, 2, (3, n)).astype(dtype)

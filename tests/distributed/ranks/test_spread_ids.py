@@ -7,6 +7,7 @@ from spread_columns import KINDS, PANDAS, column, on_ranks, parts
 
 from rapids_trav import TravError
 from rapids_trav.distributed.ranks.dictionary import build_ids
+from rapids_trav.distributed.ranks.spread_ids import FEW
 from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.renumber import renumber
 
@@ -56,6 +57,8 @@ def test_every_kind(kind, size):
         1.5,
         [],
         [known] * 70 + [unknown],
+        *([known, make(1)] * (n // 2) + [known] * (n % 2) for n in (FEW, FEW + 1)),
+        [known] * FEW + [unknown],
         pd.Series([known, known]),
     ]
     found = compare([column(kind, NUMBERS)], vertices, size)
@@ -74,7 +77,15 @@ def test_pairs(size):
 def test_objects_of_several_kinds_among_words(size):
     """Objects that cannot be compared with the ids are unknown; the others are found."""
     words = pd.Series(["d", "b", "a", "c"], dtype=object, name="a")
-    vertices = [["a", 7, "d"], [7, "b"] * 40, ["d", ("a", 1), None], [b"a"], [["a"]]]
+    vertices = [
+        ["a", 7, "d"],
+        [7, "b"] * 40,
+        [7, "b"] * FEW,
+        ["d"] * (FEW + 1),
+        ["d", ("a", 1), None],
+        [b"a"],
+        [["a"]],
+    ]
     compare([words], vertices, size)
 
 
