@@ -8,6 +8,7 @@ dicts of a NetworkX graph.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
@@ -74,6 +75,7 @@ class Structure:
     multigraph: bool
     source: Source
     _weights: dict[tuple, Array] = field(default_factory=dict)
+    _sought: bool = False  # whether a node has been looked for
 
     @property
     def n(self) -> int:
@@ -94,9 +96,15 @@ class Structure:
     def find(self, node: object) -> int | None:
         """Return the number of a node, or None."""
         try:
-            return self.index.get(node)
+            hash(node)
         except TypeError:  # an object that cannot be hashed is not a node
             return None
+        if self._sought or "index" in self.__dict__:
+            return self.index.get(node)
+        self._sought = True  # many graphs are asked once, for which a look at the nodes takes less time
+        with suppress(ValueError):
+            return self.nodes.index(node)
+        return None
 
     def named(self, vertices: Array) -> list:
         """Return the nodes with these numbers."""

@@ -125,3 +125,15 @@ def test_what_is_not_dispatched_runs_networkx_on_the_graph_of_the_backend():
     assert nx.maximum_flow_value(own, 0, 33, capacity="weight") == nx.maximum_flow_value(
         graph, 0, 33, capacity="weight"
     )
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_nodes_are_found_as_in_a_dictionary(times):
+    """The first look goes through the nodes; later ones use their index."""
+    nodes = [3, "a", (1, 2), 2.5, "c"]
+    for node in (*nodes, 3.0, None, "b", True, float("nan"), [3], {}):
+        structure = structure_of(nx.path_graph(nodes))
+        for _ in range(times):
+            found = structure.find(node)
+        hashable = not isinstance(node, list | dict)
+        assert found == (dict(zip(nodes, range(5), strict=True)).get(node) if hashable else None)
