@@ -6,7 +6,8 @@
 // list_marked: writes the numbers whose bits are set, in ascending order.
 // find_marked: writes the position of each number among these.
 //
-// Numbers below 0 are left out, and have position -1.
+// Invariant: a bit is set if and only if its number is among those given.  Numbers below 0 have no bit; their
+// position is -1.
 //
 // Must agree with: by_table in rapids_trav/engines/multigpu/distinct.py.
 #include "common.cuh"

@@ -14,6 +14,7 @@ L. Ma et al., "Garaph", USENIX ATC 2017, sections 4 and 5.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -229,8 +230,13 @@ def _parts(work: ProgramWork) -> Array:
     n = len(work.values)
     size = work.n_edges + n
     n_parts = 1 if work.new_values is work.values else max(min(work.team.size, size // MEETING), 1)
-    ends = work.view.into.row_offsets + np.arange(n + 1)  # a vertex without edges takes time, too
-    return search_offsets(ends, size * np.arange(n_parts + 1) // n_parts)
+    offsets = work.view.into.row_offsets
+
+    def before(v: int) -> int:
+        return int(offsets[v]) + v  # a vertex without edges takes time, too
+
+    cuts = [bisect_left(range(n + 1), size * part // n_parts, key=before) for part in range(n_parts + 1)]
+    return np.array(cuts, np.int64)
 
 
 def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array:
