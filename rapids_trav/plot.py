@@ -158,8 +158,8 @@ def _table(what: str, frame: Frame, columns: Sequence[str], source: str) -> pd.D
     if missing := [name for name in columns if name not in frame.columns]:
         raise TravError(f"{what} has no column {missing[0]!r}: give {source}.")
     table = to_pandas(frame)
-    for name in set(columns) & NUMBERS:
-        if not pd.api.types.is_numeric_dtype(table[name]):
+    for name in columns:
+        if name in NUMBERS and not pd.api.types.is_numeric_dtype(table[name]):
             raise TravError(
                 f"Column {name!r} of {what} holds {table[name].dtype}, not numbers: give {source}."
             )

@@ -17,7 +17,7 @@ from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.rank import Rank
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
-from rapids_trav.engines.multigpu.communicator import Communicator, Form, Traffic
+from rapids_trav.engines.multigpu.communicator import BaseCommunicator, Communicator, Form, Traffic
 from rapids_trav.engines.multigpu.records import RankSearch, SearchOptions
 from rapids_trav.engines.multigpu.search2d import search
 from rapids_trav.engines.searches import Search
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 Settings = Mapping[str, Any]  # options of `SearchOptions`
 
 
-class Synchronous:
+class Synchronous(BaseCommunicator):
     """A communicator whose calls return when the device has finished, so that each phase has its own time.
 
     Without it, the wait for a message in transit would count for the next phase.
@@ -44,16 +44,10 @@ class Synchronous:
     def traffic(self) -> Traffic:
         return self._inner.traffic
 
-    def all_gather(self, group: Sequence[int], array: Any, known: Sequence[Form] | None = None) -> list[Any]:
-        return self._finished(self._inner.all_gather(group, array, known))
-
     def exchange(
         self, group: Sequence[int], arrays: Sequence[Any], known: Sequence[Form] | None = None
     ) -> list[Any]:
         return self._finished(self._inner.exchange(group, arrays, known))
-
-    def sum(self, values: Sequence[int]) -> list[int]:
-        return self._inner.sum(values)
 
     def meet(
         self, values: Sequence[int], partners: Sequence[int], number: int

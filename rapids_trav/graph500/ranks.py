@@ -17,7 +17,7 @@ from rapids_trav import generators
 from rapids_trav.csr.array import Array
 from rapids_trav.distributed.ranks import service
 from rapids_trav.distributed.ranks.edge_ends import count_ends, has_few_vertices
-from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects
+from rapids_trav.distributed.ranks.rank import Rank, all_gather_objects, from_holders
 from rapids_trav.distributed.ranks.rank_graph import RankBuildOptions, RankGraph
 from rapids_trav.distributed.ranks.rank_validation import check_tree
 from rapids_trav.distributed.ranks.state import RankState
@@ -79,9 +79,7 @@ def draw_roots(state: RankState, roots: int, seed: int) -> list[int]:
         bounds = np.cumsum([0, *all_gather_objects(rank, len(labels))])
         chosen = choose(int(bounds[-1]), roots, seed)
         mine = (chosen >= bounds[rank.rank]) & (chosen < bounds[rank.rank + 1])
-        found = np.zeros(len(chosen), np.int64)
-        found[mine] = labels[chosen[mine] - bounds[rank.rank]]
-        return rank.communicator.sum(found.tolist())
+        return from_holders(rank, mine, labels[chosen[mine] - bounds[rank.rank]]).tolist()
 
 
 def search(state: RankState, root: int, check: bool) -> dict[str, object]:

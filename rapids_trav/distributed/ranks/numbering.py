@@ -27,7 +27,7 @@ from types import ModuleType
 import numpy as np
 
 from rapids_trav.csr.array import Array
-from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank import Rank, from_holders
 from rapids_trav.engines.multigpu.distinct import distinct
 from rapids_trav.engines.multigpu.grid import WORD, Grid, choose_grid
 from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
@@ -98,10 +98,8 @@ class Numbering:
     def internal_of_few(self, places: np.ndarray) -> np.ndarray:
         """Return the internal ids of a few places, -1 for -1; every rank calls it, with the same places."""
         mine = (places >= self.first) & (places < self.first + self.n_held)
-        found = np.zeros(len(places), np.int64)
-        found[mine] = move(self.internal_of_held[self.rank.xp.asarray(places[mine] - self.first)], np)
-        internal = np.array(self.rank.communicator.sum(found.tolist()), np.int64)
-        return np.where(places >= 0, internal, -1)
+        held = move(self.internal_of_held[self.rank.xp.asarray(places[mine] - self.first)], np)
+        return np.where(places >= 0, from_holders(self.rank, mine, held), -1)
 
     def places(self, internal: Array) -> Array:
         """Return the places of internal ids, int64, -1 for -1; every rank calls it, with ids of its own."""

@@ -88,6 +88,16 @@ def raise_together(rank: Rank, error: Exception | None) -> None:
             raise other
 
 
+def from_holders(rank: Rank, mine: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the number of each entry from the one rank that has it; 0 for entries that no rank has.
+
+    Every rank calls it, with a flag for each entry and the numbers of its own; all are on the host, and few.
+    """
+    told = np.zeros(len(mine), np.int64)
+    told[mine] = values
+    return np.array(rank.communicator.sum(told.tolist()), np.int64)
+
+
 def to_words(data: bytes | memoryview, xp: ModuleType) -> Array:
     """Return bytes as an array of 32-bit words, preceded by their number."""
     words = np.zeros(LENGTH_WORDS + -(-len(data) // 4), np.uint32)

@@ -18,7 +18,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.distributed.ranks.rank import Rank
+from rapids_trav.distributed.ranks.rank import Rank, from_holders
 from rapids_trav.distributed.ranks.values import Held, Integers, Kind, Values
 from rapids_trav.engines.multigpu.distinct import distinct
 from rapids_trav.engines.multigpu.lookup import offsets_in_ranges
@@ -87,6 +87,7 @@ class SpreadIds(AscendingIds):
 
     def encoder(self, known: bool = False, many: bool = False) -> Encoder:
         """Return a collective function to places; unless `many`, all ranks pass it the same values."""
+        ask = self.asker(many) if many else None  # may make a table, which all calls use
 
         def translate(columns: Sequence[Column]) -> Array:
             if not self.n:  # on all ranks alike
@@ -94,7 +95,7 @@ class SpreadIds(AscendingIds):
             if not many and len(columns[0]) <= FEW:
                 return self._sought(columns[0])
             codes, pieces = self.kind.route(columns[0], self.splitters)
-            return chosen(self.xp.concatenate(self.asker(many)(pieces)), codes, self.xp)
+            return chosen(self.xp.concatenate((ask or self.asker())(pieces)), codes, self.xp)
 
         return translate
 
@@ -103,9 +104,9 @@ class SpreadIds(AscendingIds):
         found = np.full(len(column), -1, np.int64)
         if self.held.n:
             found[:] = move(self.held.encoder()([self.kind.few(column)]), np)
-        first = int(self.firsts[self.here.rank])
-        places = np.where(found >= 0, found + first + 1, 0)  # one rank at most holds a value
-        return np.array(self.here.communicator.sum(places.tolist()), np.int64) - 1
+        mine = found >= 0
+        after = found[mine] + int(self.firsts[self.here.rank]) + 1  # so that 0 is an unknown value
+        return from_holders(self.here, mine, after) - 1
 
     @property
     def integers_held(self) -> Array | None:

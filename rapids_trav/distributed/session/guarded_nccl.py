@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from rapids_trav.engines.multigpu.communicator import Array, Form, Traffic
+from rapids_trav.engines.multigpu.communicator import Array, BaseCommunicator, Form, Traffic
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.nccl import NcclCommunicator
 from rapids_trav.engines.multigpu.tcp import TcpCommunicator
@@ -20,7 +20,7 @@ RELEASE_SECONDS = 4.0  # that closing a graph waits for NCCL; see `RankActor.clo
 Result = TypeVar("Result")
 
 
-class GuardedNccl:
+class GuardedNccl(BaseCommunicator):
     """NCCL communicator of one rank with a TCP connection beside it; see `communicator.Communicator`."""
 
     def __init__(self, unique_id: object, control: TcpCommunicator) -> None:
@@ -35,18 +35,10 @@ class GuardedNccl:
     def traffic(self) -> Traffic:
         return self._nccl.traffic
 
-    def all_gather(
-        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        return self._guarded(self._nccl.all_gather, group, array, known)
-
     def exchange(
         self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
     ) -> list[Array]:
         return self._guarded(self._nccl.exchange, group, arrays, known)
-
-    def sum(self, values: Sequence[int]) -> list[int]:
-        return self._guarded(self._nccl.sum, values)
 
     def meet(
         self, values: Sequence[int], partners: Sequence[int], number: int

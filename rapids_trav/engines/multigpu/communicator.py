@@ -6,6 +6,7 @@ a `RankError` after the communicator's deadline, or when any rank has called `ab
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,6 +100,32 @@ class Communicator(Protocol):
 
         May be called from any thread, and returns at once.
         """
+
+
+class BaseCommunicator(ABC):
+    """Base of communicators: gathering is an exchange, and a sum is a meeting without partners."""
+
+    @abstractmethod
+    def exchange(
+        self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        """See `Communicator.exchange`."""
+
+    @abstractmethod
+    def meet(
+        self, values: Sequence[int], partners: Sequence[int], number: int
+    ) -> tuple[list[int], list[int]]:
+        """See `Communicator.meet`."""
+
+    def all_gather(
+        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
+    ) -> list[Array]:
+        """See `Communicator.all_gather`."""
+        return self.exchange(group, [array] * len(group), known)
+
+    def sum(self, values: Sequence[int]) -> list[int]:
+        """See `Communicator.sum`."""
+        return self.meet(values, (), 0)[0]
 
 
 @contextmanager

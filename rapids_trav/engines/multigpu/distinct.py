@@ -25,7 +25,7 @@ def distinct(xp: ModuleType, numbers: Array, end: int | None = None) -> tuple[Ar
     bits = 8 if xp is np else 1
     if end is None or end * bits > 8 * TABLE * len(numbers):
         return _by_sort(xp, numbers)
-    return by_table(xp, numbers, end) if xp is np else _by_bitmap(numbers, end)
+    return by_table(numbers, end) if xp is np else _by_bitmap(numbers, end)
 
 
 def _by_sort(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
@@ -34,14 +34,14 @@ def _by_sort(xp: ModuleType, numbers: Array) -> tuple[Array, Array]:
     return found[n_below:], xp.maximum(position - n_below, -1)
 
 
-def by_table(xp: ModuleType, numbers: Array, end: int) -> tuple[Array, Array]:
+def by_table(numbers: Array, end: int) -> tuple[Array, Array]:
     """Find distinct numbers by a table with an entry for each number of the range."""
-    present = xp.zeros(end + 1, bool)
+    present = np.zeros(end + 1, bool)
     present[numbers] = True  # that of -1 is the last entry
     present[end] = False
-    position = xp.cumsum(present, dtype=numbers.dtype) - 1
+    position = np.cumsum(present, dtype=numbers.dtype) - 1
     position[end] = -1
-    return xp.flatnonzero(present).astype(numbers.dtype, copy=False), position[numbers]
+    return np.flatnonzero(present).astype(numbers.dtype, copy=False), position[numbers]
 
 
 def _by_bitmap(numbers: Array, end: int) -> tuple[Array, Array]:

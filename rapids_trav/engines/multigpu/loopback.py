@@ -11,7 +11,15 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Form, Traffic, aborting, sent
+from rapids_trav.engines.multigpu.communicator import (
+    DEADLINE,
+    Array,
+    BaseCommunicator,
+    Form,
+    Traffic,
+    aborting,
+    sent,
+)
 from rapids_trav.engines.multigpu.errors import RankError
 
 Result = TypeVar("Result")
@@ -99,7 +107,7 @@ class LoopbackWorld:
         return RankError.because(reason, rank)
 
 
-class LoopbackCommunicator:
+class LoopbackCommunicator(BaseCommunicator):
     """Communicator of one rank; see `communicator.Communicator`."""
 
     def __init__(self, world: LoopbackWorld, rank: int) -> None:
@@ -107,11 +115,6 @@ class LoopbackCommunicator:
         self.size = world.size
         self.traffic = Traffic()
         self._world = world
-
-    def all_gather(
-        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        return self.exchange(group, [array] * len(group), known)
 
     def exchange(
         self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
@@ -123,9 +126,6 @@ class LoopbackCommunicator:
             assert [(array.dtype, len(array)) for array in received] == list(known)
         self.traffic += sent(arrays, place)
         return received
-
-    def sum(self, values: Sequence[int]) -> list[int]:
-        return self.meet(values, (), 0)[0]
 
     def meet(
         self, values: Sequence[int], partners: Sequence[int], number: int

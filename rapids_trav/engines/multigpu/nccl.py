@@ -25,7 +25,7 @@ import cupy
 import numpy as np
 from cupy.cuda import nccl
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Form, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, BaseCommunicator, Form, Traffic, sent
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.errors import TravError, first_line
 
@@ -35,7 +35,7 @@ POLL = 0.02  # seconds between two checks by the thread that enforces the deadli
 SPIN = 1e-3  # seconds that a rank polls an event without a pause
 
 
-class NcclCommunicator:
+class NcclCommunicator(BaseCommunicator):
     """Communicator of one rank; see `communicator.Communicator`.
 
     It uses the current device and CuPy's current stream.
@@ -78,11 +78,6 @@ class NcclCommunicator:
         self._nccl = nccl.NcclCommunicator(size, unique_id, rank)
         threading.Thread(target=self._keep_deadline, name=f"rank {rank} deadline", daemon=True).start()
 
-    def all_gather(
-        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        return self.exchange(group, [array] * len(group), known)
-
     def exchange(
         self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
     ) -> list[Array]:
@@ -100,9 +95,6 @@ class NcclCommunicator:
             )
         self.traffic += sent(arrays, place)
         return received
-
-    def sum(self, values: Sequence[int]) -> list[int]:
-        return self.meet(values, (), 0)[0]
 
     def meet(
         self, values: Sequence[int], partners: Sequence[int], number: int

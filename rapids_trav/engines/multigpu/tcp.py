@@ -20,7 +20,7 @@ import numpy as np
 from distributed.core import Server
 from distributed.protocol import to_serialize
 
-from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, Form, Traffic, sent
+from rapids_trav.engines.multigpu.communicator import DEADLINE, Array, BaseCommunicator, Form, Traffic, sent
 from rapids_trav.engines.multigpu.errors import RankError
 from rapids_trav.engines.multigpu.tcp_links import Links
 
@@ -38,7 +38,7 @@ class _Message:
     content: Any
 
 
-class TcpCommunicator:
+class TcpCommunicator(BaseCommunicator):
     """Communicator of one rank; see `communicator.Communicator`.
 
     Parameters
@@ -77,11 +77,6 @@ class TcpCommunicator:
         """Connect with the ranks at these addresses, given in rank order; return when all are connected."""
         await self._links.join(addresses, self.deadline)
 
-    def all_gather(
-        self, group: Sequence[int], array: Array, known: Sequence[Form] | None = None
-    ) -> list[Array]:
-        return self.exchange(group, [array] * len(group), known)
-
     def exchange(
         self, group: Sequence[int], arrays: Sequence[Array], known: Sequence[Form] | None = None
     ) -> list[Array]:
@@ -96,9 +91,6 @@ class TcpCommunicator:
         received = self._meet(("exchange", *group), outgoing)
         self.traffic += sent(arrays, place)
         return [arrays[place] if k == self.rank else _unpacked(received[k]) for k in group]
-
-    def sum(self, values: Sequence[int]) -> list[int]:
-        return self.meet(values, (), 0)[0]
 
     def meet(
         self, values: Sequence[int], partners: Sequence[int], number: int

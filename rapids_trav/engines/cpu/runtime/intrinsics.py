@@ -17,6 +17,16 @@ def _item_pointer(context, builder, array_type, array, index):
     return cgutils.get_item_pointer(context, builder, array_type, struct, [index], wraparound=False)
 
 
+def _updating(operation, ordering):
+    """Return the generator of an instruction that changes a word and returns what it held."""
+
+    def generate(context, builder, signature, args):
+        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw(operation, pointer, args[2], ordering)
+
+    return generate
+
+
 @intrinsic
 def compare_and_swap(typing_context, array, index, expected, desired):
     """Store `desired` in `array[index]` if it holds `expected`; return the former value."""
@@ -32,34 +42,19 @@ def compare_and_swap(typing_context, array, index, expected, desired):
 @intrinsic
 def fetch_and_add(typing_context, array, index, amount):
     """Add `amount` to `array[index]`; return the former value."""
-
-    def generate(context, builder, signature, args):
-        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
-        return builder.atomic_rmw("add", pointer, args[2], "monotonic")
-
-    return array.dtype(array, types.intp, array.dtype), generate
+    return array.dtype(array, types.intp, array.dtype), _updating("add", "monotonic")
 
 
 @intrinsic
 def exchange(typing_context, array, index, desired):
     """Store `desired` in `array[index]`; return the former value.  Acquires and releases."""
-
-    def generate(context, builder, signature, args):
-        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
-        return builder.atomic_rmw("xchg", pointer, args[2], "acq_rel")
-
-    return array.dtype(array, types.intp, array.dtype), generate
+    return array.dtype(array, types.intp, array.dtype), _updating("xchg", "acq_rel")
 
 
 @intrinsic
 def add_in_order(typing_context, array, index, amount):
     """Add `amount` to `array[index]`; return the former value.  Acquires and releases."""
-
-    def generate(context, builder, signature, args):
-        pointer = _item_pointer(context, builder, signature.args[0], args[0], args[1])
-        return builder.atomic_rmw("add", pointer, args[2], "acq_rel")
-
-    return array.dtype(array, types.intp, array.dtype), generate
+    return array.dtype(array, types.intp, array.dtype), _updating("add", "acq_rel")
 
 
 @intrinsic
