@@ -7,10 +7,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format docs links gpu-test bench-cpu bench-gpu clean
+.PHONY: help demo test test-all test-emulated lint format docs links gpu-test bench-cpu bench-gpu clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## search a real graph from one person and show the result
 	$(BIN)/rapids-trav bfs facebook --source 0
@@ -21,13 +21,16 @@ test: $(VENV)/.test ## run the tests that need no GPU, but for the slow ones
 test-all: $(VENV)/.test ## run all tests that need no GPU
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not gpu and not multigpu"
 
+test-emulated: $(VENV)/.test ## run the GPU tests on the CPU; needs g++
+	PYTHON=$(BIN)/python ci/test_emulated.sh all
+
 lint: $(VENV)/.dev ## lint, formatting and types
 	PATH="$(CURDIR)/$(BIN):$$PATH" ci/lint.sh
 
 format: $(VENV)/.dev ## format Python and CUDA sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i kernels/*.cu kernels/*.cuh
+	$(BIN)/clang-format -i kernels/*.cu kernels/*.cuh tests/emulated/*.cu tests/emulated/cpp/*
 
 docs: $(VENV)/.docs ## build the documentation site in build/site; warnings are errors
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site

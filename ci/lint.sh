@@ -13,4 +13,4 @@ mypy --strict --disallow-any-explicit --follow-imports=silent \
 python ci/count_any.py --most 120 > /dev/null
 lint-imports --no-cache
 PYTHONPATH="$PWD" python ci/write_stubs.py --check
-clang-format --dry-run --Werror kernels/*.cu kernels/*.cuh
+clang-format --dry-run --Werror kernels/*.cu kernels/*.cuh tests/emulated/*.cu tests/emulated/cpp/*

@@ -1,0 +1,21 @@
+// The part of CUDA C++ that the kernels use, for a compiler of C++: included before the text of a kernel
+// file.
+#pragma once
+#include <cmath>
+
+#include "cuda_bits.hpp"
+#include "cuda_memory.hpp"
+#include "cuda_warp.hpp"
+#include "entry.hpp"
+#include "threads.hpp"
+
+#define __global__
+#define __device__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __shared__ static thread_local
+#define threadIdx (emulated::position().thread)
+#define blockIdx (emulated::position().block)
+#define blockDim (emulated::position().block_size)
+#define gridDim (emulated::position().grid_size)

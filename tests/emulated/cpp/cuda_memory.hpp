@@ -1,0 +1,77 @@
+// Fences, loads with hints, atomic operations, and the clock.
+#pragma once
+#include "threads.hpp"
+
+inline void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+inline long long clock64() {
+    return static_cast<long long>(emulated::nanoseconds());
+}
+
+template <class T>
+T __ldcg(const T* address) {
+    T value;
+    __atomic_load(address, &value, __ATOMIC_RELAXED);
+    return value;
+}
+template <class T>
+T __ldcs(const T* address) {
+    return *address;
+}
+
+namespace emulated {
+// Replaces a value by what `change` makes of it, and returns the value before.
+template <class T, class Change>
+T changed(T* address, Change change) {
+    T before;
+    __atomic_load(address, &before, __ATOMIC_RELAXED);
+    for (;;) {
+        T after = change(before);
+        if (__atomic_compare_exchange(address, &before, &after, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            return before;
+        }
+    }
+}
+template <class T>
+struct Same {
+    using type = T;
+};
+}  // namespace emulated
+
+template <class T>
+T atomicAdd(T* address, typename emulated::Same<T>::type value) {
+    return emulated::changed(address, [&](T before) { return static_cast<T>(before + value); });
+}
+template <class T>
+T atomicAnd(T* address, typename emulated::Same<T>::type value) {
+    return emulated::changed(address, [&](T before) { return before & value; });
+}
+template <class T>
+T atomicOr(T* address, typename emulated::Same<T>::type value) {
+    return emulated::changed(address, [&](T before) { return before | value; });
+}
+template <class T>
+T atomicMin(T* address, typename emulated::Same<T>::type value) {
+    return emulated::changed(address, [&](T before) { return value < before ? value : before; });
+}
+template <class T>
+T atomicMax(T* address, typename emulated::Same<T>::type value) {
+    return emulated::changed(address, [&](T before) { return value > before ? value : before; });
+}
+template <class T>
+T atomicCAS(T* address, typename emulated::Same<T>::type expected, typename emulated::Same<T>::type value) {
+    return emulated::changed(address, [&](T before) { return before == expected ? value : before; });
+}
+
+// The kernels' own inline PTX, by its meaning.
+namespace emulated {
+inline unsigned load_acquire(const unsigned* address) {
+    wait_for_others();
+    return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+inline void add_release(unsigned* address, unsigned value) {
+    __atomic_fetch_add(address, value, __ATOMIC_RELEASE);
+}
+}  // namespace emulated

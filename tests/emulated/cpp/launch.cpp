@@ -1,0 +1,118 @@
+// Launches of a kernel over a grid of blocks.
+#include <time.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "block.hpp"
+#include "threads.hpp"
+
+namespace emulated {
+namespace {
+
+thread_local std::string last_error;
+thread_local Block* running = nullptr;
+
+// Blocks that have run, whose stacks are used again.
+class Idle {
+  public:
+    std::unique_ptr<Block> take() {
+        const std::lock_guard lock(mutex_);
+        if (blocks_.empty()) return std::make_unique<Block>();
+        auto block = std::move(blocks_.back());
+        blocks_.pop_back();
+        return block;
+    }
+    void give(std::unique_ptr<Block> block) {
+        const std::lock_guard lock(mutex_);
+        blocks_.push_back(std::move(block));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+void run_block(Launch& launch, unsigned number) {
+    static Idle idle;
+    const Index& grid = launch.grid;
+    std::unique_ptr<Block> block = idle.take();
+    running = block.get();
+    block->run(launch, {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y});
+    idle.give(std::move(block));
+}
+
+void run_together(Launch& launch, unsigned n) {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < n; ++i) threads.emplace_back(run_block, std::ref(launch), i);
+    for (auto& thread : threads) thread.join();
+}
+
+void run_in_turn(Launch& launch, unsigned n) {
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(launch.seed));
+    for (unsigned i : order) {
+        run_block(launch, i);
+        if (launch.failed) return;
+    }
+}
+
+}  // namespace
+
+const Position& position() {
+    return running->position();
+}
+unsigned own_lane() {
+    return running->lane();
+}
+unsigned char* dynamic_shared() {
+    return running->shared();
+}
+void wait_for_block(int line) {
+    running->wait_for_block(line);
+}
+void wait_for_others() {
+    running->wait_for_others();
+}
+unsigned lanes_at(const void* address) {
+    return running->lanes_at(address);
+}
+void exchange(Operation operation, unsigned mask, uint64_t value, uint64_t* all) {
+    running->exchange(operation, mask, value, all);
+}
+void refuse(const char* reason) {
+    running->refuse(reason);
+}
+
+unsigned long long nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+}  // namespace emulated
+
+const char* emulated_error() {
+    return emulated::last_error.c_str();
+}
+
+int emulated_launch(emulated::Kernel kernel, const unsigned* grid, const unsigned* block, size_t shared_bytes,
+                    void** arguments, int cooperative, unsigned seed) {
+    using namespace emulated;
+    if (shared_bytes > SHARED_BYTES) {
+        last_error = "more dynamic shared memory than a block may have";
+        return 1;
+    }
+    Launch launch{
+        kernel, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, arguments, seed};
+    (cooperative ? run_together : run_in_turn)(launch, grid[0] * grid[1] * grid[2]);
+    last_error = launch.error;
+    return launch.failed;
+}

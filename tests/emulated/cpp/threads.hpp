@@ -1,0 +1,51 @@
+// CUDA's threads on a CPU: the built-in variables, barriers and warp operations that the kernels use.
+//
+// A block runs on one thread of the system, and each of its CUDA threads is a fiber on it.  A fiber runs
+// until it waits for others: at a barrier of the block, or at an operation of its warp.  The blocks of a
+// cooperative launch, which may wait for each other, have a system thread each; those of others run one after
+// another.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace emulated {
+
+constexpr unsigned WARP = 32;
+
+struct Index {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+struct Position {
+    Index thread, block, block_size, grid_size;
+};
+
+using Kernel = void (*)(void** arguments);
+
+// Operations for which lanes of a warp meet; all lanes of a mask must be at the same one.
+enum class Operation { SHUFFLE, BALLOT, MATCH, BARRIER };
+
+const Position& position();
+unsigned own_lane();
+unsigned char* dynamic_shared();
+unsigned long long nanoseconds();
+
+// Waits until every thread of the block that has not ended is at a barrier, which must be that of this line.
+void wait_for_block(int line);
+// Lets other blocks run, in a loop that waits for one of them.
+void wait_for_others();
+// Returns some lanes of the warp that are at this address of the code together.
+unsigned lanes_at(const void* address);
+// Waits until all lanes of the mask have given a value; `all` then has the value of each.
+void exchange(Operation operation, unsigned mask, uint64_t value, uint64_t* all);
+// Ends the launch with an error.
+[[noreturn]] void refuse(const char* reason);
+
+}  // namespace emulated
+
+extern "C" {
+// Runs a kernel over a grid; returns 0, or 1 if it failed for the reason in emulated_error().
+int emulated_launch(emulated::Kernel kernel, const unsigned* grid, const unsigned* block, size_t shared_bytes,
+                    void** arguments, int cooperative, unsigned seed);
+const char* emulated_error();
+}

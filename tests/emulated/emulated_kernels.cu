@@ -1,0 +1,61 @@
+// Kernels with an error each, which the emulation must report, and some without.
+
+extern "C" __global__ void add_one(int* values, int n) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) values[i] += 1;
+}
+
+extern "C" __global__ void sum_block(const int* values, int* sum) {
+    __shared__ int total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    atomicAdd(&total, values[threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0) *sum = total;
+}
+
+extern "C" __global__ void sum_warp(const int* values, int* sum) {
+    int value = values[threadIdx.x];
+    for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+    if (threadIdx.x == 0) *sum = value;
+}
+
+extern "C" __global__ void different_barriers() {
+    if (threadIdx.x < 32) {
+        __syncthreads();
+    } else {
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void barrier_of_a_warp_and_of_the_block() {
+    if (threadIdx.x % 2) {
+        __syncthreads();
+    } else {
+        __syncwarp();
+    }
+}
+
+extern "C" __global__ void different_operations(int* found) {
+    if (threadIdx.x % 2) {
+        found[threadIdx.x] = __shfl_sync(0xffffffffu, 1, 0);
+    } else {
+        found[threadIdx.x] = __any_sync(0xffffffffu, 1);
+    }
+}
+
+extern "C" __global__ void own_lane_outside_mask(int* found) {
+    found[threadIdx.x] = __shfl_sync(0x0000ffffu, static_cast<int>(threadIdx.x), 0);
+}
+
+extern "C" __global__ void other_lane_outside_mask(int* found) {
+    if (threadIdx.x < 16) found[threadIdx.x] = __shfl_sync(0x0000ffffu, static_cast<int>(threadIdx.x), 20);
+}
+
+extern "C" __global__ void read_shared(unsigned* found) {
+    __shared__ unsigned declared[4];
+    extern __shared__ unsigned asked[];
+    found[0] = declared[threadIdx.x];
+    found[1] = asked[threadIdx.x];
+    declared[threadIdx.x] = asked[threadIdx.x] = 1;
+}

@@ -1,0 +1,154 @@
+"""Kernels that run on the CPU."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cupy._arrays import ndarray
+from cupy._compiler import SOURCES, compiled
+from cupy._errors import CUDARuntimeError
+from cupy._queues import RANDOM
+from cupy._streams import Stream, get_current_stream
+from cupy._translation import translated
+from cupy.cuda import device_limits
+
+_MOST_ARGUMENTS = 64
+_KERNELS: weakref.WeakValueDictionary[int, Kernel] = weakref.WeakValueDictionary()
+
+
+def kernel_of(ptr: int) -> Kernel:
+    """Return the kernel with a pointer."""
+    return _KERNELS[ptr]
+
+
+@functools.cache
+def _threads() -> ctypes.CDLL:
+    """Return the library that runs blocks of threads; the kernels find it by its symbols."""
+    text = "\n".join(path.read_text() for path in sorted(SOURCES.glob("*.cpp")))
+    library = ctypes.CDLL(str(compiled(text, "-O2")), mode=ctypes.RTLD_GLOBAL)
+    library.emulated_error.restype = ctypes.c_char_p
+    return library
+
+
+class Library:
+    """The kernels of a text.
+
+    Parameters
+    ----------
+    functions : dict, optional
+        Addresses of the functions of a vertex program.  The library is loaded from a copy of its file then,
+        so that every program has its own.
+    """
+
+    def __init__(self, code: str, cooperative: bool = False, functions: dict[str, int] | None = None) -> None:
+        self.cooperative = cooperative
+        _threads()
+        path = compiled(translated(code, functions is not None), "-include", "cuda.hpp")
+        if functions is None:
+            self.loaded = ctypes.CDLL(str(path))
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            self.loaded = ctypes.CDLL(shutil.copy(path, Path(folder)))
+        for name, address in functions.items():
+            ctypes.c_void_p.in_dll(self.loaded, f"emulated_{name}").value = address
+
+    def kernel(self, name: str) -> Kernel:
+        if not hasattr(self.loaded, f"emulated_call_{name}"):
+            raise CUDARuntimeError(f"there is no kernel {name}")
+        return Kernel(self, name)
+
+
+class RawModule:
+    """The kernels of a text, compiled when the first of them is asked for."""
+
+    def __init__(
+        self,
+        *,
+        code: str,
+        backend: str = "nvrtc",
+        options: tuple = (),
+        enable_cooperative_groups: bool = False,
+    ) -> None:
+        self._make = functools.cache(lambda: Library(code, enable_cooperative_groups))
+
+    def get_function(self, name: str) -> Kernel:
+        return self._make().kernel(name)
+
+
+class Kernel:
+    """A kernel: call it with a grid, a block and its arguments."""
+
+    def __init__(self, library: Library, name: str) -> None:
+        self.name, self.ptr = name, id(self)
+        self.max_dynamic_shared_size_bytes = device_limits.SHARED_BYTES
+        self._cooperative = library.cooperative
+        self._call = getattr(library.loaded, f"emulated_call_{name}")
+        sizes = (ctypes.c_int * _MOST_ARGUMENTS)()
+        n = getattr(library.loaded, f"emulated_sizes_{name}")(sizes)
+        self._sizes = list(sizes[:n])
+        _KERNELS[self.ptr] = self
+
+    def __call__(
+        self,
+        grid: tuple,
+        block: tuple,
+        arguments: tuple,
+        *,
+        shared_mem: int = 0,
+        stream: Stream | None = None,
+        enable_cooperative_groups: bool = False,
+    ) -> None:
+        """Launch the kernel on a stream."""
+        cooperative = enable_cooperative_groups or self._cooperative
+        raw = [_raw(argument) for argument in arguments]
+        if [len(one) for one in raw] != self._sizes:
+            raise CUDARuntimeError(
+                f"{self.name} takes arguments of {self._sizes} bytes, not of {[len(one) for one in raw]}"
+            )
+        self._check_shape(grid, block, shared_mem, cooperative)
+        (stream or get_current_stream()).enqueue(lambda: self._run(grid, block, raw, shared_mem, cooperative))
+
+    def _check_shape(self, grid: tuple, block: tuple, shared_bytes: int, cooperative: bool) -> None:
+        n_blocks, n_threads = math.prod(grid), math.prod(block)
+        if not (n_blocks > 0 and 0 < n_threads <= device_limits.THREADS_OF_BLOCK):
+            raise CUDARuntimeError(f"{self.name} cannot run in a grid of {grid} blocks of {block} threads")
+        if shared_bytes > self.max_dynamic_shared_size_bytes:
+            raise CUDARuntimeError(f"{self.name} has not opted in to {shared_bytes} bytes of shared memory")
+        most = device_limits.MULTIPROCESSORS * device_limits.THREADS_OF_MULTIPROCESSOR
+        if cooperative and n_blocks * n_threads > most:
+            raise CUDARuntimeError(f"{n_blocks} blocks of {self.name} do not fit on the device at a time")
+
+    def _run(self, grid: tuple, block: tuple, raw: list[bytes], shared_bytes: int, cooperative: bool) -> None:
+        places = [ctypes.create_string_buffer(one, len(one)) for one in raw]
+        pointers = (ctypes.c_void_p * _MOST_ARGUMENTS)(*map(ctypes.addressof, places))
+        shape = [(ctypes.c_uint * 3)(*sizes, *[1] * (3 - len(sizes))) for sizes in (grid, block)]
+        seed = ctypes.c_uint(RANDOM.getrandbits(31))
+        threads = _threads()
+        if threads.emulated_launch(
+            self._call, *shape, ctypes.c_size_t(shared_bytes), pointers, int(cooperative), seed
+        ):
+            raise CUDARuntimeError(f"{self.name} failed: {threads.emulated_error().decode()}")
+
+
+def _raw(argument: Any) -> bytes:
+    """Return the bytes of an argument, by the types that CuPy gives to Python's numbers."""
+    if isinstance(argument, ndarray):
+        return argument.data.ptr.to_bytes(8, "little")
+    if isinstance(argument, bool):
+        return bytes([argument])
+    if isinstance(argument, int):
+        return argument.to_bytes(8, "little", signed=True)
+    if isinstance(argument, float):
+        return np.float64(argument).tobytes()
+    if isinstance(argument, (np.generic, np.ndarray)):
+        return argument.tobytes()
+    raise TypeError(f"an argument of type {type(argument).__name__}")

@@ -1,0 +1,154 @@
+"""Work of the device, which runs late and in random order.
+
+A queue, one for each stream, holds what it is given until somebody waits for it or, now and then, runs a part
+of it.  The order is random as far as streams and events allow, so that a missing wait gives a wrong answer
+under some seed; EMULATED_SEED chooses it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from cupy._errors import CUDARuntimeError
+
+Work = Callable[[], object]
+
+RANDOM = random.Random(int(os.environ.get("EMULATED_SEED", "0")))
+_RUN_SOME = 0.3  # how often a launch runs some work of a random queue
+_MOST_AT_ONCE = 4
+_FIRST_POINTER = 3  # those below are CUDA's own streams
+
+
+class Queue:
+    """The work of a stream in its order; the first `n_run` pieces have run.
+
+    A blocking queue and the default queue wait for each other, as CUDA's streams do.
+    """
+
+    def __init__(self, ptr: int, blocking: bool) -> None:
+        self.ptr, self.blocking = ptr, blocking
+        self.in_use = True
+        self.n_run = 0
+        self._waiting: deque[Work] = deque()
+
+    @property
+    def end(self) -> int:
+        """Return the number that the next piece of work gets."""
+        return self.n_run + len(self._waiting)
+
+    def append(self, work: Work) -> int:
+        self._waiting.append(work)
+        return self.end - 1
+
+    def run_before(self, number: int) -> None:
+        """Run the pieces of work with a smaller number."""
+        while self.n_run < number:
+            self.n_run += 1
+            self._waiting.popleft()()
+
+    def run_some(self) -> None:
+        self.run_before(min(self.end, self.n_run + RANDOM.randint(1, _MOST_AT_ONCE)))
+
+
+class Device:
+    """The queues of the device."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.default = Queue(0, blocking=False)
+        self._queues = {0: self.default}
+        self._pointers = itertools.count(_FIRST_POINTER)
+        self._released: deque[tuple[Queue, Work]] = deque()
+        self._kept: list[object] = []
+        self._error: str | None = None
+
+    def open(self, blocking: bool) -> Queue:
+        with self.lock:
+            for queue in list(self._queues.values()):
+                if not queue.in_use and queue.n_run == queue.end:
+                    del self._queues[queue.ptr]
+            queue = Queue(next(self._pointers), blocking)
+            self._queues[queue.ptr] = queue
+            return queue
+
+    def queue_of(self, ptr: int) -> Queue:
+        return self._queues[ptr]
+
+    def enqueue(self, queue: Queue, work: Work) -> int:
+        """Add work to a queue, perhaps run some of any queue, and return the number of the work."""
+        with self.lock:
+            self._take_released()
+            for other in self._before(queue):
+                self.wait(queue, other, other.end)
+            number = queue.append(work)
+            if RANDOM.random() < _RUN_SOME:
+                RANDOM.choice(list(self._queues.values())).run_some()
+            return number
+
+    def _before(self, queue: Queue) -> list[Queue]:
+        """Return the queues whose earlier work comes first without any event."""
+        if queue is self.default:
+            return [other for other in self._queues.values() if other.blocking]
+        return [self.default] if queue.blocking else []
+
+    @staticmethod
+    def wait(queue: Queue, other: Queue, number: int) -> None:
+        """Have a queue wait until another one has run the work before a number."""
+        if other.n_run < number:
+            queue.append(lambda: other.run_before(number))
+
+    def release(self, queue: Queue, work: Work) -> None:
+        """Add work that frees memory; finalizers call this at any time, and take no lock."""
+        self._released.append((queue, work))
+
+    def keep(self, memory: object) -> None:
+        """Keep freed memory until the device is idle, since work that does not wait may still use it."""
+        self._kept.append(memory)
+
+    def _take_released(self) -> None:
+        while self._released:
+            queue, work = self._released.popleft()
+            queue.append(work)
+
+    def run_before(self, queue: Queue, number: int) -> None:
+        """Run a queue up to a number, with the work of others for which it waits."""
+        with self.lock:
+            self._take_released()
+            queue.run_before(number)
+            self.check()
+
+    def synchronize(self, queue: Queue) -> None:
+        """Run a queue, and those with which it waits for each other, to their end."""
+        with self.lock:
+            self._run_all([*self._before(queue), queue])
+
+    def synchronize_all(self) -> None:
+        with self.lock:
+            self._run_all(list(self._queues.values()))
+
+    def _run_all(self, queues: list[Queue]) -> None:
+        self._take_released()
+        while any(queue.n_run < queue.end for queue in queues):
+            for queue in queues:
+                queue.run_before(queue.end)
+            self._take_released()  # what ran may have been the last to hold some memory
+        if all(queue.n_run == queue.end for queue in self._queues.values()):
+            self._kept.clear()
+        self.check()
+
+    def fail(self, reason: str) -> None:
+        """Keep an error until somebody waits, since the code that runs now is not to blame."""
+        self._error = self._error or reason
+
+    def check(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise CUDARuntimeError(error)
+
+
+DEVICE = Device()

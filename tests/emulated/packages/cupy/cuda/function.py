@@ -1,0 +1,17 @@
+"""Modules of the stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cupy._kernels import Kernel, Library
+
+
+class Module:
+    """The kernels of a vertex program, from a function that makes their library."""
+
+    def load(self, make: Callable[[], Library]) -> None:
+        self._library = make()
+
+    def get_function(self, name: str) -> Kernel:
+        return self._library.kernel(name)

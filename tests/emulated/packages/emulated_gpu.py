@@ -1,0 +1,65 @@
+"""Plugin of pytest that runs the tests marked `gpu` on a CPU.
+
+It compiles vertex programs for the CPU, skips the tests that left_out.toml names, and fails a run in which
+fewer tests passed than `--fewest` says.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import emulated_programs
+import pytest
+
+from rapids_trav.engines.cuda.programs import link
+
+TABLE = Path(__file__).parents[1] / "left_out.toml"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fewest", type=int, default=0, help="fail if fewer tests pass")
+    parser.addoption("--long", action="store_true", help="run the tests that take long as well")
+
+
+def pytest_configure() -> None:
+    link._compiled = emulated_programs.compiled
+
+
+def pytest_report_header() -> str:
+    import cupy
+
+    return f"CuPy {cupy.__version__}: {Path(cupy.__file__).parent}"
+
+
+def left_out(long: bool) -> dict[str, str]:
+    """Return why tests are left out, by name."""
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return table["never"] | ({} if long else table["long"])
+
+
+def reason_of(test: str, table: dict[str, str]) -> str | None:
+    """Return why a test is left out; a name stands for all tests that begin with it, and * for anything."""
+    for name, why in table.items():
+        if re.match(re.escape(name).replace(r"\*", ".*"), test):
+            return why
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    table = left_out(config.getoption("--long"))
+    for item in items:
+        if why := reason_of(item.nodeid.removeprefix("tests/"), table):
+            item.add_marker(pytest.mark.skip(reason=f"not emulated: {why}"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run in which too few tests passed; the processes of pytest-xdist report to the first one."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(session.config, "workerinput"):
+        return
+    n_passed, fewest = len(reporter.stats.get("passed", [])), session.config.getoption("--fewest")
+    if n_passed < fewest and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        reporter.write_line(f"{n_passed} tests passed, and at least {fewest} should.", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,0 +1,244 @@
+"""The emulated GPU reports what is wrong in kernels and on streams.
+
+The stand-in of CuPy is imported for these tests alone, and removed again: CuPy itself may be installed.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parent
+POISON = 0xA5A5A5A5
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the emulation needs g++")
+
+
+def take_cupy() -> dict:
+    """Return the modules of CuPy that are imported, and forget them."""
+    names = [name for name in sys.modules if name.split(".")[0] in ("cupy", "cupyx")]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    """Yield the stand-in of CuPy."""
+    before = take_cupy()
+    sys.path.insert(0, str(FOLDER / "packages"))
+    try:
+        yield importlib.import_module("cupy")
+    finally:
+        sys.path.remove(str(FOLDER / "packages"))
+        take_cupy()
+        sys.modules.update(before)
+
+
+@pytest.fixture(scope="module")
+def kernels(cupy):
+    return cupy.RawModule(code=(FOLDER / "emulated_kernels.cu").read_text())
+
+
+@pytest.fixture
+def seed(cupy):
+    """Return a function that chooses the order of the work on streams."""
+    return importlib.import_module("cupy._queues").RANDOM.seed
+
+
+def test_kernels_run(cupy, kernels):
+    values, total = cupy.arange(64, dtype=np.int32), cupy.zeros(1, np.int32)
+    kernels.get_function("add_one")((3,), (32,), (values, np.int32(60)))
+    assert values.tolist() == [*range(1, 61), *range(60, 64)]
+    for name, n in (("sum_block", 64), ("sum_warp", 32)):
+        kernels.get_function(name)((1,), (n,), (values, total))
+        assert total.item() == values[:n].get().sum()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("different_barriers", "different barriers"),
+        ("barrier_of_a_warp_and_of_the_block", "wait for each other: 32 at a barrier of the block, 32 at"),
+    ],
+)
+def test_barriers_that_do_not_match(cupy, kernels, name, error):
+    kernels.get_function(name)((1,), (64,), ())
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match=error):
+        cupy.cuda.Device().synchronize()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("own_lane_outside_mask", "is not in the mask"),
+        ("other_lane_outside_mask", "reads from a lane outside its mask"),
+        ("different_operations", "different operations"),
+    ],
+)
+def test_operations_of_lanes_outside_the_mask(cupy, kernels, name, error):
+    found = cupy.zeros(32, np.int32)
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match=error):
+        kernels.get_function(name)((1,), (32,), (found,))
+        found.get()
+
+
+def test_a_kernel_runs_after_one_that_failed(cupy, kernels):
+    test_barriers_that_do_not_match(cupy, kernels, "different_barriers", "different barriers")
+    test_kernels_run(cupy, kernels)
+
+
+@pytest.mark.parametrize("arguments", [(np.int64(4),), (4,), (), (np.int32(4), np.int32(4))])
+def test_arguments_of_a_wrong_size(cupy, kernels, arguments):
+    values = cupy.zeros(4, np.int32)
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match="takes arguments of"):
+        kernels.get_function("add_one")((1,), (32,), (values, *arguments))
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "options", "error"),
+    [
+        ((0,), (32,), {}, "cannot run in a grid"),
+        ((1,), (2048,), {}, "cannot run in a grid"),
+        ((1,), (32,), {"shared_mem": 64 << 10}, "has not opted in"),
+    ],
+)
+def test_launches_that_a_gpu_refuses(cupy, kernels, grid, block, options, error):
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match=error):
+        kernels.get_function("add_one")(grid, block, (cupy.zeros(1, np.int32), np.int32(1)), **options)
+
+
+def test_uninitialised_memory_holds_the_pattern(cupy, kernels):
+    found = cupy.empty(100, np.uint32)
+    assert set(found.tolist()) == {POISON}
+    # The second block finds what the first one wrote overwritten.
+    kernels.get_function("read_shared")((2,), (1,), (found,), shared_mem=64)
+    assert found[:2].tolist() == [POISON, POISON]
+
+
+def test_writes_outside_an_allocation(cupy, kernels):
+    values = cupy.zeros(8, np.int32)
+    kernels.get_function("add_one")((1,), (32,), (values, np.int32(9)))
+    del values
+    gc.collect()
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match="after an allocation"):
+        cupy.cuda.Device().synchronize()
+
+
+def copied(cupy, wait: bool) -> list[int]:
+    """Return what a stream copies of values that another one writes."""
+    runtime = cupy.cuda.runtime
+    writing, copying = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
+    with writing:
+        values = cupy.zeros(4, np.int32)
+        target = cupy.zeros(4, np.int32)
+        writing.synchronize()
+        values.fill(7)
+    if wait:
+        copying.wait_event(writing.record())
+    kind = runtime.memcpyDeviceToDevice
+    runtime.memcpyAsync(target.data.ptr, values.data.ptr, values.nbytes, kind, copying.ptr)
+    copying.synchronize()
+    writing.synchronize()
+    return target.tolist()
+
+
+def test_a_missing_wait_between_streams_is_seen(cupy, seed):
+    found = []
+    for number in range(20):
+        seed(number)
+        assert copied(cupy, wait=True) == [7] * 4
+        found.append(copied(cupy, wait=False))
+    assert [0] * 4 in found
+    assert [7] * 4 in found  # sometimes nobody would notice
+
+
+def test_the_default_stream_waits_for_blocking_ones_alone(cupy, seed):
+    found = {}
+    for non_blocking in (False, True):
+        found[non_blocking] = set()
+        for number in range(20):
+            seed(number)
+            stream = cupy.cuda.Stream(non_blocking=non_blocking)
+            values = cupy.zeros(1, np.int32)
+            cupy.cuda.Device().synchronize()
+            with stream:
+                values.fill(3)
+            found[non_blocking].add(values.item())
+            cupy.cuda.Device().synchronize()
+    assert found[False] == {3}
+    assert 0 in found[True]
+
+
+def test_memory_is_freed_in_the_order_of_its_stream(cupy, kernels, seed):
+    seed(1)
+    pointers = []
+    for _ in range(10):
+        values = cupy.zeros(32, np.int32)
+        pointers.append(np.uint64(values.data.ptr))
+        kernels.get_function("add_one")((1,), (32,), (pointers[-1], np.int32(32)))
+        del values  # the launch is before the end of the memory
+    cupy.cuda.Device().synchronize()
+    late = cupy.cuda.Stream(non_blocking=True)
+    values = cupy.zeros(32, np.int32)
+    pointer = np.uint64(values.data.ptr)
+    cupy.cuda.Device().synchronize()
+    del values
+    kernels.get_function("add_one")((1,), (32,), (pointer, np.int32(32)))
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match="after it had been freed"):
+        cupy.cuda.Device().synchronize()
+    assert late.done
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        lambda device, host: device + host,
+        lambda device, host: host + device,
+        lambda device, host: device.__setitem__(slice(None), host),
+        lambda device, host: np.asarray(device),
+        lambda device, host: sys.modules["cupy"].maximum(device, host),
+        lambda device, host: sys.modules["cupy"].concatenate([device, host]),
+    ],
+)
+def test_arrays_of_host_and_device_are_not_mixed(cupy, mixed):
+    with pytest.raises(TypeError):
+        mixed(cupy.arange(4), np.arange(4))
+
+
+def test_the_stand_in_is_strict_about_memory(cupy):
+    with pytest.raises(MemoryError, match="Out of memory"):
+        cupy.empty(1 << 40, np.int64)
+    with pytest.raises(ValueError, match="larger than its memory"):
+        cupy.ndarray((5,), np.int64, cupy.cuda.alloc(32))
+
+
+def test_left_out_tests_exist():
+    table = tomllib.loads((FOLDER / "left_out.toml").read_text(encoding="utf-8"))
+    for name in table["never"] | table["long"]:
+        file, _, test = name.partition("::")
+        text = (FOLDER.parent / file.partition("*")[0]).read_text(encoding="utf-8")
+        assert f"def {test.partition('[')[0].partition('*')[0]}" in text, name
+
+
+@pytest.mark.parametrize(("fewest", "status"), [(0, 0), (1, 1)])
+def test_a_run_in_which_all_is_skipped_fails(fewest, status):
+    root = FOLDER.parents[1]
+    command = [sys.executable, "-m", "pytest", "-p", "emulated_gpu", "-p", "no:cacheprovider", "-n", "0"]
+    done = subprocess.run(
+        [*command, "-m", "gpu", "--fewest", str(fewest), "tests/gpu/test_overlap_gpu.py"],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(FOLDER / "packages")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "not emulated: compares times of events" in done.stdout
+    assert ("0 tests passed, and at least 1 should" in done.stdout) == bool(fewest)
