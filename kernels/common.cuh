@@ -13,7 +13,7 @@
 // The kernels include no header but each other: NVRTC compiles vertex programs without any include path, and
 // CuPy's cache does not notice a header that changed.  Hence there is no cuda::atomic_ref, no CUB and no
 // cooperative groups.  What they would offer is written once: acquire and release here, the barrier of a grid
-// in fused_level.cuh, scans and sums of warps and blocks in level.cuh, block_sum.cuh, fused_hubs.cuh and
+// in grid_barrier.cuh, scans and sums of warps and blocks in level.cuh, block_sum.cuh, fused_hubs.cuh and
 // gas_reduce.cuh, bounds in rows.cuh.
 #pragma once
 

@@ -1,6 +1,7 @@
 // The end of a level of the fused search: its totals over the grid, and the barrier.
 #pragma once
 #include "fused_state.cuh"
+#include "grid_barrier.cuh"
 
 struct BlockShared {
     Level sum;   // this block's share, on its way to the grid's
@@ -45,8 +46,8 @@ __device__ __forceinline__ void add_tally(const Tally& tally, Level& sum) {
 }
 
 // Ends a level (or a part of one): every block then sees all writes of the other blocks and the level's
-// totals.  In place of grid.sync(): the thread that waits for the grid also reads the totals, which saves a
-// third barrier of the block, and `epoch` is kept from launch to launch.
+// totals.  The thread that waits for the grid also reads the totals, which saves a third barrier of the
+// block.
 __device__ __forceinline__ void end_level(BlockShared& shared, Control* control, Level* level,
                                           const Tally& tally, u32& epoch) {
     add_tally(tally, shared.sum);
@@ -63,11 +64,7 @@ __device__ __forceinline__ void end_level(BlockShared& shared, Control* control,
         if (sum.examined) atomicAdd(&level->examined, sum.examined);
         if (PAGED && TRACE) atomicAdd(&level->from_host, sum.from_host);
         sum = Level{};
-        epoch += gridDim.x;
-        add_release(&control->barrier, 1);
-        // Compares the difference, as the counter wraps around on a long path.
-        while (static_cast<i32>(load_acquire(&control->barrier) - epoch) < 0) {
-        }
+        arrive_and_wait(&control->barrier, epoch);
         shared.seen.narrow = __ldcg(&level->narrow);
         shared.seen.hubs = __ldcg(&level->hubs);
         shared.seen.vertices = __ldcg(&level->vertices);

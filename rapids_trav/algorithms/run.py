@@ -82,7 +82,7 @@ def running(
     options = RunOptions(
         weighted=question.weighted,
         mode=question.mode,
-        asynchronous=_is_asynchronous(graph, program, question),
+        asynchronous=_is_asynchronous(graph, view, program, question),
         gather=question.settings.gather,
         schedule=question.schedule,
         between_bytes=between,
@@ -119,7 +119,7 @@ def execute(
     settings = question.settings
     if settings.gather not in graph.engine.gathers:
         raise TravError("gather='replicas' is for a GPU: leave it out, or build with engine='cuda'.")
-    asynchronous = _is_asynchronous(graph, program, question)
+    asynchronous = _is_asynchronous(graph, view, program, question)
     if asynchronous and not program.asynchronous:
         raise TravError(
             f"asynchronous=True is not for program {program.name!r}, whose sums depend on the order of the "
@@ -146,11 +146,18 @@ def execute(
     return _on_processor(graph.engine, question.processor)(view, program, state, options)
 
 
-def _is_asynchronous(graph: TraversableGraph, program: Program, question: ProgramOptions) -> bool:
-    """Return the caller's choice or, if that is None and it cannot change the values, the engine's."""
+def _is_asynchronous(
+    graph: TraversableGraph, view: GatherView, program: Program, question: ProgramOptions
+) -> bool:
+    """Return the caller's choice or, if that is None and it cannot change the values, the engine's.
+
+    Blocks of edges use new values at once, and they are faster than sweeps over edges outside memory.
+    """
     if question.asynchronous is not None:
         return question.asynchronous
-    return bool(program.asynchronous and graph.engine.prefers_asynchronous)
+    engine = graph.engine
+    blocks = view.pages is not None and question.schedule != "sweep" and "paths" in engine.schedules
+    return bool(program.asynchronous and (engine.prefers_asynchronous or (blocks and program.may_push)))
 
 
 def _check_schedule(graph: TraversableGraph, program: Program, question: ProgramOptions) -> None:
@@ -158,13 +165,13 @@ def _check_schedule(graph: TraversableGraph, program: Program, question: Program
     if question.schedule != "paths":
         return
     if question.schedule not in graph.engine.schedules:
-        raise TravError("schedule='paths' is for the CPU engine: use 'auto', or build with engine='cpu'.")
+        raise TravError(f"schedule='paths' is not for the {graph.engine.name} engine: use 'auto'.")
     if not program.may_push:
         raise TravError(
             f"schedule='paths' is not for program {program.name!r}, since it supports only min or max "
             f"without apply and total: use schedule='sweep' or 'auto'."
         )
-    if not _is_asynchronous(graph, program, question):
+    if question.asynchronous is False or not program.asynchronous:
         raise TravError(
             "schedule='paths' uses new values at once, but the run is synchronous: give asynchronous=True as "
             "well, or schedule='sweep'."

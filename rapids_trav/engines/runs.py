@@ -185,19 +185,6 @@ class PageSpan(NamedTuple):
     computing: tuple[float, float]
 
 
-class Moved(NamedTuple):
-    """The transfers of one iteration to the device.
-
-    These are the number of pages, their bytes, the share of the transfer time that overlaps computation, and
-    the times at which each page was copied and computed.
-    """
-
-    pages: int = 0
-    n_bytes: int = 0
-    overlap: float = 0.0
-    spans: tuple[PageSpan, ...] = ()
-
-
 class BlockCounts(NamedTuple):
     """Counts of one iteration over blocks, or of a whole run.
 
@@ -234,6 +221,21 @@ class BlockSpan(NamedTuple):
     what: str
     begin: float
     end: float
+
+
+class Moved(NamedTuple):
+    """The transfers of one iteration to the device.
+
+    These are the number of pages, their bytes, the share of the transfer time that overlaps computation, and
+    the times at which each page was copied and computed; over blocks, the blocks' counts and times.
+    """
+
+    pages: int = 0
+    n_bytes: int = 0
+    overlap: float = 0.0
+    spans: tuple[PageSpan, ...] = ()
+    blocks: BlockCounts | None = None
+    block_spans: tuple[BlockSpan, ...] = ()
 
 
 @dataclass(frozen=True)

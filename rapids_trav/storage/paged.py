@@ -99,9 +99,8 @@ class PagedAdjacencySet(AdjacencySet):
         return most_within(room, most, asked, outside.engine.place, n)
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
-        """Return the view for a vertex program; only on the CPU may it push, along mapped edges."""
+        """Return the view for a vertex program."""
         into, out = self.into_and_out(direction)
-        on_gpu = self._outside.engine.place != "host"
         weights = self.weights(into) if weighted else None
         rows, transposed = getattr(self, into), getattr(self, out)
         if (into, weighted) not in self._degrees:
@@ -113,7 +112,7 @@ class PagedAdjacencySet(AdjacencySet):
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
         self._outside.search_rows.give_up()  # the run needs their memory
         degrees, pages = self._degrees[into, weighted], self._pages(rows, weights)
-        out_weights = self.weights(out) if weighted and pushed and not on_gpu else None
+        out_weights = self.weights(out) if weighted and pushed else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
 
     def link_view(self) -> LinkView:

@@ -23,6 +23,10 @@ def least_of_run(place: Place, view: GatherView, program: Program, options: RunO
         return least_bytes(view, program, options)
     if view.pages is None:
         return resident_bytes(run_shape(view, program, options), shards=options.gather != "rows")
+    if options.schedule == "paths":
+        from rapids_trav.engines.cuda.blocks import plan as blocks
+
+        return blocks.least_bytes(view, program, options)
     from rapids_trav.engines.cuda.stream import plan
 
     return plan.least_bytes(view, program, options, OFFSET_BYTES, PIECE_EDGES)

@@ -76,16 +76,34 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
     assert len(graph.pagerank(schedule="sweep")) == 4
 
 
-def test_a_gpu_sweeps():
-    assert CudaEngine.schedules == ("auto", "sweep")
-
+def test_an_engine_without_blocks_sweeps():
     class Sweeping(Gpu):
-        schedules = CudaEngine.schedules
+        schedules = ("auto", "sweep")
 
     graph = Graph.from_edges(EDGES, engine=Sweeping())
     assert graph.components(schedule="sweep")["component"].tolist() == [0] * 4
-    with pytest.raises(TravError, match="schedule='paths' is for the CPU engine: use 'auto', or build with"):
+    with pytest.raises(TravError, match="schedule='paths' is not for the cuda engine: use 'auto'"):
         graph.components(schedule="paths")
+
+
+@pytest.mark.parametrize("limit", [None, "2MB"])
+@pytest.mark.parametrize("schedule", ["auto", "sweep", "paths"])
+def test_a_gpu_uses_new_values_at_once_for_edges_outside_memory_unless_they_are_swept(schedule, limit):
+    """Blocks need that; components leave the choice to the engine."""
+    asked = []
+
+    class Told(Gpu):
+        schedules = CudaEngine.schedules
+
+        def run(self, view, program, state, options):
+            asked.append((view.pages is not None, options.asynchronous))
+            return super().run(view, program, state, options)
+
+    graph = Graph.from_edges(generators.grid(150, 150), engine=Told(), memory_limit=limit)
+    assert (graph.components(schedule=schedule)["component"] == 0).all()
+    ((paged, asynchronous),) = asked
+    assert paged == (limit is not None)
+    assert asynchronous == (paged and schedule != "sweep")
 
 
 def test_the_command_line_has_it(tmp_path, capsys, monkeypatch):

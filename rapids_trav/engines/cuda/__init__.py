@@ -73,7 +73,7 @@ class CudaEngine:
     processor: Processor = "gpu"
     degree_sort: Literal["none", "radix"] = "radix"
     gathers = ("rows", "replicas")
-    schedules = ("auto", "sweep")
+    schedules = ("auto", "sweep", "paths")
     prefers_asynchronous = False
 
     def __init__(
@@ -228,6 +228,8 @@ class CudaEngine:
         """
         if view.pages is None:
             return self.run(view, program, state, options)
+        if options.schedule == "paths":
+            raise TravError("schedule='paths' runs on the GPU alone: leave it out, or processor='hybrid'.")
         from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
         from rapids_trav.engines.cuda.programs.run import iterate
 

@@ -1,4 +1,4 @@
-"""The choice of the executor of a vertex program: edges in the GPU's memory, or streamed to it."""
+"""The choice of the executor of a vertex program: edges in the GPU's memory, in blocks, or in a stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ def run(view: GatherView, program: Program, state: RunState, options: RunOptions
     """Iterate the program until no vertex is active, it converges, or `max_iterations` are done."""
     if view.pages is None:
         return iterate(ResidentExecutor(view, program, state, options), program, state, options)
+    from rapids_trav.engines.cuda.blocks.plan import takes_blocks
+    from rapids_trav.engines.cuda.blocks.room import opened
     from rapids_trav.engines.cuda.stream.streamed import StreamedExecutor
 
+    if takes_blocks(view, program, options):
+        with opened(view, program, state, options) as blocks:
+            return iterate(blocks, program, state, options)
     with StreamedExecutor(view, program, state, options) as work:
         return iterate(work, program, state, options)

@@ -66,9 +66,13 @@ def iterate(executor: Executor, program: Program, start: RunState, options: RunO
             converged = program.has_converged(residual)
         if options.trace:
             milliseconds = 1e3 * (perf_counter() - begin)
-            pages, n_bytes, overlap, spans = executor.moved
-            moved = (state.tally.edges, pages, n_bytes, milliseconds, overlap)
-            trace.append(IterationTrace(iteration, mode, n_active, *moved, residual, spans))
+            moved = executor.moved
+            trace.append(
+                IterationTrace(
+                    iteration, mode, n_active, state.tally.edges, moved.pages, moved.n_bytes, milliseconds,
+                    moved.overlap, residual, moved.spans, moved.blocks, moved.block_spans,
+                )
+            )  # fmt: skip
         goes_on = state.n_active and not converged
         if options.checkpoint is not None:
             executor.settle()

@@ -54,6 +54,7 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
     "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "COUNTS": 0},
     "gas_state.cu": {"HEAVY_DEGREE": 1024},
     "gas_push.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
+    "gas_blocks.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "CHUNK": 2048, "MOST_BLOCKS": 256, "PRICE": 2},
 }
 
 
@@ -127,17 +128,35 @@ class Kernels:
             self.launch_grid(name, (blocks,), *arguments)
 
     def launch_grid(
-        self, name: str, grid: tuple[int, ...], *arguments: object, block: int = BLOCK, shared_bytes: int = 0
+        self,
+        name: str,
+        grid: tuple[int, ...],
+        *arguments: object,
+        block: int = BLOCK,
+        shared_bytes: int = 0,
+        **how: bool,
     ) -> None:
         """Launch a kernel with the given grid."""
-        self.run(name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes)
+        self.run(
+            name, grid, block, tuple(_parameter(argument) for argument in arguments), shared_bytes, **how
+        )
 
     def run(
-        self, name: str, grid: tuple[int, ...], block: int, parameters: tuple, shared_bytes: int = 0
+        self,
+        name: str,
+        grid: tuple[int, ...],
+        block: int,
+        parameters: tuple,
+        shared_bytes: int = 0,
+        **how: bool,
     ) -> None:
-        """Launch a kernel with parameters in CuPy's form; every launch goes through here and is counted."""
+        """Launch a kernel with parameters in CuPy's form; every launch goes through here and is counted.
+
+        With `enable_cooperative_groups=True` the kernel of a program is launched such that all its blocks run
+        at the same time; other kernels are loaded for that.
+        """
         launched(name)
-        self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes)
+        self.function(name)(grid, (block,), parameters, shared_mem=shared_bytes, **how)
 
 
 @functools.cache

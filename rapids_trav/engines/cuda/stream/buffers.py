@@ -60,15 +60,15 @@ def resident(view: GatherView, program: Program, edge: np.dtype) -> GatherView:
     """Return the view with its resident parts on the device; out-edges stay on the host if possible."""
     assert view.pages is not None
     free = view.pages.budget.free
-    into = Adjacency(_offsets(view.into, edge, free), view.into.column_indices)
-    out_offsets = into.row_offsets if view.into is view.out else _offsets(view.out, edge, free)
+    into = Adjacency(offsets_on_device(view.into, edge, free), view.into.column_indices)
+    out_offsets = into.row_offsets if view.into is view.out else offsets_on_device(view.out, edge, free)
     reached = over_host(view.out.column_indices)
     out = Adjacency(out_offsets, view.out.column_indices if reached is None else reached)
     degrees: cupy.ndarray = view.degrees if uses_degrees(program) else None
     return replace(view, into=into, out=out, degrees=degrees)
 
 
-def _offsets(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> Array:
+def offsets_on_device(adjacency: Adjacency, edge: np.dtype, free_bytes: int) -> Array:
     """Return the row offsets, converted block by block within the memory that pages will use later."""
     source = adjacency.row_offsets
     offsets = cupy.empty(len(source), edge)

@@ -25,24 +25,12 @@ from collections.abc import Callable
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.programs.blocks.cut import Cut, edge_bytes
-from rapids_trav.engines.cpu.programs.blocks.kernels import (
-    ACTIVATED,
-    IDLE,
-    LISTED,
-    N_COUNTS,
-    PRICE,
-    SPENT,
-    WAITING,
-    WAITING_EDGES,
-    block_kernels,
-    collect,
-    enter,
-    listed,
-)
-from rapids_trav.engines.cpu.programs.blocks.loader import Copy, Loader, Loading
-from rapids_trav.engines.cpu.programs.blocks.residency import ABSENT, Residency
-from rapids_trav.engines.cpu.programs.blocks.timeline import Timeline
+from rapids_trav.engines.blocks.cut import Cut, edge_bytes
+from rapids_trav.engines.blocks.loading import Copy, Loading
+from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, WAITING, BlockSchedule, Moving
+from rapids_trav.engines.blocks.timeline import Timeline
+from rapids_trav.engines.cpu.programs.blocks.kernels import IDLE, block_kernels, collect, enter, listed
+from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.engines.cpu.programs.near_far import LITTLE
 from rapids_trav.engines.cpu.programs.state import RunProgress, writable
 from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
@@ -84,12 +72,13 @@ class Blocks:
         self._weights = None if view.out_weights is None else np.empty(cut.room, view.out_weights.dtype)
         self._identity = program.identity
         self._first = np.maximum if program.reducer == "max" else np.minimum
-        self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
-        self._residency = Residency(cut.n_blocks, cut.n_places)
         self._step, self._total = 0.0, BlockCounts()
-        self._mark()
         self._timeline = Timeline() if options.trace else None
         self._loader = loading(self._timeline.timed(self._copy) if self._timeline else self._copy)
+        self._schedule = BlockSchedule(
+            cut, self._identity, self._first, self._loader, self._timeline, options.on_page
+        )
+        self._mark()
 
     @property
     def counters(self) -> dict[str, int]:
@@ -107,15 +96,15 @@ class Blocks:
         """Let all active vertices wait; those of resident blocks enter the lists."""
         cut = self._cut
         self.n_active = int(np.count_nonzero(self._active))
-        self._counts = np.zeros((cut.n_blocks, N_COUNTS), np.int64)
-        self._least = np.full(cut.n_blocks, self._identity)
+        schedule = self._schedule
+        schedule.reset()
         self._n_near = self._n_far = 0
         self._kernels.mark(
             self._view.out.row_offsets, cut.shift, cut.firsts, cut.ends, self._active, self.values,
-            self._flags, self._counts, self._least,
+            self._flags, schedule.counts, schedule.least,
         )  # fmt: skip
         self._threshold, self._since = self._identity, LITTLE
-        for block in np.flatnonzero((self._residency.place >= 0) & (self._counts[:, WAITING] > 0)):
+        for block in np.flatnonzero((schedule.residency.place >= 0) & (schedule.counts[:, WAITING] > 0)):
             self._enter(int(block))
 
     def settle(self) -> Array:
@@ -130,15 +119,16 @@ class Blocks:
     def step(self, progress: RunProgress) -> None:
         """Run launches that do the work of one sweep, or all the work that is left."""
         active, most = self.n_active, max(self._view.out.n_edges, 1)
-        before, moved = self._total, Moving(self._residency)
+        before, moved = self._total, Moving(self._schedule.residency)
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
             self._land(moved, wait=False)
-            self._begin_load()
-            self._rent()
+            self._schedule.begin_load()
+            for block in self._schedule.rented():
+                self._enter(block)
             if self._n_near + self._n_far:
                 self._launch(moved)
             else:  # waiting blocks are rented or loaded, and no resident block keeps its place
-                assert self._loader.busy
+                assert self._schedule.is_loading
                 self._land(moved, wait=True)
         counts = moved.counts(self._edge_bytes)
         self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))
@@ -149,89 +139,45 @@ class Blocks:
         )
 
     def _is_pending(self) -> bool:
-        return bool(self._n_near or self._n_far or self._counts[:, WAITING].any())
+        return bool(self._n_near or self._n_far or self._schedule.waits)
 
     def _land(self, moved: Moving, wait: bool) -> None:
-        """Accept the block that has arrived, and enter the items that wait for it."""
-        landed = self._loader.landed(wait)
-        if landed is None:
-            return
-        self._residency.land(landed.block, landed.place)
-        self._tell_residents()
-        moved.loads += 1
-        moved.loaded += landed.n_bytes
-        if self._options.on_page is not None:
-            self._options.on_page(1, landed.n_bytes)
-        self._enter(landed.block)
-
-    def _begin_load(self) -> None:
-        """Start to load the block whose waiting value comes first in order, if there is a place for it."""
-        if self._loader.busy:
-            return
-        wanted = np.flatnonzero(self._absent() & ~self._affordable())
-        if len(wanted) == 0:
-            return
-        place = self._residency.room(lambda block: self._counts[block, LISTED] == 0)
-        if place is None:
-            return
-        least = self._least[wanted]
-        block = int(wanted[np.flatnonzero(least == self._first.reduce(least))[0]])
-        self._counts[block, SPENT] = 0
-        self._residency.begin(block)
-        self._tell_residents()
-        self._loader.begin(block, place)
-
-    def _tell_residents(self) -> None:
-        if self._timeline:
-            self._timeline.holds([*self._residency.hot, *self._residency.rotating])
-
-    def _rent(self) -> None:
-        """Enter waiting items that are cheap to rent, so that kernels read their rows in place."""
-        for block in np.flatnonzero(self._absent() & self._affordable()):
-            self._counts[block, SPENT] += PRICE * self._counts[block, WAITING_EDGES]
-            self._enter(int(block))
-
-    def _absent(self) -> Array:
-        """Return for each block whether it is absent and has waiting items."""
-        return (self._residency.place == ABSENT) & (self._counts[:, WAITING] > 0)
-
-    def _affordable(self) -> Array:
-        """Return for each block whether reading its waiting rows in place stays below the cost of a load."""
-        counts = self._counts
-        return counts[:, SPENT] + PRICE * counts[:, WAITING_EDGES] < self._cut.n_edges
+        """Enter the items that wait for the block that has arrived."""
+        block = self._schedule.land(moved, wait)
+        if block is not None:
+            self._enter(block)
 
     def _enter(self, block: int) -> None:
-        counts, cut = self._counts, self._cut
+        cut, schedule = self._cut, self._schedule
         # The new items may precede those already processed, so the threshold moves back to them.
-        self._threshold = self._first(self._threshold, self._least[block])
+        self._threshold = self._first(self._threshold, schedule.least[block])
         self._n_far = listed(self._view.out.row_offsets, cut.shift, self._flags, self._far, self._n_far)
         self._n_far = enter(block, cut.firsts[block], cut.ends[block], self._flags, self._far, self._n_far)
-        counts[block, LISTED] += counts[block, WAITING]
-        counts[block, WAITING] = counts[block, WAITING_EDGES] = 0
-        self._least[block] = self._identity
+        schedule.entered(block)
 
     def _launch(self, moved: Moving) -> None:
         """Iterate over resident and rented rows until they are quiet, or many edges were pushed along."""
         out, cut = self._view.out, self._cut
+        schedule = self._schedule
+        counts, place = schedule.counts, schedule.residency.place
         begin = self._timeline.now() if self._timeline else 0.0
-        listed_before = self._counts[:, LISTED] > 0
+        listed_before = counts[:, LISTED] > 0
         (
             swapped, self._n_near, self._n_far, threshold, self._step, self._since, rounds, pushed, rented
         ) = self._kernels.converge(
             out.row_offsets, out.column_indices, self._view.out_weights, self._columns, self._weights,
-            cut.shift, self._residency.place, cut.n_edges, self._degrees, self.values, self._near,
-            self._n_near, self._spare, self._far, self._n_far, self._flags, self._counts, self._least,
+            cut.shift, place, cut.n_edges, self._degrees, self.values, self._near,
+            self._n_near, self._spare, self._far, self._n_far, self._flags, counts, schedule.least,
             self._threshold, self._step, self._since,
-            SHORT if self._loader.busy else PUSHED,
+            SHORT if schedule.is_loading else PUSHED,
         )  # fmt: skip
         self._threshold = self.values.dtype.type(threshold)
         if swapped:
             self._near, self._spare = self._spare, self._near
         if self._timeline:
-            became_active = (self._counts[:, ACTIVATED] > 0) & (self._residency.place >= 0)
+            became_active = (counts[:, ACTIVATED] > 0) & (place >= 0)
             self._timeline.worked(np.flatnonzero(listed_before | became_active).tolist(), begin)
-        self._residency.use(self._counts[:, ACTIVATED] / self._n_rows)
-        self._counts[:, ACTIVATED] = 0
+        schedule.used()
         moved.launches += 1
         moved.rounds += rounds
         moved.pushed += pushed
@@ -246,20 +192,3 @@ class Blocks:
         if self._weights is not None:
             self._weights[inside] = self._view.out_weights[edges]
         return n_edges * self._edge_bytes
-
-
-class Moving:
-    """Counts of the current iteration so far."""
-
-    def __init__(self, residency: Residency) -> None:
-        self._residency = residency
-        self._reloads, self._evictions = residency.reloads, residency.evictions
-        self.loads = self.loaded = self.launches = self.rounds = self.pushed = self.rented = 0
-
-    def counts(self, edge: int) -> BlockCounts:
-        """Return the counts, for edges of `edge` bytes."""
-        reloads = self._residency.reloads - self._reloads
-        evictions = self._residency.evictions - self._evictions
-        return BlockCounts(
-            self.loads, self.loaded, self.rented * edge, reloads, evictions, self.launches, self.rounds
-        )

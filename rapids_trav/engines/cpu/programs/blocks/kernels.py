@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rapids_trav.engines.cpu.programs.blocks.residency import ABSENT
+from rapids_trav.engines.blocks.residency import ABSENT
+from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, PRICE, SPENT, WAITING, WAITING_EDGES
 from rapids_trav.engines.cpu.programs.compile import ProgramCompiler
 from rapids_trav.engines.cpu.programs.kernels import functions, kept
 from rapids_trav.engines.cpu.programs.near_far import thresholds
@@ -30,13 +31,6 @@ from rapids_trav.engines.cpu.runtime.compile import kernel
 from rapids_trav.programs.digest import ProgramKey
 
 IDLE, WAITS, FAR, NEAR = 0, 1, 2, 3
-# Columns of the counts for each block: waiting items, and their edges; items in lists; items that became
-# active since the host last looked; and the cost so far of reading its rows in place, in edges of a load.
-WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 0, 1, 2, 3, 4, 8
-# Cost of an edge that is read in place, in edges of a load.  With 5 % of the edges in memory, 2 moves 0.6 to
-# 0.8 of the bytes that 4 does on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; with 8
-# all but the grid move more.
-PRICE = 2
 
 
 class BlockKernels(NamedTuple):

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from rapids_trav.engines.blocks.cut import MOST_BLOCKS, cut_for, edge_bytes, least_place_bytes
 from rapids_trav.engines.cpu.programs import push
-from rapids_trav.engines.cpu.programs.blocks.cut import MOST_BLOCKS, cut_for, edge_bytes, least_place_bytes
 from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
 from rapids_trav.engines.cpu.programs.state import out_edges
 from rapids_trav.engines.run_shape import run_shape

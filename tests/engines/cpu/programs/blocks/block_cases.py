@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
-from rapids_trav.engines.cpu.programs.blocks.cut import cut
 from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
 from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.engines.cpu.programs.executor import until_done

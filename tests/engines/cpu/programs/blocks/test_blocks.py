@@ -12,8 +12,8 @@ from scipy.sparse import lil_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from rapids_trav import Program
-from rapids_trav.engines.cpu.programs.blocks.cut import cut, cut_for, least_place_bytes
-from rapids_trav.engines.cpu.programs.blocks.kernels import PRICE
+from rapids_trav.engines.blocks.cut import cut, cut_for, least_place_bytes
+from rapids_trav.engines.blocks.schedule import PRICE
 from rapids_trav.memory.model.program import LEAST_PAGE
 from rapids_trav.programs import shipped
 from rapids_trav.programs.run_state import RunState

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from random_graphs import common
 
 from rapids_trav import Program
-from rapids_trav.engines.cpu.programs.blocks.loader import Landed, Loader
+from rapids_trav.engines.blocks.loading import Landed
+from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.programs import shipped
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rapids_trav.engines.cpu.programs.blocks.residency import ABSENT, COMING, HALF_LIFE, Residency
+from rapids_trav.engines.blocks.residency import ABSENT, COMING, HALF_LIFE, Residency
 
 
 def always(block):

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from time import perf_counter
 
-from rapids_trav.engines.cpu.programs.blocks.loader import Copy
+from rapids_trav.engines.blocks.loading import Copy
 from rapids_trav.engines.runs import BlockSpan
 
 
@@ -33,10 +33,14 @@ class Timeline:
         def copied(block: int, place: int) -> int:
             begin = self.now()
             n_bytes = copy(block, place)
-            self._spans.append(BlockSpan(block, "load", begin, self.now()))
+            self.loaded(block, begin)
             return n_bytes
 
         return copied
+
+    def loaded(self, block: int, begin: float) -> None:
+        """Record a load that began at `begin` and ends now."""
+        self._spans.append(BlockSpan(block, "load", begin, self.now()))
 
     def holds(self, blocks: Iterable[int]) -> None:
         """Record which blocks are in memory from now on."""

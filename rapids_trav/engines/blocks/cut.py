@@ -58,10 +58,17 @@ def edge_bytes(view: GatherView) -> int:
     return view.out.column_indices.dtype.itemsize + weight
 
 
-def cut_for(view: GatherView, free_bytes: int) -> Cut:
-    """Return the blocks and places for `free_bytes` of memory; there is always at least one place."""
+def cut_for(view: GatherView, free_bytes: int, least_bytes: int = LEAST_PAGE) -> Cut:
+    """Return the blocks and places for `free_bytes` of memory; there is always at least one place.
+
+    Parameters
+    ----------
+    least_bytes : int
+        Bytes of the smallest blocks; smaller ones are slow to load.
+    """
     n_edges, edge = view.out.n_edges, edge_bytes(view)
-    shift, least = max((n_edges // FEWEST).bit_length() - 1, 0), _least_shift(n_edges, edge)
+    shift = max((n_edges // FEWEST).bit_length() - 1, 0)
+    least = _least_shift(n_edges, edge, least_bytes)
     while shift > least and free_bytes // (edge << shift) < ENOUGH_PLACES:
         shift -= 1
     shift = max(shift, least)
@@ -78,12 +85,12 @@ def cut(row_offsets: Array, shift: int, n_places: int) -> Cut:
     return Cut(firsts, ends, stops - begins, shift, max(min(n_places, len(begins)), 1))
 
 
-def least_place_bytes(view: GatherView) -> int:
+def least_place_bytes(view: GatherView, least_bytes: int = LEAST_PAGE) -> int:
     """Return the bytes of one place for blocks of the smallest size."""
     edge = edge_bytes(view)
-    return edge << _least_shift(view.out.n_edges, edge)
+    return edge << _least_shift(view.out.n_edges, edge, least_bytes)
 
 
-def _least_shift(n_edges: int, edge: int) -> int:
-    """Return the shift of the smallest blocks: a page, or more if there would be too many blocks."""
-    return (max(-(-n_edges // MOST_BLOCKS), -(-LEAST_PAGE // edge)) - 1).bit_length()
+def _least_shift(n_edges: int, edge: int, least_bytes: int) -> int:
+    """Return the shift of the smallest blocks; they are larger if there would be too many of them."""
+    return (max(-(-n_edges // MOST_BLOCKS), -(-least_bytes // edge)) - 1).bit_length()

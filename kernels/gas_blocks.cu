@@ -1,0 +1,422 @@
+// A program of min or max over blocks of edges, of which some are on the device (LargeGraph).
+//
+// A block is a run of 1 << shift consecutive edges of the out-rows; an item is the part of a row in one
+// block, and its number is the vertex plus the block (rapids_trav/engines/blocks/cut.py).  One launch
+// iterates over all blocks on the device until nothing is active there, or the host's copy of another block
+// has arrived.
+//
+// 1. Each round takes the items of a queue: short ones from a list, long ones in chunks from another.
+// 2. An item sends its vertex's value along its edges.  Vertices whose values improve enter the next queue
+// with
+//    the items whose block is on the device.
+// 3. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
+// the
+//    block the price of a copy; from then on they wait for it.
+//
+// Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
+// round that takes the item; so an improvement that comes after its vertex was read enters the item again.
+// Bits of `waiting` are set in a launch and only cleared between launches; the thread that sets one counts
+// it.  All blocks of the grid read the same decision to stop, which one thread makes before a barrier.
+//
+// Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (local convergence, SYSTEMS L8); A. Sabet et
+// al., Subway, EuroSys 2020.
+//
+// Must agree with: the CPU's Blocks (rapids_trav/engines/cpu/programs/blocks/executor.py), for the values.
+#include "block_sum.cuh"
+#include "gas_reduce.cuh"
+#include "grid_barrier.cuh"
+#include "rows.cuh"
+
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 512
+#endif
+#ifndef RESIDENT_BLOCKS
+#define RESIDENT_BLOCKS 2  // on a multiprocessor
+#endif
+#ifndef CHUNK
+#define CHUNK 2048  // longer items are distributed in chunks of this many edges
+#endif
+#ifndef MOST_BLOCKS
+#define MOST_BLOCKS 256
+#endif
+#ifndef PRICE
+#define PRICE 2  // of an edge that is read in host memory, in edges of a copy
+#endif
+
+constexpr i32 ABSENT = -1;  // in `places`; COMING is -2
+
+// Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
+enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 8 };
+
+// Lengths of a queue: of its list of short items, and of its list of chunks.
+struct Sizes {
+    u64 items;
+    u64 chunks;
+};
+
+// Shared by the launches of a run; zero before the first.
+struct BlocksControl {
+    u32 barrier;
+    u32 epoch;
+    Sizes now;       // of the queue that the next launch starts with
+    u64 rounds;      // of the last launch
+    u64 pushed;      // edges, of all launches
+    u64 rented;      // of them, read in host memory
+    u32 stop[2];     // alternate
+    Sizes sizes[3];  // rotate: one is read, one is written and one is cleared
+};
+
+struct BlocksArguments {
+    const edge_t* row_offsets;
+    const vertex_t* columns;  // of all edges, in host memory; null if the device cannot read them
+    const weight_t* weights;
+    const vertex_t* held_columns;  // of the blocks on the device
+    const weight_t* held_weights;
+    const degree_t* degrees;
+    const i64* first_items;  // of each block, and their end
+    const i32* places;
+    value_t* values;
+    u8* active;
+    u32* queued;
+    u32* next_queued;
+    u32* waiting;
+    vertex_t* queue;
+    vertex_t* next_queue;
+    u64* chunks;
+    u64* next_chunks;
+    u64* counts;
+    value_t* least;
+    BlocksControl* control;
+    const u32* landed;  // number of copies that have arrived
+    i64 n_vertices;
+    i64 entered;  // the block whose items enter_block() takes
+    i64 most_rounds;
+    i64 most_edges;  // pushed along since the start of the run
+    i32 n_blocks;
+    i32 shift;
+    u32 landed_before;
+};
+
+struct Item {
+    i64 number;
+    i64 vertex;
+    i64 block;
+    i64 begin;
+    i64 end;
+};
+
+__device__ __forceinline__ Item item_at(const BlocksArguments& given, i64 vertex, i64 block) {
+    const i64 first = block << given.shift;
+    const i64 after = (block + 1) << given.shift;
+    return {vertex + block, vertex, block, max(static_cast<i64>(given.row_offsets[vertex]), first),
+            min(static_cast<i64>(given.row_offsets[vertex + 1]), after)};
+}
+
+__device__ __forceinline__ Item item_of(const BlocksArguments& given, const i64* first_items, i64 number) {
+    const i64 block = lower_bound(first_items, given.n_blocks, number + 1) - 1;
+    return item_at(given, number - block, block);
+}
+
+__device__ __forceinline__ bool has(const u32* bits, i64 item) {
+    return __ldcg(bits + item / WARP) >> (item % WARP) & 1;
+}
+
+// Returns whether this call set the bit.
+__device__ __forceinline__ bool set(u32* bits, i64 item) {
+    const u32 bit = 1u << (item % WARP);
+    return (atomicOr(&bits[item / WARP], bit) & bit) == 0;
+}
+
+__device__ __forceinline__ void unset(u32* bits, i64 item) {
+    atomicAnd(&bits[item / WARP], ~(1u << (item % WARP)));
+}
+
+__device__ __forceinline__ u64* counts_of(const BlocksArguments& given, i64 block) {
+    return given.counts + block * N_COUNTS;
+}
+
+// An entry of a list of chunks: the item, and which of its chunks it is.
+constexpr i32 ITEM_BITS = 40;
+__device__ __forceinline__ u64 chunk_of(i64 item, i64 which) {
+    return static_cast<u64>(which) << ITEM_BITS | static_cast<u64>(item);
+}
+
+// Appends an item whose bit the caller has set.
+__device__ __forceinline__ void append(const Item& item, vertex_t* queue, u64* chunks, Sizes* sizes) {
+    const i64 length = item.end - item.begin;
+    if (length <= CHUNK) {
+        queue[next_place(&sizes->items, FOUND)] = static_cast<vertex_t>(item.number);
+        return;
+    }
+    const i64 n_chunks = (length + CHUNK - 1) / CHUNK;
+    const u64 base = atomicAdd(&sizes->chunks, static_cast<u64>(n_chunks));
+    for (i64 i = 0; i < n_chunks; ++i) chunks[base + i] = chunk_of(item.number, i);
+}
+
+// Lets an item wait for its block.
+__device__ __forceinline__ void wait(const BlocksArguments& given, const Item& item, value_t value) {
+    if (set(given.waiting, item.number)) {
+        u64* const counts = counts_of(given, item.block);
+        atomicAdd(&counts[WAITING], 1ull);
+        atomicAdd(&counts[WAITING_EDGES], static_cast<u64>(item.end - item.begin));
+        atomicAdd(&counts[ACTIVATED], 1ull);
+    }
+    if (better(value, __ldcg(&given.least[item.block]))) atomic_reduce(&given.least[item.block], value);
+}
+
+// Charges a block for reading an item in host memory; returns whether that is cheaper than a copy so far.
+__device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& item) {
+    const i64 n_edges = static_cast<i64>(given.row_offsets[given.n_vertices]) - (item.block << given.shift);
+    const u64 price = static_cast<u64>(min(n_edges, 1ll << given.shift));
+    const u64 cost = static_cast<u64>(PRICE * (item.end - item.begin));
+    u64* const spent = &counts_of(given, item.block)[SPENT];
+    return __ldcg(spent) + cost < price && atomicAdd(spent, cost) + cost < price;
+}
+
+// Enters the items of a vertex whose value has improved.
+__device__ __forceinline__ void activate(const BlocksArguments& given, const i32* places, i64 vertex,
+                                         value_t value, Sizes* next) {
+    const i64 begin = given.row_offsets[vertex];
+    const i64 end = given.row_offsets[vertex + 1];
+    if (begin == end) return;
+    for (i64 block = begin >> given.shift; block <= (end - 1) >> given.shift; ++block) {
+        const Item item = item_at(given, vertex, block);
+        if (places[block] < 0) {
+            if (has(given.next_queued, item.number)) continue;
+            const bool may_rent = places[block] == ABSENT && given.columns != nullptr;
+            if (!may_rent || has(given.waiting, item.number) || !rent(given, item)) {
+                wait(given, item, value);
+                continue;
+            }
+        }
+        if (set(given.next_queued, item.number)) append(item, given.next_queue, given.next_chunks, next);
+    }
+}
+
+// Lets the items of all active vertices wait.
+extern "C" __global__ void mark_active(const BlocksArguments given) {
+    for (i64 v = global_thread(); v < given.n_vertices; v += global_threads()) {
+        if (!given.active[v]) continue;
+        const i64 begin = given.row_offsets[v];
+        const i64 end = given.row_offsets[v + 1];
+        if (begin == end) continue;
+        for (i64 block = begin >> given.shift; block <= (end - 1) >> given.shift; ++block) {
+            wait(given, item_at(given, v, block), given.values[v]);
+        }
+    }
+}
+
+// Moves the waiting items of a block to the queue.
+extern "C" __global__ void enter_block(const BlocksArguments given) {
+    const i64 first = given.first_items[given.entered];
+    const i64 after = given.first_items[given.entered + 1];
+    for (i64 word = first / WARP + global_thread(); word * WARP < after; word += global_threads()) {
+        u32 found = given.waiting[word];
+        if (word * WARP < first) found &= ~0u << (first % WARP);
+        if (after - word * WARP < WARP) found &= (1u << (after % WARP)) - 1;
+        if (found == 0) continue;
+        atomicAnd(&given.waiting[word], ~found);
+        found &= ~atomicOr(&given.queued[word], found);
+        for (; found != 0; found &= found - 1) {
+            const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
+            append(item_at(given, number - given.entered, given.entered), given.queue, given.chunks,
+                   &given.control->now);
+        }
+    }
+    if (global_thread() == 0) {
+        u64* const counts = counts_of(given, given.entered);
+        counts[WAITING] = counts[WAITING_EDGES] = 0;
+        given.least[given.entered] = identity();
+    }
+}
+
+// Marks the vertices that have an item in the queue or one that waits.  Before the call, `active` is 0.
+extern "C" __global__ void collect_active(const BlocksArguments given) {
+    const i64 n_items = given.first_items[given.n_blocks];
+    for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
+        for (u32 found = given.queued[word] | given.waiting[word]; found != 0; found &= found - 1) {
+            const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
+            given.active[number - (lower_bound(given.first_items, given.n_blocks, number + 1) - 1)] = 1;
+        }
+    }
+}
+
+// What a thread block keeps in shared memory.
+struct BlocksShared {
+    i64 first_items[MOST_BLOCKS + 1];
+    i32 places[MOST_BLOCKS];
+    u32 activated[MOST_BLOCKS];  // items taken since the start of the launch
+    value_t messages[BLOCK_SIZE];
+    i64 begins[BLOCK_SIZE];  // of items on the device; ~begin of items in host memory
+    i32 ends[BLOCK_SIZE];    // of each item's edges among those of the tile
+    i32 warp_totals[BLOCK_SIZE / WARP];
+    Sizes sizes;
+    bool stops;
+};
+
+// Follows edges from the current queue to the next.
+struct Along {
+    const BlocksArguments& given;
+    BlocksShared& shared;
+    Sizes* next;
+    i64 pushed = 0;
+    i64 rented = 0;
+
+    // Returns where the edges of an item are: a position among those on the device, or ~position in host
+    // memory.
+    __device__ __forceinline__ i64 position(const Item& item) const {
+        const i32 place = shared.places[item.block];
+        return place < 0 ? ~item.begin : item.begin + ((place - item.block) << given.shift);
+    }
+
+    __device__ __forceinline__ value_t message(const Item& item) const {
+        const degree_t degree = SCATTER_ARGUMENTS == 2 ? given.degrees[item.vertex] : 0;
+        return scatter(__ldcg(&given.values[item.vertex]), degree);
+    }
+
+    __device__ __forceinline__ void over(value_t message, i64 begin, i64 offset) {
+        const bool held = begin >= 0;
+        const i64 edge = (held ? begin : ~begin) + offset;
+        const i64 v = held ? given.held_columns[edge] : given.columns[edge];
+        const value_t value = gather(message, weight_of(held ? given.held_weights : given.weights, edge));
+        pushed += 1;
+        rented += !held;
+        if (!better(value, given.values[v])) return;  // perhaps stale, but never better than now
+        const value_t before = atomic_reduce(&given.values[v], value);
+        if (better(value, before) && is_active(before, value)) activate(given, shared.places, v, value, next);
+    }
+};
+
+__device__ __forceinline__ void take(const BlocksArguments& given, BlocksShared& shared, const Item& item) {
+    unset(given.queued, item.number);
+    atomicAdd(&shared.activated[item.block], 1u);
+}
+
+// Follows the edges of short items: those of a tile are distributed evenly over the threads.
+__device__ __forceinline__ void along_items(Along& along, i64 n_items) {
+    const BlocksArguments& given = along.given;
+    BlocksShared& shared = along.shared;
+    const i32 thread = static_cast<i32>(threadIdx.x);
+    for (i64 tile = static_cast<i64>(blockIdx.x) * BLOCK_SIZE; tile < n_items; tile += global_threads()) {
+        i32 length = 0;
+        if (tile + thread < n_items) {
+            const i64 number = __ldcg(&given.queue[tile + thread]);
+            const Item item = item_of(given, shared.first_items, number);
+            take(given, shared, item);
+            shared.messages[thread] = along.message(item);
+            shared.begins[thread] = along.position(item);
+            length = static_cast<i32>(item.end - item.begin);
+        }
+        shared.ends[thread] = block_inclusive_sum(length, shared.warp_totals);
+        __syncthreads();
+        const i32 n_edges = shared.ends[BLOCK_SIZE - 1];
+        for (i32 i = thread; i < n_edges; i += BLOCK_SIZE) {
+            const i64 owner = lower_bound(shared.ends, BLOCK_SIZE, i + 1);
+            along.over(shared.messages[owner], shared.begins[owner],
+                       i - (owner > 0 ? shared.ends[owner - 1] : 0));
+        }
+        __syncthreads();
+    }
+}
+
+// Follows the edges of chunks, with a thread block for each.
+__device__ __forceinline__ void along_chunks(Along& along, i64 n_chunks) {
+    const BlocksArguments& given = along.given;
+    for (i64 i = blockIdx.x; i < n_chunks; i += gridDim.x) {
+        const u64 chunk = __ldcg(&given.chunks[i]);
+        const i64 which = static_cast<i64>(chunk >> ITEM_BITS);
+        const i64 number = static_cast<i64>(chunk & ((1ull << ITEM_BITS) - 1));
+        const Item item = item_of(given, along.shared.first_items, number);
+        if (which == 0 && threadIdx.x == 0) take(given, along.shared, item);
+        const value_t message = along.message(item);
+        const i64 begin = along.position(item);
+        const i64 end = min((which + 1) * CHUNK, item.end - item.begin);
+        for (i64 offset = which * CHUNK + threadIdx.x; offset < end; offset += BLOCK_SIZE) {
+            along.over(message, begin, offset);
+        }
+    }
+}
+
+// Counts the items of the queue, by block, if the launch ends before it is empty.
+__device__ __forceinline__ void count_listed(const BlocksArguments& given, BlocksShared& shared) {
+    for (i64 i = global_thread(); i < static_cast<i64>(shared.sizes.items); i += global_threads()) {
+        const Item item = item_of(given, shared.first_items, __ldcg(&given.queue[i]));
+        atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+    }
+    for (i64 i = global_thread(); i < static_cast<i64>(shared.sizes.chunks); i += global_threads()) {
+        const u64 chunk = __ldcg(&given.chunks[i]);
+        if (chunk >> ITEM_BITS) continue;
+        const Item item = item_of(given, shared.first_items, static_cast<i64>(chunk));
+        atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+    }
+}
+
+template <class T>
+__device__ __forceinline__ void exchange(T& a, T& b) {
+    const T old = a;
+    a = b;
+    b = old;
+}
+
+// Iterates until the queue is empty, a copy has arrived, or the launch has done enough.  The host exchanges
+// the two queues after an odd number of rounds.
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
+    converge(const BlocksArguments arguments) {
+    __shared__ BlocksShared shared;
+    BlocksArguments given = arguments;
+    BlocksControl* const control = given.control;
+    const bool first_thread = global_thread() == 0;
+    u32 epoch = __ldcg(&control->epoch);
+    for (i32 i = static_cast<i32>(threadIdx.x); i <= given.n_blocks; i += BLOCK_SIZE) {
+        shared.first_items[i] = given.first_items[i];
+        if (i == given.n_blocks) break;
+        shared.places[i] = given.places[i];
+        shared.activated[i] = 0;
+        if (blockIdx.x == 0) counts_of(given, i)[LISTED] = 0;
+    }
+    if (threadIdx.x == 0) shared.sizes = {__ldcg(&control->now.items), __ldcg(&control->now.chunks)};
+    __syncthreads();
+    i64 rounds = 0;
+    for (bool goes_on = true; goes_on;) {
+        Sizes* const next = &control->sizes[rounds % 3];
+        if (first_thread) control->sizes[(rounds + 1) % 3] = {0, 0};
+        Along along{given, shared, next};
+        along_items(along, static_cast<i64>(shared.sizes.items));
+        along_chunks(along, static_cast<i64>(shared.sizes.chunks));
+        __syncwarp();
+        count(&control->pushed, FOUND, along.pushed);
+        count(&control->rented, FOUND, along.rented);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            u32* const stop = &control->stop[rounds % 2];
+            if (first_thread) {
+                *stop = __ldcg(given.landed) != given.landed_before || rounds + 1 >= given.most_rounds ||
+                        static_cast<i64>(__ldcg(&control->pushed)) >= given.most_edges;
+            }
+            arrive_and_wait(&control->barrier, epoch);
+            shared.sizes = {__ldcg(&next->items), __ldcg(&next->chunks)};
+            shared.stops = __ldcg(stop) != 0;
+        }
+        __syncthreads();
+        rounds += 1;
+        goes_on = !shared.stops && shared.sizes.items + shared.sizes.chunks > 0;
+        exchange(given.queue, given.next_queue);
+        exchange(given.chunks, given.next_chunks);
+        exchange(given.queued, given.next_queued);
+    }
+    count_listed(given, shared);
+    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += BLOCK_SIZE) {
+        const u32 activated = shared.activated[i];
+        if (activated != 0) atomicAdd(&counts_of(given, i)[ACTIVATED], static_cast<u64>(activated));
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        arrive_and_wait(&control->barrier, epoch);  // the sizes have been read
+        if (first_thread) {
+            control->now = shared.sizes;
+            control->rounds = static_cast<u64>(rounds);
+            control->epoch = epoch;
+            for (Sizes& sizes : control->sizes) sizes = {0, 0};
+        }
+    }
+}

@@ -1,0 +1,159 @@
+"""A program of min or max over edges outside the GPU's memory, in blocks of which some stay (LargeGraph).
+
+Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an efficient dependency-aware
+GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L4 to L10).
+
+1. Values and queues of all vertices are on the device, with places for some blocks.
+2. A launch iterates over all blocks on the device until they are quiet (`kernels/gas_blocks.cu`); it reads
+   rows of other blocks in host memory as long as that is cheaper than a copy.
+3. Meanwhile a stream copies the block whose waiting value comes first in order (`engines.blocks.schedule`).
+   When it has arrived, the launch ends, and the items that wait for it enter the queue.
+
+Values only improve, and any order leads to the same result.  An iteration is as many launches as do about the
+work of a sweep.
+"""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from rapids_trav.engines.blocks.cut import Cut, edge_bytes
+from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, SPENT, BlockSchedule, Moving
+from rapids_trav.engines.blocks.timeline import Timeline
+from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
+from rapids_trav.engines.cuda.blocks.state import BlocksState
+from rapids_trav.engines.cuda.programs.tally import Tally
+from rapids_trav.engines.runs import BlockCounts, GatherView, Moved, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+
+class BlocksExecutor:
+    """An `engines.interface.Executor` over blocks of edges; used as a context manager.
+
+    Parameters
+    ----------
+    view : GatherView
+        The offsets of its out-edges are on the device, the edges on the host.
+    """
+
+    may_push = True
+    penalty: int | None = None
+
+    def __init__(
+        self, view: GatherView, program: Program, start: RunState, options: RunOptions, cut: Cut
+    ) -> None:
+        self._cut, self._edge_bytes = cut, edge_bytes(view)
+        stored = [view.out.column_indices]
+        if view.out_weights is not None:
+            stored.append(view.out_weights)
+        self._held = [cupy.empty(cut.room, array.dtype) for array in stored]
+        self.state = BlocksState(view, program, start, cut)
+        self._timeline = Timeline() if options.trace else None
+        self._loader = CopyingLoader(stored, self._held, cut, self._timeline)
+        self._reached = self._loader.reached
+        first = np.maximum if program.reducer == "max" else np.minimum
+        self._schedule = BlockSchedule(
+            cut,
+            program.identity,
+            first,
+            self._loader,
+            self._timeline,
+            options.on_page,
+            rents=self._reached is not None,
+        )
+        self._total = BlockCounts()
+        self.moved = Moved()
+        self._mark()
+
+    def __enter__(self) -> BlocksExecutor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Wait for the copy in progress."""
+        self._loader.close()
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Return the counts of loads, reads in place and rounds since the start."""
+        return self._total._asdict()
+
+    def settle(self) -> None:
+        """Do nothing: an iteration ends with the flags of its active vertices."""
+
+    def restart(self, start: RunState) -> None:
+        """Continue from other values and active vertices; blocks on the device stay."""
+        self.state.values[...] = start.values
+        self.state.active[...] = start.active
+        self._mark()
+
+    def _mark(self) -> None:
+        """Let all active vertices wait; those of blocks on the device enter the queue."""
+        schedule = self._schedule
+        schedule.reset()
+        self.state.mark()
+        self._read()
+        for block in np.flatnonzero(schedule.residency.place >= 0).tolist():
+            self._enter(block)
+
+    def step(self, mode: str) -> str:
+        """Run launches that do the work of one sweep, or all the work that is left; return "blocks"."""
+        state, schedule = self.state, self._schedule
+        most = max(state.n_edges, 1)
+        before, moved = self._total, Moving(schedule.residency)
+        while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
+            self._land(moved, wait=False)
+            if (coming := schedule.begin_load()) is not None:
+                state.set_spent(coming, 0)
+            for block in schedule.rented():
+                state.set_spent(block, int(schedule.counts[block, SPENT]))
+                self._enter(block)
+            if state.n_queued:
+                self._launch(moved, most)
+            else:  # waiting blocks are rented or loaded, and no block on the device keeps its place
+                assert schedule.is_loading
+                self._land(moved, wait=True)
+        counts = moved.counts(self._edge_bytes)
+        self._total = BlockCounts(*map(sum, zip(before, counts, strict=True)))
+        state.collect()
+        state.tally = Tally(state.n_active, 0, moved.pushed, 0, 0, 0.0, state.tally.total)
+        spans = self._timeline.taken() if self._timeline else ()
+        self.moved = Moved(counts.loads, counts.loaded, blocks=counts, block_spans=spans)
+        return "blocks"
+
+    def _is_pending(self) -> bool:
+        return bool(self.state.n_queued or self._schedule.waits)
+
+    def _land(self, moved: Moving, wait: bool) -> None:
+        block = self._schedule.land(moved, wait)
+        if block is not None:
+            self._enter(block)
+
+    def _enter(self, block: int) -> None:
+        """Move what waits for a block to the queue."""
+        if self._schedule.has_waiting(block):
+            self.state.enter(block)
+            self._schedule.entered(block)
+
+    def _launch(self, moved: Moving, most: int) -> None:
+        schedule, loader = self._schedule, self._loader
+        place = schedule.residency.place
+        begin = self._timeline.now() if self._timeline else 0.0
+        listed_before = schedule.counts[:, LISTED] > 0
+        done = self.state.converge(
+            place, self._held, self._reached, loader.landed_word, loader.n_landed, most
+        )
+        self._read()
+        if self._timeline:
+            became_active = (schedule.counts[:, ACTIVATED] > 0) & (place >= 0)
+            self._timeline.worked(np.flatnonzero(listed_before | became_active).tolist(), begin)
+        schedule.used()
+        moved.launches += 1
+        moved.rounds += done.rounds
+        moved.pushed += done.pushed
+        moved.rented += done.rented
+
+    def _read(self) -> None:
+        """Bring the schedule's counts up to date."""
+        self._schedule.counts, self._schedule.least = self.state.read()

@@ -1,0 +1,58 @@
+"""The memory of a run over blocks on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.blocks.cut import cut_for, edge_bytes, least_place_bytes
+from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
+from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
+from rapids_trav.engines.cuda.stream.buffers import VERTICES, offsets_on_device
+from rapids_trav.engines.run_shape import uses_degrees
+from rapids_trav.engines.runs import GatherView, RunOptions
+from rapids_trav.programs.definition import Program
+from rapids_trav.programs.run_state import RunState
+
+PLACES = "places for blocks of edges"
+
+
+@contextmanager
+def opened(
+    view: GatherView, program: Program, state: RunState, options: RunOptions
+) -> Iterator[BlocksExecutor]:
+    """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it."""
+    assert view.pages is not None
+    budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
+    between, n_bytes = (
+        options.between_bytes * view.n_vertices,
+        state_bytes(view, program, options, _offset(view).itemsize),
+    )
+    with (
+        budget.hold(between, "the arrays made between iterations", n_bytes + least),
+        budget.hold(n_bytes, VERTICES, least),
+    ):
+        cut = cut_for(view, budget.free, LEAST_BLOCK)
+        with (
+            budget.hold(cut.room * edge_bytes(view), PLACES),
+            BlocksExecutor(_on_device(view, program), program, state, options, cut) as work,
+        ):
+            yield work
+
+
+def _on_device(view: GatherView, program: Program) -> GatherView:
+    """Return the view with the offsets of its out-edges on the device, and no degrees unless needed."""
+    assert view.pages is not None
+    offsets = offsets_on_device(view.out, _offset(view), view.pages.budget.free)
+    degrees: Any = view.degrees if uses_degrees(program) else None
+    return replace(view, out=Adjacency(offsets, view.out.column_indices), degrees=degrees)
+
+
+def _offset(view: GatherView) -> np.dtype:
+    return np.dtype(np.int32 if view.out.n_edges < NARROW_OFFSETS else np.int64)

@@ -1,0 +1,252 @@
+"""Programs over blocks of edges on a GPU (SYSTEMS L4 to L10): values, bounds on what moves, and memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rapids_trav import Program, TravError, generators
+from rapids_trav.engines.blocks.cut import cut
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.errors import TravMemoryError
+from rapids_trav.programs import shipped
+from rapids_trav.programs.run_state import RunState
+
+from .paged_views import in_budget, in_pages, in_pinned_memory
+from .program_cases import CASES, gather_view
+from .small_graphs import Graph
+
+pytestmark = pytest.mark.gpu
+
+WIDEST = Program("widest", "float64", "max", gather=lambda message, weight: min(message, weight))
+PROGRAMS = {
+    "bfs": (shipped.breadth_first(), None, 0, [0]),
+    "components": (shipped.connected_components(), None, None, None),
+    "sssp": (shipped.shortest_paths(), "float64", 0, [0, 3]),
+    "sssp int32": (shipped.shortest_paths("int32"), "int32", 0, [0]),
+    "widest": (WIDEST, "float64", np.inf, [0]),
+    "damped": (
+        Program("damped", "int64", "min", scatter=lambda value, degree: value + degree), None, 0, [0],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def cudf():
+    return pytest.importorskip("cudf")
+
+
+def start_of(program: Program, n: int, value, sources, xp) -> RunState:
+    """Return the values and active vertices that a program starts with."""
+    dtype = np.dtype(program.dtype)
+    if sources is None:
+        return RunState(xp.arange(n, dtype=dtype), xp.ones(n, np.bool_))
+    values, active = np.full(n, program.identity, dtype), np.zeros(n, np.bool_)
+    sources = [source for source in sources if source < n]
+    values[sources], active[sources] = value, True
+    return RunState(xp.asarray(values), xp.asarray(active))
+
+
+def outside(engine, view, pinned: bool):
+    """Return a view with its out-edges on the host, where the GPU can read them or not."""
+
+    def moved(array):
+        array = array.get()
+        if not pinned:
+            return array
+        copy = engine.empty_pinned(len(array), array.dtype)
+        copy[:] = array
+        return copy
+
+    weights = view.weights if view.into is view.out else view.out_weights
+    out = replace(view.out, column_indices=moved(view.out.column_indices))
+    return replace(view, out=out, out_weights=None if weights is None else moved(weights))
+
+
+def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **options):
+    """Run a program over blocks of 1 << shift edges; return the run."""
+    from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
+    from rapids_trav.engines.cuda.programs.run import iterate
+
+    options = RunOptions(weighted=view.weights is not None, asynchronous=True, trace=True, **options)
+    cuts = cut(view.out.row_offsets.get(), shift, n_places)
+    with BlocksExecutor(outside(engine, view, pinned), program, start, options, cuts) as work:
+        return iterate(work, program, start, options)
+
+
+@pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "in files"])
+@pytest.mark.parametrize(
+    "name", ["nine", "loops", "multi", "one", "no edges", "square", "rmat", "directed rmat"]
+)
+@pytest.mark.parametrize("which", PROGRAMS)
+def test_values_are_those_in_memory(engine, which, name, pinned):
+    program, weight, value, sources = PROGRAMS[which]
+    graph = CASES[name]
+    view = gather_view(graph, engine, weight)
+    start = start_of(program, graph.n, value, sources, engine.xp)
+    shift = max(len(graph.u) // 24, 1).bit_length()
+    run = over_blocks(engine, view, program, start, shift, 3, pinned)
+    wanted = engine.run(view, program, start, RunOptions(weighted=weight is not None))
+    assert np.array_equal(run.values.get(), wanted.values.get())
+    assert run.converged
+
+
+@pytest.mark.parametrize("n_places", [1, 2, 40])
+@pytest.mark.parametrize("name", ["wheel", "big star", "long path"])
+def test_rows_longer_than_a_block_and_one_place(engine, name, n_places):
+    """The hubs' rows extend over many blocks and, within a block, over many chunks."""
+    graph, program = CASES[name], shipped.shortest_paths()
+    view = gather_view(graph, engine, "float64")
+    start = start_of(program, graph.n, 0, [graph.n - 1], engine.xp)
+    shift = 13 if name != "long path" else 4
+    run = over_blocks(engine, view, program, start, shift, n_places)
+    wanted = engine.run(view, program, start, RunOptions(weighted=True))
+    assert np.array_equal(run.values.get(), wanted.values.get())
+
+
+def test_blocks_on_the_device_are_iterated_until_they_are_quiet(engine):
+    """L8: many more rounds than loads and launches; a grid in row order is read little more than once."""
+    graph, program = CASES["square"], shipped.breadth_first()
+    view = gather_view(graph, engine)
+    start = start_of(program, graph.n, 0, [0], engine.xp)
+    run = over_blocks(engine, view, program, start, 9, 4)
+    counts, edges = run.counters, 4 * view.out.n_edges
+    assert counts["rounds"] > 4 * max(counts["loads"], 1)
+    assert counts["rounds"] > 2 * counts["launches"]
+    assert counts["loaded"] + counts["in_place"] <= 5 * edges
+    assert sum(one.blocks.loaded for one in run.trace) == counts["loaded"]
+
+
+def test_everything_there_is_loaded_once_at_most(engine):
+    graph, program = CASES["rmat"], shipped.connected_components()
+    view = gather_view(graph, engine)
+    start = start_of(program, graph.n, None, None, engine.xp)
+    run = over_blocks(engine, view, program, start, 12, 1000)
+    assert run.counters["reloads"] == run.counters["evictions"] == 0
+    assert 0 < run.counters["loaded"] <= 4 * view.out.n_edges
+
+
+def test_reading_in_place_is_bounded_by_loads(engine):
+    """Between two loads of a block, the rows read in place have at most half of its edges."""
+    graph, program = CASES["rmat"], shipped.shortest_paths()
+    view = gather_view(graph, engine, "float64")
+    source = int(np.argmax(np.diff(view.out.row_offsets.get())))
+    start = start_of(program, graph.n, 0, [source], engine.xp)
+    run = over_blocks(engine, view, program, start, 11, 4)
+    counts, n_blocks = run.counters, -(-view.out.n_edges // 2048)
+    assert 0 < counts["in_place"] <= 12 * 2048 / 2 * (n_blocks + counts["loads"])
+
+
+def test_quiet_blocks_move_nothing(engine):
+    """Half of the graph cannot be reached: its blocks are neither loaded nor read."""
+    half = CASES["square"]
+    graph = Graph(
+        2 * half.n, np.concatenate([half.u, half.u + half.n]), np.concatenate([half.v, half.v + half.n]), True
+    )
+    program = shipped.breadth_first()
+    view = gather_view(graph, engine)
+    start = start_of(program, graph.n, 0, [0], engine.xp)
+    run = over_blocks(engine, view, program, start, 8, 4)
+    worked = {span.block for one in run.trace for span in one.block_spans if span.what == "load"}
+    first_of_other_half = int(view.out.row_offsets[half.n]) >> 8
+    assert worked and max(worked) <= first_of_other_half
+    assert (run.values.get()[half.n :] == program.identity).all()
+
+
+def test_continuing_from_other_values(engine):
+    """The blocks on the device stay, and what waited is forgotten."""
+    graph, program = CASES["square"], shipped.breadth_first()
+    view = gather_view(graph, engine)
+    start = start_of(program, graph.n, 0, [0], engine.xp)
+    asked = []
+
+    def between(state):
+        asked.append(int(state.active.sum()))
+        values = state.values.copy()
+        values[graph.n - 1 :] = 0
+        active = engine.xp.zeros(graph.n, np.bool_)
+        active[graph.n - 1 :] = True
+        return RunState(engine.xp.minimum(values, state.values), active | state.active)
+
+    run = over_blocks(engine, view, program, start, 5, 2, between=between)
+    both = start_of(program, graph.n, 0, [0, graph.n - 1], engine.xp)
+    wanted = engine.run(view, program, both, RunOptions())
+    assert asked and all(asked)
+    assert np.array_equal(run.values.get(), wanted.values.get())
+
+
+def on_host(engine, graph, weight=None):
+    """Return a view with all its arrays on the host, the edges in pinned memory."""
+    view = in_pinned_memory(engine, gather_view(graph, CpuEngine(), weight))
+    return view if weight is None else replace(view, out_weights=view.weights)
+
+
+@pytest.mark.parametrize("weight", [None, "float64"])
+@pytest.mark.parametrize("schedule", ["auto", "paths"])
+def test_memory_is_within_the_budget(engine, weight, schedule):
+    program = shipped.breadth_first() if weight is None else shipped.shortest_paths()
+    graph = CASES["rmat"]
+    view = gather_view(graph, engine, weight)
+    start = start_of(program, graph.n, 0, [1], engine.xp)
+    wanted = engine.run(view, program, start, RunOptions(weighted=weight is not None))
+    options = RunOptions(weighted=weight is not None, asynchronous=True, trace=True, schedule=schedule)
+    paged = on_host(engine, graph, weight)
+    with pytest.raises(TravMemoryError, match="memory_limit at least"):
+        engine.run(in_budget(paged, 100_000), program, start, replace(options, schedule="paths"))
+    limited = in_budget(paged, 4_000_000)
+    run = engine.run(limited, program, start, options)
+    assert np.array_equal(run.values.get(), wanted.values.get())
+    assert {one.mode for one in run.trace} == {"blocks"}
+    assert limited.pages.budget.used == 0 < limited.pages.budget.peak <= 4_000_000
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"schedule": "sweep", "asynchronous": True}, {"mode": "pull", "asynchronous": True}]
+)
+def test_sweeps_where_blocks_are_not_asked_for_or_cannot_be(engine, how):
+    """A synchronous run, one with another schedule, and one with a mode go page by page."""
+    graph, program = CASES["square"], shipped.breadth_first()
+    start = start_of(program, graph.n, 0, [1], engine.xp)
+    run = engine.run(in_pages(on_host(engine, graph), 5), program, start, RunOptions(trace=True, **how))
+    assert "blocks" not in {one.mode for one in run.trace}
+
+
+def test_the_cpu_takes_no_blocks(engine):
+    graph, program = CASES["square"], shipped.breadth_first()
+    start = start_of(program, graph.n, 0, [1], engine.xp)
+    with pytest.raises(TravError, match="schedule='paths' runs on the GPU alone"):
+        view = in_pages(on_host(engine, graph), 5)
+        CudaEngine().run_hybrid(view, program, start, RunOptions(asynchronous=True, schedule="paths"))
+
+
+@pytest.mark.parametrize("ask", ["components", "sssp"])
+@pytest.mark.parametrize("schedule", ["auto", "sweep", "paths"])
+def test_answers_of_graphs(engine, ask, schedule, cudf):
+    """On graphs outside the GPU's memory the answers do not depend on the schedule."""
+    edges = generators.grid(300, 300).assign(w=np.random.default_rng(1).integers(1, 100, 179_400))
+    wanted = getattr(edges.trav.graph(weight="w"), ask)(*([0] if ask == "sssp" else []))
+    graph = cudf.from_pandas(edges).trav.graph(weight="w", memory_limit="6MB")
+    found = getattr(graph, ask)(*([0] if ask == "sssp" else []), schedule=schedule, trace=True)
+    assert found.result["vertex"].to_pandas().tolist() == wanted["vertex"].tolist()
+    name = wanted.columns[1]
+    assert np.array_equal(found.result[name].to_numpy(), wanted[name].to_numpy())
+    modes = set(found.trace["mode"].to_pandas())
+    assert modes == {"blocks"} if schedule != "sweep" else "blocks" not in modes
+
+
+def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch):
+    """A launch that ends early leaves a queue, whose items are in blocks that are on the device."""
+    from rapids_trav.engines.cuda.blocks import state
+
+    monkeypatch.setattr(state, "MOST_ROUNDS", 1)
+    graph, program = CASES["rmat"], shipped.shortest_paths()
+    view = gather_view(graph, engine, "float64")
+    start = start_of(program, graph.n, 0, [1, 2, 3], engine.xp)
+    run = over_blocks(engine, view, program, start, 11, 2)
+    wanted = engine.run(view, program, start, RunOptions(weighted=True))
+    assert np.array_equal(run.values.get(), wanted.values.get())
+    assert run.counters["rounds"] == run.counters["launches"]
