@@ -1,4 +1,4 @@
-"""Interface of loaders, which bring blocks of edges into the engine's memory one at a time (SYSTEMS L9)."""
+"""Interface of loaders, which bring blocks of edges into the engine's memory (SYSTEMS L9)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,25 @@ class Landed(NamedTuple):
 
 
 class Loading(Protocol):
-    """Interface of a loader, which brings one block at a time."""
+    """Interface of a loader.
+
+    Attributes
+    ----------
+    most : int
+        Blocks that may be under way at once.
+    """
+
+    most: int
 
     @property
-    def busy(self) -> bool:
-        """Return whether a block is being loaded, or has arrived and was not taken."""
+    def n_coming(self) -> int:
+        """Return the number of blocks that are being loaded, or have arrived and were not taken."""
 
     def begin(self, block: int, place: int) -> None:
         """Start to copy a block to a place."""
 
     def landed(self, wait: bool = False) -> Landed | None:
-        """Return the block that has arrived, or None; with `wait`, wait for the one being loaded."""
+        """Return the block that arrived first, or None; with `wait`, wait for one that is being loaded."""
 
     def close(self) -> None:
-        """Wait for a load that has begun, and forget it."""
+        """Wait for the loads that have begun, and forget them."""

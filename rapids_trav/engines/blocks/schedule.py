@@ -4,7 +4,7 @@ Y. Zhang, D. Peng, X. Liao, H. Jin, H. Liu, L. Gu, B. He, "LargeGraph: an effici
 GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L5 to L7, L9, L10).
 
 1. Of the absent blocks that have waiting items, those where a load is cheaper than reading the waiting rows
-   in place are loaded, one at a time: first the one whose waiting value comes first in order.
+   in place are loaded: first the one whose waiting value comes first in order.
 2. The other ones are "rented": their rows are read where they are stored.
 3. The run ends when nothing waits and nothing is listed; then nothing is being loaded either.
 """
@@ -79,7 +79,7 @@ class BlockSchedule:
 
     @property
     def is_loading(self) -> bool:
-        return self._loader.busy
+        return self._loader.n_coming > 0
 
     def has_waiting(self, block: int) -> bool:
         """Return whether items wait for a block."""
@@ -98,10 +98,14 @@ class BlockSchedule:
             self._on_page(1, landed.n_bytes)
         return landed.block
 
-    def begin_load(self) -> int | None:
-        """Start to load the block whose waiting value comes first in order, if there is a place for it."""
-        if self._loader.busy:
-            return None
+    def begin_loads(self) -> list[int]:
+        """Start to load blocks, first the one whose waiting value comes first in order; return them."""
+        begun = []
+        while self._loader.n_coming < self._loader.most and (block := self._begin_load()) is not None:
+            begun.append(block)
+        return begun
+
+    def _begin_load(self) -> int | None:
         wanted = np.flatnonzero(self._absent() & ~self._affordable())
         if len(wanted) == 0:
             return None

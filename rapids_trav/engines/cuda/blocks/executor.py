@@ -103,9 +103,10 @@ class BlocksExecutor:
         most = max(state.n_edges, 1)
         before, moved = self._total, Moving(schedule.residency)
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
-            self._land(moved, wait=False)
-            if (coming := schedule.begin_load()) is not None:
-                state.set_spent(coming, 0)
+            while self._land(moved, wait=False):
+                pass
+            for block in schedule.begin_loads():
+                state.set_spent(block, 0)
             for block in schedule.rented():
                 state.set_spent(block, int(schedule.counts[block, SPENT]))
                 self._enter(block)
@@ -125,10 +126,12 @@ class BlocksExecutor:
     def _is_pending(self) -> bool:
         return bool(self.state.n_queued or self._schedule.waits)
 
-    def _land(self, moved: Moving, wait: bool) -> None:
+    def _land(self, moved: Moving, wait: bool) -> bool:
+        """Give a block that has arrived its place; return whether there was one."""
         block = self._schedule.land(moved, wait)
         if block is not None:
             self._enter(block)
+        return block is not None
 
     def _enter(self, block: int) -> None:
         """Move what waits for a block to the queue."""

@@ -72,6 +72,7 @@ class BlocksState:
         firsts = np.append(cut.firsts + np.arange(cut.n_blocks), n_items)
         self._first_items = cupy.asarray(firsts.astype(np.int64))
         self._places = cupy.empty(cut.n_blocks, np.int32)
+        self._places_sent: Array = np.empty(0, np.int64)
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
         self._report = cupy.zeros(8 * words + cut.n_blocks * self._dtype.itemsize, np.uint8)
@@ -147,7 +148,9 @@ class BlocksState:
         most : int
             The launch ends after a round in which it has pushed along this many edges.
         """
-        self._places[...] = cupy.asarray(places.astype(np.int32))
+        if not np.array_equal(places, self._places_sent):
+            self._places.set(places.astype(np.int32))
+            self._places_sent = places.copy()
         weighted = len(held) > 1
         blocks = TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice())
         arguments = self._arguments(

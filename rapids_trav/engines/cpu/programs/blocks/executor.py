@@ -122,7 +122,7 @@ class Blocks:
         before, moved = self._total, Moving(self._schedule.residency)
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
             self._land(moved, wait=False)
-            self._schedule.begin_load()
+            self._schedule.begin_loads()
             for block in self._schedule.rented():
                 self._enter(block)
             if self._n_near + self._n_far:

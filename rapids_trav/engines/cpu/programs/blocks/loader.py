@@ -10,14 +10,16 @@ from rapids_trav.engines.blocks.loading import Copy, Landed
 class Loader:
     """Loader that copies on one helper thread, or, if no thread can be started, on the calling thread."""
 
+    most = 1
+
     def __init__(self, copy: Copy) -> None:
         self._copy = copy
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rapids_trav_loader")
         self._coming: tuple[int, int, Future[int]] | None = None
 
     @property
-    def busy(self) -> bool:
-        return self._coming is not None
+    def n_coming(self) -> int:
+        return int(self._coming is not None)
 
     def begin(self, block: int, place: int) -> None:
         try:

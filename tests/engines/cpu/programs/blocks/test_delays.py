@@ -22,11 +22,13 @@ from rapids_trav.programs import shipped
 class Late:
     """Loader that copies when it is waited for, or once it has been polled as often as `delay` says."""
 
+    most = 1
+
     def __init__(self, delay, copy):
         self._delay, self._copy, self._coming = delay, copy, None
 
     @property
-    def busy(self):
+    def n_coming(self):
         return self._coming is not None
 
     def begin(self, block, place):
@@ -88,7 +90,7 @@ def test_others_iterate_while_a_block_comes():
 
     class Counting(Late):
         def landed(self, wait=False):
-            if self.busy and not wait:
+            if self.n_coming and not wait:
                 during.append(1)
             return super().landed(wait)
 

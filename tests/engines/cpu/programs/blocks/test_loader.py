@@ -18,12 +18,12 @@ def test_a_block_lands_when_it_has_been_copied():
         return 100 * block + place
 
     loader = Loader(copy)
-    assert not loader.busy and loader.landed(wait=True) is None
+    assert not loader.n_coming and loader.landed(wait=True) is None
     loader.begin(3, 1)
-    assert loader.busy and loader.landed() is None and loader.busy
+    assert loader.n_coming and loader.landed() is None and loader.n_coming
     goes_on.set()
     assert loader.landed(wait=True) == Landed(3, 1, 301)
-    assert not loader.busy and loader.landed() is None
+    assert not loader.n_coming and loader.landed() is None
     loader.close()
 
 
