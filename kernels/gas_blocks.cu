@@ -7,19 +7,21 @@
 //
 // 1. Each round takes the items of a queue: short ones from a list, long ones in chunks from another.
 // 2. An item sends its vertex's value along its edges.  Vertices whose values improve enter the next queue
-// with
-//    the items whose block is on the device.
-// 3. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
-// the
-//    block the price of a copy; from then on they wait for it.
+//    with the items whose block is on the device, or are put off if they have not passed a threshold.
+// 3. When the queue is empty, the threshold moves beyond the first value that was put off, by a step that
+//    grows while there is little to do between two moves; a round then enters the items that pass it.
+// 4. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
+//    the block the price of a copy; from then on they wait for it.
 //
 // Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
 // round that takes the item; so an improvement that comes after its vertex was read enters the item again.
 // Bits of `waiting` are set in a launch and only cleared between launches; the thread that sets one counts
-// it.  All blocks of the grid read the same decision to stop, which one thread makes before a barrier.
+// it.  All blocks of the grid read the same
+// decision to stop, which one thread makes before a barrier, and compute the same threshold.
 //
 // Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (local convergence, SYSTEMS L8); A. Sabet et
-// al., Subway, EuroSys 2020.
+// al., Subway, EuroSys 2020; A. Davidson et al., Work-efficient parallel GPU methods for single-source
+// shortest paths, IPDPS 2014 (the threshold).
 //
 // Must agree with: the CPU's Blocks (rapids_trav/engines/cpu/programs/blocks/executor.py), for the values.
 #include "block_sum.cuh"
@@ -43,6 +45,12 @@
 #define PRICE 2  // of an edge that is read in host memory, in edges of a copy
 #endif
 
+// With fewer edges than this between two moves of the threshold, the next goes further: that many take as
+// long as a barrier of the grid.
+#ifndef LITTLE
+#define LITTLE (1 << 19)
+#endif
+
 constexpr i32 ABSENT = -1;  // in `places`; COMING is -2
 
 // Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
@@ -62,9 +70,15 @@ struct BlocksControl {
     u64 rounds;      // of the last launch
     u64 pushed;      // edges, of all launches
     u64 rented;      // of them, read in host memory
+    double step;     // of the threshold
+    u64 moved_at;    // `pushed` when the threshold last moved
     u32 stop[2];     // alternate
     Sizes sizes[3];  // rotate: one is read, one is written and one is cleared
 };
+
+// Places in `least` after those of the blocks: the first value in order of the items that are put off, the
+// threshold, and three that rotate.
+enum LeastPlace { PUT_OFF, THRESHOLD, ROTATING };
 
 struct BlocksArguments {
     const edge_t* row_offsets;
@@ -80,6 +94,7 @@ struct BlocksArguments {
     u32* queued;
     u32* next_queued;
     u32* waiting;
+    u32* put_off;
     vertex_t* queue;
     vertex_t* next_queue;
     u64* chunks;
@@ -173,23 +188,37 @@ __device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& i
     return __ldcg(spent) + cost < price && atomicAdd(spent, cost) + cost < price;
 }
 
+// What activate() needs to know of a round.
+struct Round {
+    const i32* places;
+    Sizes* next;
+    value_t threshold;
+    value_t* put_off;  // the first value in order of this thread block's items that are put off
+};
+
 // Enters the items of a vertex whose value has improved.
-__device__ __forceinline__ void activate(const BlocksArguments& given, const i32* places, i64 vertex,
-                                         value_t value, Sizes* next) {
+__device__ __forceinline__ void activate(const BlocksArguments& given, const Round& round, i64 vertex,
+                                         value_t value) {
     const i64 begin = given.row_offsets[vertex];
     const i64 end = given.row_offsets[vertex + 1];
     if (begin == end) return;
     for (i64 block = begin >> given.shift; block <= (end - 1) >> given.shift; ++block) {
         const Item item = item_at(given, vertex, block);
-        if (places[block] < 0) {
+        if (round.places[block] < 0) {
             if (has(given.next_queued, item.number)) continue;
-            const bool may_rent = places[block] == ABSENT && given.columns != nullptr;
+            const bool may_rent = round.places[block] == ABSENT && given.columns != nullptr;
             if (!may_rent || has(given.waiting, item.number) || !rent(given, item)) {
                 wait(given, item, value);
                 continue;
             }
         }
-        if (set(given.next_queued, item.number)) append(item, given.next_queue, given.next_chunks, next);
+        if (better(round.threshold, value)) {
+            set(given.put_off, item.number);
+            if (better(value, *round.put_off)) atomic_reduce(round.put_off, value);
+        } else if (set(given.next_queued, item.number)) {
+            if (has(given.put_off, item.number)) unset(given.put_off, item.number);
+            append(item, given.next_queue, given.next_chunks, round.next);
+        }
     }
 }
 
@@ -206,7 +235,7 @@ extern "C" __global__ void mark_active(const BlocksArguments given) {
     }
 }
 
-// Moves the waiting items of a block to the queue.
+// Puts off the waiting items of a block; the threshold goes back, as they may precede those already taken.
 extern "C" __global__ void enter_block(const BlocksArguments given) {
     const i64 first = given.first_items[given.entered];
     const i64 after = given.first_items[given.entered + 1];
@@ -216,25 +245,26 @@ extern "C" __global__ void enter_block(const BlocksArguments given) {
         if (after - word * WARP < WARP) found &= (1u << (after % WARP)) - 1;
         if (found == 0) continue;
         atomicAnd(&given.waiting[word], ~found);
-        found &= ~atomicOr(&given.queued[word], found);
-        for (; found != 0; found &= found - 1) {
-            const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
-            append(item_at(given, number - given.entered, given.entered), given.queue, given.chunks,
-                   &given.control->now);
-        }
+        atomicOr(&given.put_off[word], found);
     }
     if (global_thread() == 0) {
         u64* const counts = counts_of(given, given.entered);
         counts[WAITING] = counts[WAITING_EDGES] = 0;
+        const value_t least = given.least[given.entered];
+        value_t* const of_all = given.least + given.n_blocks;
+        of_all[PUT_OFF] = reduce(of_all[PUT_OFF], least);
+        of_all[THRESHOLD] = reduce(of_all[THRESHOLD], least);
         given.least[given.entered] = identity();
     }
 }
 
-// Marks the vertices that have an item in the queue or one that waits.  Before the call, `active` is 0.
+// Marks the vertices that have an item in the queue, or one that waits or is put off.  Before the call,
+// `active` is 0.
 extern "C" __global__ void collect_active(const BlocksArguments given) {
     const i64 n_items = given.first_items[given.n_blocks];
     for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
-        for (u32 found = given.queued[word] | given.waiting[word]; found != 0; found &= found - 1) {
+        const u32 busy = given.queued[word] | given.waiting[word] | given.put_off[word];
+        for (u32 found = busy; found != 0; found &= found - 1) {
             const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
             given.active[number - (lower_bound(given.first_items, given.n_blocks, number + 1) - 1)] = 1;
         }
@@ -251,6 +281,9 @@ struct BlocksShared {
     i32 ends[BLOCK_SIZE];    // of each item's edges among those of the tile
     i32 warp_totals[BLOCK_SIZE / WARP];
     Sizes sizes;
+    value_t threshold;
+    value_t put_off;        // the first value in order of all items that are put off
+    value_t newly_put_off;  // likewise, of this thread block's in this round
     bool stops;
 };
 
@@ -258,7 +291,7 @@ struct BlocksShared {
 struct Along {
     const BlocksArguments& given;
     BlocksShared& shared;
-    Sizes* next;
+    Round round;
     i64 pushed = 0;
     i64 rented = 0;
 
@@ -283,7 +316,7 @@ struct Along {
         rented += !held;
         if (!better(value, given.values[v])) return;  // perhaps stale, but never better than now
         const value_t before = atomic_reduce(&given.values[v], value);
-        if (better(value, before) && is_active(before, value)) activate(given, shared.places, v, value, next);
+        if (better(value, before) && is_active(before, value)) activate(given, round, v, value);
     }
 };
 
@@ -337,6 +370,45 @@ __device__ __forceinline__ void along_chunks(Along& along, i64 n_chunks) {
     }
 }
 
+// Moves the threshold beyond the first value that is put off; one thread of each block calls it, all with the
+// same result.  In double precision, as sums of integers may overflow.
+__device__ __forceinline__ value_t moved_threshold(const BlocksShared& shared, u64 since, double& step) {
+    const double first = static_cast<double>(shared.put_off);
+    if (since < LITTLE) {
+        const double moved = fabs(first - static_cast<double>(shared.threshold));
+        step = max(2 * step, moved < 1e300 ? moved : 0.0);
+    } else {
+        step /= 2;
+    }
+    const double end = static_cast<double>(identity());
+    const double threshold = REDUCER == 1 ? first - step : first + step;
+    if (REDUCER == 1 ? threshold <= end : threshold >= end) return identity();
+    const value_t rounded = static_cast<value_t>(threshold);
+    return better(rounded, shared.put_off) ? shared.put_off : rounded;
+}
+
+// Enters the items that were put off and pass the threshold.
+__device__ __forceinline__ void enter_put_off(const BlocksArguments& given, BlocksShared& shared,
+                                              Sizes* next) {
+    const i64 n_items = given.first_items[given.n_blocks];
+    for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
+        const u32 before = __ldcg(&given.put_off[word]);
+        u32 left = before;
+        for (u32 found = before; found != 0; found &= found - 1) {
+            const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
+            const Item item = item_of(given, shared.first_items, number);
+            const value_t value = __ldcg(&given.values[item.vertex]);
+            if (better(shared.threshold, value)) {
+                if (better(value, shared.newly_put_off)) atomic_reduce(&shared.newly_put_off, value);
+                continue;
+            }
+            left &= ~(1u << (number % WARP));
+            if (set(given.next_queued, number)) append(item, given.next_queue, given.next_chunks, next);
+        }
+        if (left != before) given.put_off[word] = left;  // nobody else changes it in this round
+    }
+}
+
 // Counts the items of the queue, by block, if the launch ends before it is empty.
 __device__ __forceinline__ void count_listed(const BlocksArguments& given, BlocksShared& shared) {
     for (i64 i = global_thread(); i < static_cast<i64>(shared.sizes.items); i += global_threads()) {
@@ -348,6 +420,15 @@ __device__ __forceinline__ void count_listed(const BlocksArguments& given, Block
         if (chunk >> ITEM_BITS) continue;
         const Item item = item_of(given, shared.first_items, static_cast<i64>(chunk));
         atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+    }
+    if (shared.put_off == identity()) return;
+    const i64 n_items = given.first_items[given.n_blocks];
+    for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
+        for (u32 found = __ldcg(&given.put_off[word]); found != 0; found &= found - 1) {
+            const i64 number = word * WARP + __ffs(static_cast<i32>(found)) - 1;
+            const Item item = item_of(given, shared.first_items, number);
+            atomicAdd(&counts_of(given, item.block)[LISTED], 1ull);
+        }
     }
 }
 
@@ -374,20 +455,46 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         shared.activated[i] = 0;
         if (blockIdx.x == 0) counts_of(given, i)[LISTED] = 0;
     }
-    if (threadIdx.x == 0) shared.sizes = {__ldcg(&control->now.items), __ldcg(&control->now.chunks)};
+    value_t* const least = given.least + given.n_blocks;
+    double step = __ldcg(&control->step);
+    u64 moved_at = __ldcg(&control->moved_at);
+    if (threadIdx.x == 0) {
+        shared.sizes = {__ldcg(&control->now.items), __ldcg(&control->now.chunks)};
+        shared.put_off = __ldcg(&least[PUT_OFF]);
+        shared.threshold = __ldcg(&least[THRESHOLD]);
+        shared.newly_put_off = identity();
+    }
     __syncthreads();
     i64 rounds = 0;
     for (bool goes_on = true; goes_on;) {
         Sizes* const next = &control->sizes[rounds % 3];
-        if (first_thread) control->sizes[(rounds + 1) % 3] = {0, 0};
-        Along along{given, shared, next};
-        along_items(along, static_cast<i64>(shared.sizes.items));
-        along_chunks(along, static_cast<i64>(shared.sizes.chunks));
-        __syncwarp();
-        count(&control->pushed, FOUND, along.pushed);
-        count(&control->rented, FOUND, along.rented);
+        value_t* const newly_put_off = &least[ROTATING + rounds % 3];
+        if (first_thread) {
+            control->sizes[(rounds + 1) % 3] = {0, 0};
+            least[ROTATING + (rounds + 1) % 3] = identity();
+        }
+        const bool enters = shared.sizes.items + shared.sizes.chunks == 0;
+        if (enters) {
+            if (threadIdx.x == 0) {
+                // No block pushes in this round, so all of them read the same sum.
+                const u64 pushed = __ldcg(&control->pushed);
+                shared.threshold = moved_threshold(shared, pushed - moved_at, step);
+                moved_at = pushed;
+            }
+            __syncthreads();
+            enter_put_off(given, shared, next);
+        } else {
+            Along along{given, shared, {shared.places, next, shared.threshold, &shared.newly_put_off}};
+            along_items(along, static_cast<i64>(shared.sizes.items));
+            along_chunks(along, static_cast<i64>(shared.sizes.chunks));
+            __syncwarp();
+            count(&control->pushed, FOUND, along.pushed);
+            count(&control->rented, FOUND, along.rented);
+        }
         __syncthreads();
         if (threadIdx.x == 0) {
+            if (shared.newly_put_off != identity()) atomic_reduce(newly_put_off, shared.newly_put_off);
+            shared.newly_put_off = identity();
             u32* const stop = &control->stop[rounds % 2];
             if (first_thread) {
                 *stop = __ldcg(given.landed) != given.landed_before || rounds + 1 >= given.most_rounds ||
@@ -395,11 +502,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
             }
             arrive_and_wait(&control->barrier, epoch);
             shared.sizes = {__ldcg(&next->items), __ldcg(&next->chunks)};
+            const value_t put_off = __ldcg(newly_put_off);
+            shared.put_off = enters ? put_off : reduce(shared.put_off, put_off);
             shared.stops = __ldcg(stop) != 0;
         }
         __syncthreads();
         rounds += 1;
-        goes_on = !shared.stops && shared.sizes.items + shared.sizes.chunks > 0;
+        const u64 n_queued = shared.sizes.items + shared.sizes.chunks;
+        goes_on = !shared.stops && (n_queued > 0 || shared.put_off != identity());
         exchange(given.queue, given.next_queue);
         exchange(given.chunks, given.next_chunks);
         exchange(given.queued, given.next_queued);
@@ -416,6 +526,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
             control->now = shared.sizes;
             control->rounds = static_cast<u64>(rounds);
             control->epoch = epoch;
+            control->step = step;
+            control->moved_at = moved_at;
+            least[PUT_OFF] = shared.put_off;
+            least[THRESHOLD] = shared.threshold;
+            for (i32 i = 0; i < 3; ++i) least[ROTATING + i] = identity();
             for (Sizes& sizes : control->sizes) sizes = {0, 0};
         }
     }

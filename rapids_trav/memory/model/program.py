@@ -122,11 +122,11 @@ def block_state_bytes_on_gpu(run: RunShape, n_blocks: int, offset: int, chunks: 
     """Return the bytes of a run over blocks on a GPU beside the blocks in its memory.
 
     They hold values, flags, offsets of `offset` bytes, and perhaps degrees; for each vertex, and for each
-    block that its row extends into, places in two queues and three bits; and two lists of `chunks` entries.
+    block that its row extends into, places in two queues and four bits; and two lists of `chunks` entries.
     """
     n_items = run.n_vertices + n_blocks
     held = run.value + 1 + offset + (8 if run.uses_degrees else 0)
-    lists = 2 * run.vertex * n_items + 3 * (n_items // 8 + 4) + 2 * 8 * chunks
+    lists = 2 * run.vertex * n_items + 4 * (n_items // 8 + 4) + 2 * 8 * chunks
     return run.n_vertices * held + lists + n_blocks * BLOCK_BYTES + FIXED_BYTES
 
 

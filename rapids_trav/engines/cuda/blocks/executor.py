@@ -110,7 +110,7 @@ class BlocksExecutor:
             for block in schedule.rented():
                 state.set_spent(block, int(schedule.counts[block, SPENT]))
                 self._enter(block)
-            if state.n_queued:
+            if not state.is_quiet:
                 self._launch(moved, most)
             else:  # waiting blocks are rented or loaded, and no block on the device keeps its place
                 assert schedule.is_loading
@@ -124,7 +124,7 @@ class BlocksExecutor:
         return "blocks"
 
     def _is_pending(self) -> bool:
-        return bool(self.state.n_queued or self._schedule.waits)
+        return not self.state.is_quiet or self._schedule.waits
 
     def _land(self, moved: Moving, wait: bool) -> bool:
         """Give a block that has arrived its place; return whether there was one."""
@@ -134,7 +134,7 @@ class BlocksExecutor:
         return block is not None
 
     def _enter(self, block: int) -> None:
-        """Move what waits for a block to the queue."""
+        """Let the next launch take what waits for a block."""
         if self._schedule.has_waiting(block):
             self.state.enter(block)
             self._schedule.entered(block)

@@ -24,8 +24,9 @@ from rapids_trav.programs.run_state import RunState
 FILE = "gas_blocks.cu"
 TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
-CONTROL_WORDS = 16  # the size of the kernels' `BlocksControl`, in words of 64 bits
+CONTROL_WORDS = 18  # the size of the kernels' `BlocksControl`, in words of 64 bits
 ITEMS, CHUNKS, ROUNDS, PUSHED, RENTED = 1, 2, 3, 4, 5  # words of it
+PUT_OFF, OF_ALL_BLOCKS = 0, 5  # the first of the values after those of the blocks, and their number
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
 
 
@@ -51,8 +52,8 @@ class BlocksState:
     active : bool array, (n,)
         As of the last `collect`.
     n_active : int
-    n_queued : int
-        Items, or chunks of long ones, that the next launch starts with.
+    is_quiet : bool
+        Whether there is nothing that a launch would take.
     tally : Tally
     """
 
@@ -65,7 +66,9 @@ class BlocksState:
         degree_type = np.int64 if view.out_weights is None else np.float64
         self._degrees = None if view.degrees is None else cupy.asarray(view.degrees, degree_type)
         n_words = -(-n_items // WORD)
-        self._queued, self._next_queued, self._waiting = (cupy.zeros(n_words, np.uint32) for _ in range(3))
+        self._queued, self._next_queued, self._waiting, self._put_off = (
+            cupy.zeros(n_words, np.uint32) for _ in range(4)
+        )
         self._queue, self._next_queue = (cupy.empty(n_items, vertex) for _ in range(2))
         entries = chunk_entries(view.out.n_edges)
         self._chunks, self._next_chunks = (cupy.empty(entries, np.uint64) for _ in range(2))
@@ -75,11 +78,13 @@ class BlocksState:
         self._places_sent: Array = np.empty(0, np.int64)
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
-        self._report = cupy.zeros(8 * words + cut.n_blocks * self._dtype.itemsize, np.uint8)
+        n_least = cut.n_blocks + OF_ALL_BLOCKS
+        self._report = cupy.zeros(8 * words + n_least * self._dtype.itemsize, np.uint8)
         self._report_on_host = cupyx.empty_pinned(len(self._report), np.uint8)
         self._control, self._counts, self._least = self._parts(self._report)
         self._control_seen, self._counts_seen, self._least_seen = self._parts(self._report_on_host)
-        self.n_active = self.n_queued = 0
+        self.n_active = 0
+        self.is_quiet = True
         self._pushed = self._rented = 0
         self._activated = np.zeros(cut.n_blocks, np.int64)
         self.tally = Tally(0, 0, 0, 0, 0, 0.0, start.total)
@@ -105,21 +110,21 @@ class BlocksState:
 
     def mark(self) -> None:
         """Let the items of all active vertices wait, and nothing else."""
-        for bits in (self._queued, self._next_queued, self._waiting):
+        for bits in (self._queued, self._next_queued, self._waiting, self._put_off):
             bits.fill(0)
         self._control[ITEMS : CHUNKS + 1].fill(0)
         self._counts.fill(0)
         self._least.fill(self._identity)
         self._activated[:] = 0
         self._launch("mark_active", self.view.n_vertices)
-        self.n_queued = 0
+        self.is_quiet = True
         self.collect()
 
     def enter(self, block: int) -> None:
-        """Move the waiting items of a block to the queue."""
+        """Put off the waiting items of a block: the next launch takes them, in order of value."""
         first, after = (int(self._cut.firsts[block]), int(self._cut.ends[block]))
         self._launch("enter_block", -(-(after - first) // WORD) + 1, entered=block)
-        self.n_queued += 1
+        self.is_quiet = False
 
     def set_spent(self, block: int, spent: int) -> None:
         """Set the cost so far of reading the rows of a block in place."""
@@ -182,11 +187,12 @@ class BlocksState:
         The column of activations has those since the last call.
         """
         self._report.get(out=self._report_on_host)
-        self.n_queued = int(self._control_seen[ITEMS] + self._control_seen[CHUNKS])
+        n_queued, least = int(self._control_seen[ITEMS : CHUNKS + 1].sum()), self._least_seen.copy()
+        self.is_quiet = n_queued == 0 and bool(least[self._cut.n_blocks + PUT_OFF] == self._identity)
         counts = self._counts_seen.copy()
         counts[:, ACTIVATED] -= self._activated
         self._activated += counts[:, ACTIVATED]
-        return counts, self._least_seen.copy()
+        return counts, least[: self._cut.n_blocks]
 
     def collect(self) -> None:
         """Set the flags of the active vertices."""
@@ -212,6 +218,7 @@ class BlocksState:
             "queued": self._queued,
             "next_queued": self._next_queued,
             "waiting": self._waiting,
+            "put_off": self._put_off,
             "queue": self._queue,
             "next_queue": self._next_queue,
             "chunks": self._chunks,

@@ -225,6 +225,7 @@ BlocksArguments = struct(
     queued=POINTER,
     next_queued=POINTER,
     waiting=POINTER,
+    put_off=POINTER,
     queue=POINTER,
     next_queue=POINTER,
     chunks=POINTER,

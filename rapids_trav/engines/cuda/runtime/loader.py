@@ -54,7 +54,14 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
     "gas_shards.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "COUNTS": 0},
     "gas_state.cu": {"HEAVY_DEGREE": 1024},
     "gas_push.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
-    "gas_blocks.cu": {"BLOCK_SIZE": 512, "RESIDENT_BLOCKS": 2, "CHUNK": 2048, "MOST_BLOCKS": 256, "PRICE": 2},
+    "gas_blocks.cu": {
+        "BLOCK_SIZE": 512,
+        "RESIDENT_BLOCKS": 2,
+        "CHUNK": 2048,
+        "MOST_BLOCKS": 256,
+        "PRICE": 2,
+        "LITTLE": 1 << 19,
+    },
 }
 
 
