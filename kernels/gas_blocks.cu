@@ -45,10 +45,10 @@
 #define PRICE 2  // of an edge that is read in host memory, in edges of a copy
 #endif
 
-// With fewer edges than this between two moves of the threshold, the next goes further: that many take as
-// long as a barrier of the grid.
+// With fewer edges than this between two moves of the threshold, or fewer than there are items to be looked
+// through, the next move goes further.
 #ifndef LITTLE
-#define LITTLE (1 << 19)
+#define LITTLE 32768
 #endif
 
 constexpr i32 ABSENT = -1;  // in `places`; COMING is -2
@@ -56,10 +56,12 @@ constexpr i32 ABSENT = -1;  // in `places`; COMING is -2
 // Columns of `counts`, as in rapids_trav/engines/blocks/schedule.py.
 enum BlockCount { WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 8 };
 
-// Lengths of a queue: of its list of short items, and of its list of chunks.
+// Lengths of a queue: of its list of short items, and of its list of chunks; and the number of items that the
+// round which filled it has left put off.
 struct Sizes {
     u64 items;
     u64 chunks;
+    u64 left;
 };
 
 // Shared by the launches of a run; zero before the first.
@@ -281,6 +283,7 @@ struct BlocksShared {
     i32 ends[BLOCK_SIZE];    // of each item's edges among those of the tile
     i32 warp_totals[BLOCK_SIZE / WARP];
     Sizes sizes;
+    u64 left;  // items that were still put off when the threshold last moved
     value_t threshold;
     value_t put_off;        // the first value in order of all items that are put off
     value_t newly_put_off;  // likewise, of this thread block's in this round
@@ -374,7 +377,7 @@ __device__ __forceinline__ void along_chunks(Along& along, i64 n_chunks) {
 // same result.  In double precision, as sums of integers may overflow.
 __device__ __forceinline__ value_t moved_threshold(const BlocksShared& shared, u64 since, double& step) {
     const double first = static_cast<double>(shared.put_off);
-    if (since < LITTLE) {
+    if (since < max(static_cast<u64>(LITTLE), shared.left)) {
         const double moved = fabs(first - static_cast<double>(shared.threshold));
         step = max(2 * step, moved < 1e300 ? moved : 0.0);
     } else {
@@ -391,6 +394,7 @@ __device__ __forceinline__ value_t moved_threshold(const BlocksShared& shared, u
 __device__ __forceinline__ void enter_put_off(const BlocksArguments& given, BlocksShared& shared,
                                               Sizes* next) {
     const i64 n_items = given.first_items[given.n_blocks];
+    i64 n_left = 0;
     for (i64 word = global_thread(); word * WARP < n_items; word += global_threads()) {
         const u32 before = __ldcg(&given.put_off[word]);
         u32 left = before;
@@ -405,8 +409,11 @@ __device__ __forceinline__ void enter_put_off(const BlocksArguments& given, Bloc
             left &= ~(1u << (number % WARP));
             if (set(given.next_queued, number)) append(item, given.next_queue, given.next_chunks, next);
         }
+        n_left += __popc(left);
         if (left != before) given.put_off[word] = left;  // nobody else changes it in this round
     }
+    __syncwarp();
+    count(&next->left, FOUND, n_left);
 }
 
 // Counts the items of the queue, by block, if the launch ends before it is empty.
@@ -459,7 +466,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     double step = __ldcg(&control->step);
     u64 moved_at = __ldcg(&control->moved_at);
     if (threadIdx.x == 0) {
-        shared.sizes = {__ldcg(&control->now.items), __ldcg(&control->now.chunks)};
+        shared.sizes = {__ldcg(&control->now.items), __ldcg(&control->now.chunks), 0};
+        shared.left = __ldcg(&control->now.left);
         shared.put_off = __ldcg(&least[PUT_OFF]);
         shared.threshold = __ldcg(&least[THRESHOLD]);
         shared.newly_put_off = identity();
@@ -470,7 +478,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         Sizes* const next = &control->sizes[rounds % 3];
         value_t* const newly_put_off = &least[ROTATING + rounds % 3];
         if (first_thread) {
-            control->sizes[(rounds + 1) % 3] = {0, 0};
+            control->sizes[(rounds + 1) % 3] = {0, 0, 0};
             least[ROTATING + (rounds + 1) % 3] = identity();
         }
         const bool enters = shared.sizes.items + shared.sizes.chunks == 0;
@@ -501,7 +509,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
                         static_cast<i64>(__ldcg(&control->pushed)) >= given.most_edges;
             }
             arrive_and_wait(&control->barrier, epoch);
-            shared.sizes = {__ldcg(&next->items), __ldcg(&next->chunks)};
+            shared.sizes = {__ldcg(&next->items), __ldcg(&next->chunks), 0};
+            if (enters) shared.left = __ldcg(&next->left);
             const value_t put_off = __ldcg(newly_put_off);
             shared.put_off = enters ? put_off : reduce(shared.put_off, put_off);
             shared.stops = __ldcg(stop) != 0;
@@ -523,7 +532,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     if (threadIdx.x == 0) {
         arrive_and_wait(&control->barrier, epoch);  // the sizes have been read
         if (first_thread) {
-            control->now = shared.sizes;
+            control->now = {shared.sizes.items, shared.sizes.chunks, shared.left};
             control->rounds = static_cast<u64>(rounds);
             control->epoch = epoch;
             control->step = step;
@@ -531,7 +540,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
             least[PUT_OFF] = shared.put_off;
             least[THRESHOLD] = shared.threshold;
             for (i32 i = 0; i < 3; ++i) least[ROTATING + i] = identity();
-            for (Sizes& sizes : control->sizes) sizes = {0, 0};
+            for (Sizes& sizes : control->sizes) sizes = {0, 0, 0};
         }
     }
 }

@@ -24,8 +24,8 @@ from rapids_trav.programs.run_state import RunState
 FILE = "gas_blocks.cu"
 TUNED = PROGRAM_TUNABLES[FILE]
 WORD = 32
-CONTROL_WORDS = 18  # the size of the kernels' `BlocksControl`, in words of 64 bits
-ITEMS, CHUNKS, ROUNDS, PUSHED, RENTED = 1, 2, 3, 4, 5  # words of it
+CONTROL_WORDS = 20  # the size of the kernels' `BlocksControl`, in words of 64 bits
+ITEMS, CHUNKS, ROUNDS, PUSHED, RENTED = 1, 2, 4, 5, 6  # words of it
 PUT_OFF, OF_ALL_BLOCKS = 0, 5  # the first of the values after those of the blocks, and their number
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
 

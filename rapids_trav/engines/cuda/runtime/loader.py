@@ -60,7 +60,7 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "CHUNK": 2048,
         "MOST_BLOCKS": 256,
         "PRICE": 2,
-        "LITTLE": 1 << 19,
+        "LITTLE": 32768,
     },
 }
 
