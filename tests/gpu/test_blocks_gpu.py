@@ -12,6 +12,7 @@ from rapids_trav import Program, TravError, generators
 from rapids_trav.engines.blocks.cut import cut
 from rapids_trav.engines.cpu import CpuEngine
 from rapids_trav.engines.cuda import CudaEngine
+from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES
 from rapids_trav.engines.runs import RunOptions
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.programs import shipped
@@ -261,13 +262,14 @@ def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch):
     assert run.counters["rounds"] == run.counters["launches"]
 
 
-def test_values_are_taken_in_order(engine):
-    """With weights of very different sizes, an edge is followed about 10 times; without an order, 70 times."""
+def test_values_are_taken_in_order(engine, monkeypatch):
+    """With weights of very different sizes, an edge is followed a few times; without an order, about 70."""
+    monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "LITTLE", 256)  # for a small graph
+    program = Program("in order", "float64", "min", gather=lambda message, weight: weight + message)
     graph = grid(150)
-    program = shipped.shortest_paths()
     view = gather_view(graph, engine, "float64")
     weights = view.weights**6
     view = replace(view, weights=weights, out_weights=weights if view.out_weights is not None else None)
     start = start_of(program, graph.n, 0, [0], engine.xp)
     run = over_blocks(engine, view, program, start, 12, 40)
-    assert sum(one.edges for one in run.trace) <= 20 * view.out.n_edges
+    assert sum(one.edges for one in run.trace) <= 15 * view.out.n_edges
