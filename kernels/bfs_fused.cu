@@ -28,14 +28,6 @@
 #define EAGER_EDGES (1 << 16)
 #endif
 
-// NVRTC has no <utility>.
-template <class T>
-__device__ __forceinline__ void swap(T& a, T& b) {
-    const T old = a;
-    a = b;
-    b = old;
-}
-
 // Marks no vertex as visited and empties the frontier.  Bits past the last vertex count as visited.
 __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     const vertex_t n_words = bitmap_words(n_vertices);

@@ -65,6 +65,14 @@ __device__ __forceinline__ i64 global_threads() {
     return static_cast<i64>(gridDim.x) * blockDim.x;
 }
 
+// NVRTC has no <utility>.
+template <class T>
+__device__ __forceinline__ void swap(T& a, T& b) {
+    const T old = a;
+    a = b;
+    b = old;
+}
+
 // In place of cuda::atomic_ref.  If a block adds with release after its writes, a block that then loads the
 // sum with acquire sees these writes. Data that other blocks write must not be read through `const
 // __restrict__`, whose loads may be cached.

@@ -439,13 +439,6 @@ __device__ __forceinline__ void count_listed(const BlocksArguments& given, Block
     }
 }
 
-template <class T>
-__device__ __forceinline__ void exchange(T& a, T& b) {
-    const T old = a;
-    a = b;
-    b = old;
-}
-
 // Iterates until the queue is empty, a copy has arrived, or the launch has done enough.  The host exchanges
 // the two queues after an odd number of rounds.
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
@@ -519,9 +512,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         rounds += 1;
         const u64 n_queued = shared.sizes.items + shared.sizes.chunks;
         goes_on = !shared.stops && (n_queued > 0 || shared.put_off != identity());
-        exchange(given.queue, given.next_queue);
-        exchange(given.chunks, given.next_chunks);
-        exchange(given.queued, given.next_queued);
+        swap(given.queue, given.next_queue);
+        swap(given.chunks, given.next_chunks);
+        swap(given.queued, given.next_queued);
     }
     count_listed(given, shared);
     for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += BLOCK_SIZE) {

@@ -16,6 +16,7 @@ from rapids_trav.csr.adjacency import Array, search_offsets
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.memory.model.program import LEAST_PAGE
 
+PLACES = "places for blocks of edges"  # in messages about memory
 FEWEST, MOST_BLOCKS = 64, 256  # blocks; at least FEWEST unless they would be smaller than a page
 # With fewer places than this, blocks are halved, as long as there are not too many.  With 5 % of the edges in
 # memory, 8 places rather than 4 move 0.6 of the bytes on a road-like lattice, 1.25 on a grid, as many on

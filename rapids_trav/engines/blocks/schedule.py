@@ -21,6 +21,7 @@ from rapids_trav.engines.blocks.loading import Loading
 from rapids_trav.engines.blocks.residency import ABSENT, Residency
 from rapids_trav.engines.blocks.timeline import Timeline
 from rapids_trav.engines.runs import BlockCounts
+from rapids_trav.programs.definition import Program
 
 # Columns of the counts for each block: waiting items, and their edges; items in lists; items that became
 # active since the host last looked; and the cost so far of reading its rows in place, in edges of a load.
@@ -36,15 +37,13 @@ class BlockSchedule:
 
     Parameters
     ----------
-    identity : scalar of the program's dtype
-        The identity of its reducer.
-    first : ufunc
-        `numpy.minimum` or `numpy.maximum`, as the reducer.
     rents : bool
         Whether rows can be read where they are stored.
 
     Attributes
     ----------
+    first : ufunc
+        `numpy.minimum` or `numpy.maximum`, as the program's reducer.
     residency : Residency
     counts : int64 array, (k, N_COUNTS)
     least : array of the program's dtype, (k,)
@@ -54,14 +53,14 @@ class BlockSchedule:
     def __init__(
         self,
         cut: Cut,
-        identity: np.generic,
-        first: np.ufunc,
+        program: Program,
         loader: Loading,
         timeline: Timeline | None,
         on_page: Callable[[int, int], None] | None,
         rents: bool = True,
     ) -> None:
-        self._cut, self._identity, self._first, self._rents = cut, identity, first, rents
+        self._cut, self._identity, self._rents = cut, program.identity, rents
+        self.first = np.maximum if program.reducer == "max" else np.minimum
         self._loader, self._timeline, self._on_page = loader, timeline, on_page
         self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
         self.residency = Residency(cut.n_blocks, cut.n_places)
@@ -113,7 +112,7 @@ class BlockSchedule:
         if place is None:
             return None
         least = self.least[wanted]
-        block = int(wanted[np.flatnonzero(least == self._first.reduce(least))[0]])
+        block = int(wanted[np.flatnonzero(least == self.first.reduce(least))[0]])
         self.counts[block, SPENT] = 0
         self.residency.begin(block)
         self._show_residents()

@@ -6,35 +6,25 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rapids_trav.engines.cuda.programs.link import defines_of_program
+from rapids_trav.engines.cuda.programs.link import defines_of_program, function_types
 from rapids_trav.engines.cuda.runtime.loader import source
-from rapids_trav.programs.definition import ARGUMENTS, Program, n_arguments
+from rapids_trav.programs.definition import ARGUMENTS, Program
 
 if TYPE_CHECKING:
     from cupy._kernels import Library
 
     from rapids_trav.programs.digest import ProgramKey
 
-_RESULTS = {"active": "int32", "total": "float64"}  # result types of functions; the others return a value
-
 
 @functools.cache
 def _functions(program: Program, weight: str | None) -> dict[str, Any]:
     """Return a program's functions, compiled, by their names in `kernels/gas.cuh`."""
-    from numba import cfunc, types
+    from numba import cfunc
 
-    kinds = {
-        "degree": types.int64 if weight is None else types.float64,
-        "weight": getattr(types, weight or program.dtype),
-        "total": types.float64,
-        "parameters": types.CPointer(types.float64),
-    }
-    value = getattr(types, program.dtype)
     made = {}
     for name in ARGUMENTS:
         if (function := getattr(program, name)) is not None:
-            taken = [kinds.get(argument, value) for argument in ARGUMENTS[name][: n_arguments(function)]]
-            result = getattr(types, _RESULTS.get(name, program.dtype))
+            taken, result = function_types(program, name, weight)
             made[f"trav_{name}"] = cfunc(result(*taken), error_model="numpy")(function)
     return made
 

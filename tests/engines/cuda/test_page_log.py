@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("cupy")
 from rapids_trav.engines.cuda.stream import transfer_trace
-from rapids_trav.engines.runs import RunOptions
+from rapids_trav.engines.runs import Moved, RunOptions
 
 COPY, COMPUTE = 4.0, 3.0  # milliseconds per page
 
@@ -98,5 +98,5 @@ def test_pages_that_stay_are_computed_alone(fake_events):
 def test_without_a_trace_pages_are_counted_and_not_timed(fake_events):
     told = []
     done = moved(4, 2, trace=False, told=told)
-    assert done == (4, 400, 0.0, ())
+    assert done == Moved(4, 400, 0.0, (), blocks=None, block_spans=())
     assert told == [(1, 100)] * 4

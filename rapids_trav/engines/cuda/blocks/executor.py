@@ -6,8 +6,8 @@ GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L4 
 1. Values and queues of all vertices are on the device, with places for some blocks.
 2. A launch iterates over all blocks on the device until they are quiet (`kernels/gas_blocks.cu`); it reads
    rows of other blocks in host memory as long as that is cheaper than a copy.
-3. Meanwhile a stream copies the block whose waiting value comes first in order (`engines.blocks.schedule`).
-   When it has arrived, the launch ends, and the items that wait for it enter the queue.
+3. Meanwhile a stream copies blocks, first the one whose waiting value comes first in order
+   (`engines.blocks.schedule`).  When one has arrived, the launch ends, and the next takes what waits for it.
 
 Values only improve, and any order leads to the same result.  An iteration is as many launches as do about the
 work of a sweep.
@@ -53,16 +53,8 @@ class BlocksExecutor:
         self._timeline = Timeline() if options.trace else None
         self._loader = CopyingLoader(stored, self._held, cut, self._timeline)
         self._reached = self._loader.reached
-        first = np.maximum if program.reducer == "max" else np.minimum
-        self._schedule = BlockSchedule(
-            cut,
-            program.identity,
-            first,
-            self._loader,
-            self._timeline,
-            options.on_page,
-            rents=self._reached is not None,
-        )
+        rents = self._reached is not None
+        self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, rents)
         self._total = BlockCounts()
         self.moved = Moved()
         self._mark()
@@ -71,7 +63,7 @@ class BlocksExecutor:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Wait for the copy in progress."""
+        """Wait for the copies in progress."""
         self._loader.close()
 
     @property
@@ -89,7 +81,7 @@ class BlocksExecutor:
         self._mark()
 
     def _mark(self) -> None:
-        """Let all active vertices wait; those of blocks on the device enter the queue."""
+        """Let all active vertices wait; the next launch takes those of blocks on the device."""
         schedule = self._schedule
         schedule.reset()
         self.state.mark()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency
-from rapids_trav.engines.blocks.cut import cut_for, edge_bytes, least_place_bytes
+from rapids_trav.engines.blocks.cut import PLACES, cut_for, edge_bytes, least_place_bytes
 from rapids_trav.engines.cuda.blocks.executor import BlocksExecutor
 from rapids_trav.engines.cuda.blocks.plan import LEAST_BLOCK, state_bytes
 from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
@@ -20,8 +20,6 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
-PLACES = "places for blocks of edges"
-
 
 @contextmanager
 def opened(
@@ -30,10 +28,8 @@ def opened(
     """Yield the run, with its memory charged to the budget: up to all that is free, if the edges need it."""
     assert view.pages is not None
     budget, least = view.pages.budget, least_place_bytes(view, LEAST_BLOCK)
-    between, n_bytes = (
-        options.between_bytes * view.n_vertices,
-        state_bytes(view, program, options, _offset(view).itemsize),
-    )
+    between = options.between_bytes * view.n_vertices
+    n_bytes = state_bytes(view, program, options, _offset(view).itemsize)
     with (
         budget.hold(between, "the arrays made between iterations", n_bytes + least),
         budget.hold(n_bytes, VERTICES, least),

@@ -117,7 +117,7 @@ class BlocksState:
         self._least.fill(self._identity)
         self._activated[:] = 0
         self._launch("mark_active", self.view.n_vertices)
-        self.is_quiet = True
+        self._fetch_report()
         self.collect()
 
     def enter(self, block: int) -> None:
@@ -171,7 +171,7 @@ class BlocksState:
         self._kernels.launch_grid(
             "converge", (blocks,), arguments, block=TUNED["BLOCK_SIZE"], enable_cooperative_groups=True
         )
-        self._report.get(out=self._report_on_host)
+        self._fetch_report()
         rounds, pushed, rented = (int(self._control_seen[word]) for word in (ROUNDS, PUSHED, RENTED))
         if rounds % 2:
             self._queue, self._next_queue = self._next_queue, self._queue
@@ -182,17 +182,21 @@ class BlocksState:
         return done
 
     def read(self) -> tuple[Array, Array]:
-        """Wait for the device; return the counts of each block and its least waiting value.
+        """Return the counts of each block and its least waiting value, as of the last launch or `mark`.
 
         The column of activations has those since the last call.
         """
-        self._report.get(out=self._report_on_host)
-        n_queued, least = int(self._control_seen[ITEMS : CHUNKS + 1].sum()), self._least_seen.copy()
-        self.is_quiet = n_queued == 0 and bool(least[self._cut.n_blocks + PUT_OFF] == self._identity)
         counts = self._counts_seen.copy()
         counts[:, ACTIVATED] -= self._activated
         self._activated += counts[:, ACTIVATED]
-        return counts, least[: self._cut.n_blocks]
+        return counts, self._least_seen[: self._cut.n_blocks].copy()
+
+    def _fetch_report(self) -> None:
+        """Wait for the device, and take over its counts."""
+        self._report.get(out=self._report_on_host)
+        n_queued = int(self._control_seen[ITEMS : CHUNKS + 1].sum())
+        put_off = self._least_seen[self._cut.n_blocks + PUT_OFF]
+        self.is_quiet = n_queued == 0 and bool(put_off == self._identity)
 
     def collect(self) -> None:
         """Set the flags of the active vertices."""

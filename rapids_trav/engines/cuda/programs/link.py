@@ -62,12 +62,9 @@ def defines_of_program(
     return defines_of(file, vertex_bits, edge_bits, **settings, **tunables)
 
 
-def function_to_ir(program: Program, name: str, weight: str | None, architecture: int) -> bytes:
-    """Return the LTO-IR of one of the program's functions, with `trav_` before its name."""
-    from numba import cuda, types
-    from numba.core.errors import NumbaError
-
-    from rapids_trav.programs.result_types import wrong_result
+def function_types(program: Program, name: str, weight: str | None) -> tuple[tuple[object, ...], Any]:
+    """Return the Numba types of the arguments and of the result of one of the program's functions."""
+    from numba import types
 
     value = getattr(types, program.dtype)
     kinds = {
@@ -76,13 +73,24 @@ def function_to_ir(program: Program, name: str, weight: str | None, architecture
         "total": types.float64,
         "parameters": types.CPointer(types.float64),
     }
-    function = getattr(program, name)
-    taken = [kinds.get(argument, value) for argument in ARGUMENTS[name][: n_arguments(function)]]
+    named = ARGUMENTS[name][: n_arguments(getattr(program, name))]
     result = getattr(types, _RESULTS.get(name, program.dtype))
+    return tuple(kinds.get(argument, value) for argument in named), result
+
+
+def function_to_ir(program: Program, name: str, weight: str | None, architecture: int) -> bytes:
+    """Return the LTO-IR of one of the program's functions, with `trav_` before its name."""
+    from numba import cuda
+    from numba.core.errors import NumbaError
+
+    from rapids_trav.programs.result_types import wrong_result
+
+    function = getattr(program, name)
+    taken, result = function_types(program, name, weight)
     how = {"device": True, "abi": "c", "abi_info": {"abi_name": f"trav_{name}"}, "output": "ltoir"}
     how["cc"] = divmod(architecture, 10)
     try:
-        code, given = cuda.compile(function, tuple(taken), **how)
+        code, given = cuda.compile(function, taken, **how)
         wrong = wrong_result(program, name, given)
         if given != result and wrong is None:  # compile again, with a conversion
             code, _ = cuda.compile(function, result(*taken), **how)

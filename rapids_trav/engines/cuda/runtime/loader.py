@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.engines.blocks.cut import MOST_BLOCKS
+from rapids_trav.engines.blocks.schedule import PRICE
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.launches import launched
 
@@ -58,8 +60,8 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "BLOCK_SIZE": 512,
         "RESIDENT_BLOCKS": 2,
         "CHUNK": 2048,
-        "MOST_BLOCKS": 256,
-        "PRICE": 2,
+        "MOST_BLOCKS": MOST_BLOCKS,
+        "PRICE": PRICE,
         "LITTLE": 32768,
     },
 }

@@ -71,13 +71,10 @@ class Blocks:
         self._columns = np.empty(cut.room, vertex)
         self._weights = None if view.out_weights is None else np.empty(cut.room, view.out_weights.dtype)
         self._identity = program.identity
-        self._first = np.maximum if program.reducer == "max" else np.minimum
         self._step, self._total = 0.0, BlockCounts()
         self._timeline = Timeline() if options.trace else None
         self._loader = loading(self._timeline.timed(self._copy) if self._timeline else self._copy)
-        self._schedule = BlockSchedule(
-            cut, self._identity, self._first, self._loader, self._timeline, options.on_page
-        )
+        self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page)
         self._mark()
 
     @property
@@ -150,7 +147,7 @@ class Blocks:
     def _enter(self, block: int) -> None:
         cut, schedule = self._cut, self._schedule
         # The new items may precede those already processed, so the threshold moves back to them.
-        self._threshold = self._first(self._threshold, schedule.least[block])
+        self._threshold = schedule.first(self._threshold, schedule.least[block])
         self._n_far = listed(self._view.out.row_offsets, cut.shift, self._flags, self._far, self._n_far)
         self._n_far = enter(block, cut.firsts[block], cut.ends[block], self._flags, self._far, self._n_far)
         schedule.entered(block)

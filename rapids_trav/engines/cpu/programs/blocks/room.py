@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from rapids_trav.engines.blocks.cut import MOST_BLOCKS, cut_for, edge_bytes, least_place_bytes
+from rapids_trav.engines.blocks.cut import MOST_BLOCKS, PLACES, cut_for, edge_bytes, least_place_bytes
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs.blocks.executor import Blocks
 from rapids_trav.engines.cpu.programs.state import out_edges
@@ -16,8 +16,6 @@ from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.memory.model.program import block_state_bytes
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
-
-PLACES = "places for blocks of edges"
 
 
 def takes_blocks(view: GatherView, program: Program, state: RunState, options: RunOptions) -> bool:
