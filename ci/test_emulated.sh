@@ -6,7 +6,7 @@
 #     ci/test_emulated.sh only tests/gpu/test_stream_gpu.py -k pages   arguments of pytest; any number may pass
 #
 # Expects an environment with the test extra, whose interpreter PYTHON names.  EMULATED_CACHE names the folder of
-# compiled kernels, and EMULATED_SEED another order of the work on streams.
+# compiled kernels, and EMULATED_SEED another order of threads and streams.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

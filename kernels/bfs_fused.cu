@@ -15,13 +15,9 @@
 // degree).
 //
 // Must agree with: bfs_push.cu.
+#include "fused_direction.cuh"
 #include "fused_pull.cuh"
 #include "fused_solo.cuh"
-
-// With fewer vertices left than this, a pull step is cheaper than changing back to push.
-#ifndef CHEAP_PULL
-#define CHEAP_PULL (1 << 19)
-#endif
 
 // With at most this many edges in a frontier, claims are made without a read of `visited` first.
 #ifndef EAGER_EDGES
@@ -150,17 +146,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    // Between levels the search is in one of three states, told by two flags:
-    //
-    //     queued:   not `pulling`            the frontier is in the queues; the next step pushes
-    //     mapped:   `pulling`                the frontier is in the bitmap; the next step pulls
-    //     swelled:  `pulling` and `swelled`  as mapped, but pushed there, and its edges are not counted
-    //
-    // `many` makes a queued search mapped; `few` makes a mapped or swelled one queued, unless its edges turn
-    // out to be too many; `swell` makes a queued one swelled.  The choice is not a function of its own, as
-    // the same text inlined from a function compiles to other machine code (CUDA 13.5, sm_90).
-    bool pulling = false;
-    bool swelled = false;
+    Phase phase = QUEUED;
     bool map_clean = true;
     const auto clean_map = [&](Level* level) {
         if (map_clean) return;
@@ -168,34 +154,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         end_level(shared, control, level, Tally(), epoch);
     };
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
-        if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
+        if (phase == QUEUED ? now.narrow + now.hubs == 0 : now.vertices == 0) break;
         Level* const next = &control->level[turn % 3];
         if (first_thread) control->level[(turn + 1) % 3] = Level{};
 
-        // A pull step over few vertices costs no more than changing back to push.
-        const u64 pull_work = n_unvisited + n_words / 8;
-        const bool many = static_cast<float>(now.edges) * given.alpha > static_cast<float>(unexplored) &&
-                          now.edges > least_pull;
-        // With so few vertices left, a pull step also lists those that it finds; the next step may be either.
-        const bool ending = n_unvisited < static_cast<u64>(n_words);
-        bool few = !ending && pull_work > CHEAP_PULL &&
-                   static_cast<float>(now.vertices) * given.beta < static_cast<float>(pull_work);
-        // On average, an edge leads to a vertex with `neighbor_degree` edges: in most graphs, to hubs.
-        const float coming =
-            min(static_cast<float>(swelled ? now.vertices : now.edges) * given.neighbor_degree,
-                static_cast<float>(unexplored));
-        bool swell = !ending && coming * given.alpha > static_cast<float>(unexplored) &&
-                     coming > static_cast<float>(least_pull);
-        // A queue may receive a vertex for each edge; the bitmap has room for any number.
-        swell |= !swelled && now.edges > given.queue_capacity;
-        if (swelled && swell) few = false;
-        swelled = false;
-        if (!pulling && many) {
-            pulling = true;
+        const Direction direction =
+            choose_direction(given, phase, now, unexplored, n_unvisited, n_words, least_pull);
+        if (direction.to_map) {
+            phase = MAPPED;
             clean_map(next);
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
             end_level(shared, control, next, Tally(), epoch);
-        } else if (pulling && few) {
+        } else if (direction.to_queue) {
             // Queues these vertices in the totals of the level that found them, and counts their edges.
             Level* const found = &control->level[(turn + 2) % 3];
             Tally degrees;
@@ -205,20 +175,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             now = shared.seen;
             unexplored -= now.edges;
             // The bitmap still holds the frontier, in case the queue is too small for the next one.
-            pulling = now.edges > min(pull_work, given.queue_capacity);
-            if (!pulling && now.narrow + now.hubs == 0) break;
+            phase = now.edges > min(direction.pull_work, given.queue_capacity) ? MAPPED : QUEUED;
+            if (phase == QUEUED && now.narrow + now.hubs == 0) break;
         }
 
         const u64 frontier = now.vertices;
         queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= eager_edges};
         tally = Tally();
-        const bool pulled = pulling;
-        if (pulling) {
+        const bool pulled = phase != QUEUED;
+        if (pulled) {
             map_clean = false;
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
             copy_hubs(members, scratch.pull.hubs);
-            pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue, ending,
-                       tally);
+            pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue,
+                       direction.ending, tally);
             end_level(shared, control, next, tally, epoch);
             const u64 deferred = shared.seen.deferred;
             if (deferred) {
@@ -230,7 +200,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
             // Deferred vertices that were found are only in the bitmap.
-            pulling = !ending || deferred || shared.seen.edges > pull_work;
+            const bool listed = direction.ending && !deferred && shared.seen.edges <= direction.pull_work;
+            phase = listed ? QUEUED : MAPPED;
         } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {
                 const u64 wanted = n_targets ? n_targets - targets_found : 0;
@@ -244,12 +215,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
             continue;
-        } else if (swell) {
+        } else if (direction.swell) {
             clean_map(next);
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1,
                        FrontierMap{bitmap_a, queue.eager}, tally);
             end_level(shared, control, next, tally, epoch);
-            pulling = swelled = true;
+            phase = SWELLED;
             map_clean = false;
         } else {
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);

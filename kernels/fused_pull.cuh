@@ -214,9 +214,10 @@ __device__ void pull_deferred(const Graph& graph, const State& state, const Fron
         const edge_t end = row + min(last, degree);
         const u32 bit = bit_of(v);
         constexpr edge_t AT_ONCE = DEFER_CHUNK;
-        // One chunk at a time, as another warp may have settled the vertex in the meantime.
+        // One chunk at a time, as another warp may have settled the vertex in the meantime.  Lanes need not
+        // load the same bit, so they agree on it.
         for (edge_t begin = row + first; begin < end; begin += min(AT_ONCE, end - begin)) {
-            if (__ldcg(state.visited + word_of(v)) & bit) return;
+            if (__any_sync(FULL_WARP, __ldcg(state.visited + word_of(v)) & bit)) return;
             const vertex_t from =
                 warp_search(graph, frontier, begin, begin + min(AT_ONCE, end - begin), tally);
             if (from == NONE) continue;

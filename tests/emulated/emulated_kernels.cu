@@ -59,3 +59,47 @@ extern "C" __global__ void read_shared(unsigned* found) {
     found[1] = asked[threadIdx.x];
     declared[threadIdx.x] = asked[threadIdx.x] = 1;
 }
+
+__device__ unsigned load_acquire(const unsigned* address) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+extern "C" __global__ void wait_for_ever(const unsigned* never) {
+    if (threadIdx.x == 0) {
+        while (load_acquire(never) == 0) {
+        }
+    }
+    __syncthreads();
+}
+
+extern "C" __global__ void note_order(int* order, unsigned* size) {
+    __syncwarp();
+    order[atomicAdd(size, 1u)] = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+}
+
+// The second warp writes the word that the first one waits for.
+extern "C" __global__ void branch_on_a_word(unsigned* word) {
+    if (threadIdx.x >= 32) {
+        __syncwarp();
+        if (threadIdx.x == 32) *word = 1;
+        return;
+    }
+    for (int i = 0; i < 8; ++i) {
+        if (*static_cast<volatile unsigned*>(word)) return;
+        __syncwarp();
+    }
+}
+
+extern "C" __global__ void agree_on_a_word(unsigned* word) {
+    if (threadIdx.x >= 32) {
+        __syncwarp();
+        if (threadIdx.x == 32) *word = 1;
+        return;
+    }
+    for (int i = 0; i < 8; ++i) {
+        if (__any_sync(0xffffffffu, *static_cast<volatile unsigned*>(word) != 0)) return;
+        __syncwarp();
+    }
+}

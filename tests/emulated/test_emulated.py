@@ -70,8 +70,8 @@ def test_kernels_run(cupy, kernels):
     ],
 )
 def test_barriers_that_do_not_match(cupy, kernels, name, error):
-    kernels.get_function(name)((1,), (64,), ())
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match=error):
+        kernels.get_function(name)((1,), (64,), ())
         cupy.cuda.Device().synchronize()
 
 
@@ -93,6 +93,53 @@ def test_operations_of_lanes_outside_the_mask(cupy, kernels, name, error):
 def test_a_kernel_runs_after_one_that_failed(cupy, kernels):
     test_barriers_that_do_not_match(cupy, kernels, "different_barriers", "different barriers")
     test_kernels_run(cupy, kernels)
+
+
+@pytest.mark.parametrize("cooperative", [False, True])
+def test_a_wait_for_ever_ends_in_an_error(cupy, cooperative):
+    code = (FOLDER / "emulated_kernels.cu").read_text()
+    kernels = cupy.RawModule(code=code, enable_cooperative_groups=cooperative)
+    never = cupy.zeros(1, np.uint32)
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match="waits for another one in vain"):
+        kernels.get_function("wait_for_ever")((3,), (64,), (never,))
+        cupy.cuda.Device().synchronize()
+
+
+def orders(cupy, seed) -> list[list[int]]:
+    """Return the orders in which three blocks wrote, from two runs under each of three seeds."""
+    code = (FOLDER / "emulated_kernels.cu").read_text()
+    kernel = cupy.RawModule(code=code, enable_cooperative_groups=True).get_function("note_order")
+    found = []
+    for number in (1, 1, 2, 2, 3, 3):
+        seed(number)
+        order, size = cupy.zeros(3 * 64, np.int32), cupy.zeros(1, np.uint32)
+        kernel((3,), (64,), (order, size))
+        found.append(order.tolist())
+    return found
+
+
+def test_the_order_of_threads_depends_on_the_seed_alone(cupy, seed):
+    found = orders(cupy, seed)
+    assert found[::2] == found[1::2]
+    assert len(set(map(tuple, found))) == 3
+    assert all(sorted(order) == list(range(3 * 64)) for order in found)
+
+
+def test_lanes_may_load_a_word_at_different_times(cupy, kernels, seed):
+    """A branch on a word that another warp writes parts the lanes, unless they agree on it first."""
+    outcomes = {"branch_on_a_word": set(), "agree_on_a_word": set()}
+    for name, outcome in outcomes.items():
+        for number in range(40):
+            seed(number)
+            word = cupy.zeros(1, np.uint32)
+            try:
+                kernels.get_function(name)((1,), (64,), (word,))
+                cupy.cuda.Device().synchronize()
+                outcome.add("ended")
+            except cupy.cuda.runtime.CUDARuntimeError as error:
+                assert "operation" in str(error)
+                outcome.add("failed")
+    assert outcomes == {"branch_on_a_word": {"ended", "failed"}, "agree_on_a_word": {"ended"}}
 
 
 @pytest.mark.parametrize("arguments", [(np.int64(4),), (4,), (), (np.int32(4), np.int32(4))])

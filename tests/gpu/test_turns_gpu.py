@@ -123,6 +123,19 @@ def test_a_row_whose_first_edges_lead_nowhere_is_put_off(engine):
     assert np.array_equal(distance, np.r_[np.full(300, 2), np.zeros(40), np.ones(1000)])
 
 
+def test_a_long_row_is_shared_by_warps_that_all_find_a_parent(engine):
+    """Warps look whether another one has settled the row while it is being settled."""
+    n_leaves, n_cold, n_hubs = 50, 300, 4000
+    cold, hubs = np.arange(n_cold), n_cold + np.arange(n_hubs)
+    leaves = n_cold + n_hubs + np.arange(n_leaves)
+    u = np.repeat(leaves, n_cold + n_hubs)
+    v = np.tile(np.concatenate([cold, hubs]), n_leaves)
+    graph = Graph(n_cold + n_hubs + n_leaves, u, v, symmetric=True)
+    distance, trace = searched(engine, graph, hubs.tolist(), trace=True)
+    assert trace[0].direction == "pull"
+    assert np.array_equal(distance, np.r_[np.full(n_cold, 2), np.zeros(n_hubs), np.ones(n_leaves)])
+
+
 def test_a_pulled_vertex_stops_at_its_first_neighbour(engine):
     """Leaves find a source among their first five neighbours of 64; hubs that are no sources find none."""
     hubs, leaves = np.arange(64), 64 + np.arange(1000)

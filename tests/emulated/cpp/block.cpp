@@ -2,34 +2,32 @@
 // shows it.  If no thread can go on, the launch fails: it would hang on a GPU.
 #include "block.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <numeric>
-#include <thread>
 
 #include "shared_memory.hpp"
 
 namespace emulated {
 namespace {
-constexpr auto LONGEST_SPIN = std::chrono::seconds(60);
-constexpr unsigned SPINS_OF_YIELD = 16;  // between pauses, which leave the core to the block that is awaited
-constexpr auto PAUSE = std::chrono::microseconds(50);
+constexpr unsigned INTERRUPTION = 8;  // one step of a warp in so many is interrupted by others
 }  // namespace
 
 Block::Block() : shared_(new (std::align_val_t(128)) unsigned char[SHARED_BYTES]) {}
 
-void Block::run(Launch& launch, Index block) {
-    start(launch, block);
+void Block::run(Launch& launch, unsigned number) {
+    start(launch, number);
     while (step()) {
     }
     end();
 }
 
-void Block::start(Launch& launch, Index block) {
+void Block::start(Launch& launch, unsigned number) {
     launch_ = &launch;
+    number_ = number;
+    const Index& grid = launch.grid;
+    const Index block{number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
     n_ = launch.block.x * launch.block.y * launch.block.z;
     while (threads_.size() < n_) {
         threads_.push_back(std::make_unique<Thread>());
@@ -46,17 +44,22 @@ void Block::start(Launch& launch, Index block) {
     warps_.resize((n_ + WARP - 1) / WARP);
     std::iota(warps_.begin(), warps_.end(), 0);
     meetings_.assign(warps_.size(), {});
-    random_.seed(launch.seed + block.x * 7919 + block.y);
-    n_spins_ = 0;
+    random_.seed(launch.seed + number * 7919);
+    spinning_ = false;
 }
 
 // Runs each warp as far as it gets; returns whether threads are left.
 bool Block::step() {
+    bool interrupted = false;
     std::shuffle(warps_.begin(), warps_.end(), random_);
-    for (unsigned warp : warps_) run_warp(warp);
+    for (unsigned warp : warps_) interrupted |= !run_warp(warp);
+    if (interrupted && !launch_->failed) {
+        let_others_run(false);
+        return true;
+    }
     if (launch_->failed || all_are_ended_or(State::ENDED)) return false;
     if (any_is(State::SPINNING)) return step_spinning();
-    n_spins_ = 0;
+    spinning_ = false;
     if (!all_are_ended_or(State::AT_BARRIER)) {
         launch_->fail("threads wait for each other: " + waiting());
         return false;
@@ -70,19 +73,17 @@ bool Block::step() {
 }
 
 bool Block::step_spinning() {
-    const auto now = std::chrono::steady_clock::now();
-    if (n_spins_++ == 0) spinning_since_ = now;
-    if (now - spinning_since_ > LONGEST_SPIN) {
+    if (!let_others_run(spinning_)) {
         launch_->fail("a block waits for another one in vain");
         return false;
     }
-    if (n_spins_ % SPINS_OF_YIELD) {
-        sched_yield();
-    } else {
-        std::this_thread::sleep_for(PAUSE);
-    }
+    spinning_ = true;
     release(State::SPINNING);
     return true;
+}
+
+bool Block::let_others_run(bool waits) {
+    return launch_->turns && launch_->turns->pass(number_, waits);
 }
 
 void Block::run_thread(void* block) {
@@ -143,23 +144,25 @@ void Block::exchange(Operation operation, unsigned mask, uint64_t value, uint64_
     }
 }
 
-// Runs the lanes of a warp until each waits for another warp or has ended.
-void Block::run_warp(unsigned warp) {
+// Runs the lanes of a warp until each waits for another warp or has ended.  Sometimes other warps run while
+// only some lanes have taken a step, as lanes need not load a word at once; returns false then.
+bool Block::run_warp(unsigned warp) {
     const unsigned begin = warp * WARP, end = std::min(begin + WARP, n_);
     unsigned order[WARP];
-    unsigned* const after = order + (end - begin);
     for (;;) {
-        std::iota(order, after, begin);
-        std::shuffle(order, after, random_);
-        bool ran = false;
-        for (const unsigned* i = order; i < after; ++i) {
-            if (launch_->failed) return;
-            current_ = threads_[*i].get();
-            if (current_->state != State::READY) continue;
-            current_->fiber.enter(run_thread, this);
-            ran = true;
+        unsigned* after = order;
+        for (unsigned i = begin; i < end; ++i) {
+            if (threads_[i]->state == State::READY) *after++ = i;
         }
-        if (!ran && !answer_lanes(begin, end)) return;
+        if (after == order && !answer_lanes(begin, end)) return true;
+        std::shuffle(order, after, random_);
+        const unsigned most = random_() % INTERRUPTION ? WARP : 1 + static_cast<unsigned>(random_()) % WARP;
+        for (const unsigned* i = order; i < after; ++i) {
+            if (launch_->failed) return true;
+            if (i == order + most) return false;
+            current_ = threads_[*i].get();
+            current_->fiber.enter(run_thread, this);
+        }
     }
 }
 

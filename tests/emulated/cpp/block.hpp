@@ -1,7 +1,5 @@
 // A block of CUDA threads, which take turns on one thread of the system.
 #pragma once
-#include <atomic>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <random>
@@ -10,6 +8,7 @@
 
 #include "fiber.hpp"
 #include "threads.hpp"
+#include "turns.hpp"
 
 namespace emulated {
 
@@ -22,12 +21,14 @@ struct Launch {
     size_t shared_bytes;
     void** arguments;
     unsigned seed;
-    std::atomic<bool> failed{false};
+    Turns* turns = nullptr;  // of the blocks of a cooperative launch
+    bool failed = false;
     std::string error{};
 
     // Keeps the first error.
     void fail(const std::string& reason) {
-        if (!failed.exchange(true)) error = reason;
+        if (!failed) error = reason;
+        failed = true;
     }
 };
 
@@ -36,7 +37,7 @@ class Block {
     Block();
 
     // Runs all threads of a block to their end, or until the launch fails.
-    void run(Launch& launch, Index block);
+    void run(Launch& launch, unsigned number);
 
     const Position& position() const { return current_->position; }
     unsigned lane() const { return current_->number % WARP; }
@@ -74,29 +75,30 @@ class Block {
     };
 
     static void run_thread(void* block);
-    void start(Launch& launch, Index block);
+    void start(Launch& launch, unsigned number);
     bool step();
     bool step_spinning();
     void wait(State state);
-    void run_warp(unsigned warp);
+    bool run_warp(unsigned warp);
     bool answer_lanes(unsigned begin, unsigned end);
     bool any_is(State state) const;
     bool all_are_ended_or(State state) const;
     bool all_at_one_barrier() const;
     void release(State state);
+    bool let_others_run(bool waits);
     std::string waiting() const;
     void end();
 
     Launch* launch_ = nullptr;
-    unsigned n_ = 0;
+    unsigned number_ = 0;  // of the block in its grid
+    unsigned n_ = 0;       // threads
     std::vector<std::unique_ptr<Thread>> threads_;
     std::vector<unsigned> warps_;                        // in the order in which they run next
     std::vector<std::map<unsigned, Meeting>> meetings_;  // of each warp, by mask
     Thread* current_ = nullptr;
     std::mt19937 random_;
     std::unique_ptr<unsigned char[], Free> shared_;
-    unsigned n_spins_ = 0;
-    std::chrono::steady_clock::time_point spinning_since_;
+    bool spinning_ = false;  // since its last turn
 };
 
 }  // namespace emulated

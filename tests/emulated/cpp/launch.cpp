@@ -12,6 +12,7 @@
 
 #include "block.hpp"
 #include "threads.hpp"
+#include "turns.hpp"
 
 namespace emulated {
 namespace {
@@ -41,16 +42,25 @@ class Idle {
 
 void run_block(Launch& launch, unsigned number) {
     static Idle idle;
-    const Index& grid = launch.grid;
     std::unique_ptr<Block> block = idle.take();
     running = block.get();
-    block->run(launch, {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y});
+    block->run(launch, number);
     idle.give(std::move(block));
 }
 
+// A system thread for each block, as static shared memory is thread-local.  They take turns, so that a seed
+// always gives the same order.
 void run_together(Launch& launch, unsigned n) {
+    Turns turns(n, launch.seed);
+    launch.turns = &turns;
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < n; ++i) threads.emplace_back(run_block, std::ref(launch), i);
+    for (unsigned i = 0; i < n; ++i) {
+        threads.emplace_back([&, i] {
+            turns.begin(i);
+            run_block(launch, i);
+            turns.end(i);
+        });
+    }
     for (auto& thread : threads) thread.join();
 }
 

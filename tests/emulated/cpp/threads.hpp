@@ -2,8 +2,8 @@
 //
 // A block runs on one thread of the system, and each of its CUDA threads is a fiber on it.  A fiber runs
 // until it waits for others: at a barrier of the block, or at an operation of its warp.  The blocks of a
-// cooperative launch, which may wait for each other, have a system thread each; those of others run one after
-// another.
+// cooperative launch, which may wait for each other, have a system thread each and take turns; those of
+// others run one after another.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -54,6 +54,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=f"not emulated: {why}"))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give each test an order of its own, so that it does not depend on those that ran before."""
+    from cupy._queues import seed_order
+
+    seed_order(item.nodeid)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run in which too few tests passed; the processes of pytest-xdist report to the first one."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")

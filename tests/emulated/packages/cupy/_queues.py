@@ -18,7 +18,15 @@ from cupy._errors import CUDARuntimeError
 
 Work = Callable[[], object]
 
-RANDOM = random.Random(int(os.environ.get("EMULATED_SEED", "0")))
+RANDOM = random.Random()
+
+
+def seed_order(name: str) -> None:
+    """Let the order of what follows depend only on EMULATED_SEED and a name, such as that of a test."""
+    RANDOM.seed(f"{os.environ.get('EMULATED_SEED', '0')} {name}")
+
+
+seed_order("")
 _RUN_SOME = 0.3  # how often a launch runs some work of a random queue
 _MOST_AT_ONCE = 4
 _FIRST_POINTER = 3  # those below are CUDA's own streams
