@@ -18,6 +18,7 @@ from rapids_trav.frames.kinds import FrameT
 from rapids_trav.memory.model.build import FOUND_BYTES
 from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.edge_rows import EdgeRows
 
 if TYPE_CHECKING:
     import igraph
@@ -161,6 +162,9 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
         rows.add(held, len(near))
         del places, near, held
         found = graph.deliver(rows.frame())
+    if graph.budget is None and isinstance(graph.rows, EdgeRows):
+        edges = graph.deliver(graph.rows.near(chosen, question.where, graph.engine))
+        return Neighborhood.of(found, edges, columns_of(graph))
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),
         reading(graph.budget, graph.n_edges, FOUND_BYTES, fewest=FEWEST_ROWS) as block,

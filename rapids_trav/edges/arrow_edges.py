@@ -33,6 +33,7 @@ class ArrowEdges(FrameRows):
         for frame in self._frames[1:]:
             if missing := set(names) - set(self._form.columns(frame)):
                 raise absent(min(missing))
+        self.n_frames = len(self._frames)
         self._firsts = [0, *accumulate(len(frame) for frame in self._frames)]
 
     @classmethod

@@ -149,6 +149,7 @@ class FrameEdges(FrameRows):
         for frame in frames[1:]:
             check_columns(frame, self.columns)
         self._frames = [self.library.native(frame.copy(deep=False)) for frame in frames]
+        self.n_frames = len(self._frames)
 
     def chunks(self, columns: Sequence[Hashable] | None = None, rows: int | None = None) -> Iterator[Frame]:
         yield from self._frames  # whole frames: selecting columns would copy them

@@ -44,6 +44,7 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.saved import graphs
 from rapids_trav.saved.rows import SavedRows
 from rapids_trav.storage.block_sizes import reading
+from rapids_trav.storage.edge_rows import EdgeRows
 from rapids_trav.storage.paged import Paged
 from rapids_trav.storage.parts import GraphParts
 from rapids_trav.utilities.progress import shown
@@ -142,7 +143,10 @@ class LocalQuestions(GraphContents):
 
     def structures(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each structure of the graph."""
-        return [("vertex ids", self.ids.nbytes, self.engine.place), *self.storage.memory()]
+        found = [("vertex ids", self.ids.nbytes, self.engine.place), *self.storage.memory()]
+        if isinstance(self.rows, EdgeRows) and self.rows.index_bytes:
+            found.append(("index of rows", self.rows.index_bytes, self.engine.place))
+        return found
 
     def memory(self) -> Frame:
         held = self.structures()

@@ -201,6 +201,11 @@ class SearchMethods(GraphProperties):
             rows of the edge list (all columns, with their index and in their order) whose two ends are both
             among the vertices.
 
+        Notes
+        -----
+        If the edges are one frame in memory, and there is no `memory_limit`, the second call builds an index
+        of the rows (8 bytes for each edge).  Later calls read the rows of the vertices found, not all rows.
+
         Examples
         --------
         >>> import pandas as pd, rapids_trav

@@ -14,13 +14,16 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.sources import EdgeSource, FrameEdges
+from rapids_trav.engines.interface import Engine
 from rapids_trav.errors import EDGES_CHANGED, TravError
 from rapids_trav.frames.columns import Frame, Series, move
 from rapids_trav.ids.lookup import known_again
 from rapids_trav.ids.maps import Encoder, IdMap, Library, Portable, vertex_dtype
 from rapids_trav.storage.filters import Mask, Where, columns_of, flags_of, is_mask, resolved
 from rapids_trav.storage.kept_ends import kept_ends
+from rapids_trav.storage.row_index import RowIndex, fits
 
 MOST_PARTS = 64  # frames that are collected before they are concatenated: small frames are mostly overhead
 
@@ -98,15 +101,25 @@ class EdgeRows(Portable):
         self._ids = ids
         self.xp = xp
         self.weight = weight
+        self._index: RowIndex | None = None
+        self._n_asked = 0  # for the rows among a few vertices
+
+    def __getstate__(self) -> dict[str, object]:
+        return super().__getstate__() | {"_index": None, "_n_asked": 0}
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes of the index of the rows, if there is one."""
+        return 0 if self._index is None else self._index.nbytes
 
     def resolve(self, where: object) -> Where | None:
         """Return a filter in the graph's own form: a column's name, an `Expression` or a `Mask`."""
         if is_mask(where):
-            return Mask.of(where, self._n_edges, self._index())
+            return Mask.of(where, self._n_edges, self._labels())
         return resolved(where, self.source.columns)
 
-    def _index(self) -> Series | None:
-        """Return the index of the edges if they are one frame in memory."""
+    def _labels(self) -> Series | None:
+        """Return the index of the caller's frame if the edges are one frame in memory."""
         if not isinstance(self.source, FrameEdges):
             return None
         frames = list(self.source.chunks())
@@ -148,6 +161,43 @@ class EdgeRows(Portable):
             if len(found) == MOST_PARTS:
                 found = [self.source.library.concat(found)]
         return found[0] if len(found) == 1 else self.source.library.concat(found)
+
+    def near(self, chosen: Array, where: Where | None, engine: Engine) -> Frame:
+        """Return the same as `inside`, by an index that is kept from the second call on.
+
+        The index is for edges that are one frame in memory; it takes 8 bytes for each edge and 4 for each
+        vertex, twice as many for 2^31 or more.  Rows that it finds are not compared with the graph again,
+        since no kernel reads them.
+        """
+        rows = None
+        if isinstance(self.source, FrameEdges | ArrowEdges) and self.source.n_frames == 1:
+            rows = self._rows_inside(chosen, engine)
+        return self.inside(chosen, where) if rows is None else self._taken(rows, where)
+
+    def _rows_inside(self, chosen: Array, engine: Engine) -> Array | None:
+        """Return the numbers of the rows with both ends chosen by the index; None if it does not pay."""
+        self._n_asked += 1
+        index = self._index  # another thread may set it
+        if index is None and self._n_asked > 1 and fits(engine, self._n_edges):
+            ((u, v),) = self.pairs()
+            self._index = index = RowIndex(engine, self._ids.n, u, v)
+        return None if index is None else index.inside(chosen)
+
+    def _taken(self, rows: Array, where: Where | None) -> Frame:
+        """Return the rows with these numbers that `where` keeps."""
+        library = self.source.library
+        wanted = dict.fromkeys([*self.source.row_columns, *self.src, *columns_of(where)])
+        (whole,) = self.source.chunks(list(wanted))
+        if len(whole) != self._n_edges:
+            raise TravError(EDGES_CHANGED)
+        rows = move(rows, library.xp)
+        if where is not None:
+            if isinstance(where, Mask):
+                flags = where.at(rows)
+            else:
+                flags = flags_of(whole.take(rows), where, library, 0)
+            rows = rows[move(flags, library.xp)]
+        return self.source.rows_of(whole, rows)
 
     def _read(
         self, columns: Sequence[Hashable], where: Where | None, rows_at_once: int | None = None

@@ -71,6 +71,11 @@ class Mask:
         flags = self._xp.unpackbits(self._bits[begin : -(-last // 8)])
         return flags[first - 8 * begin : last - 8 * begin].astype(bool)
 
+    def at(self, edges: Array) -> Array:
+        """Return the flags of edges by number, in the memory of the mask."""
+        edges = move(edges, self._xp)
+        return (self._bits[edges // 8] >> (7 - edges % 8).astype(np.uint8) & 1).astype(bool)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mask) or (self.n_edges, self.n_true) != (other.n_edges, other.n_true):
             return False

@@ -1,0 +1,74 @@
+"""Index of the rows of an edge list by vertex: a few vertices' rows are found without reading all."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import Engine
+
+BUILD_BYTES = 64  # per row, at most, while the index is built on a GPU
+WORTHWHILE = 2  # the index is faster if it reads at most one row in so many
+
+
+class RowIndex:
+    """Numbers of the rows, by the internal id of their source.
+
+    Parameters
+    ----------
+    engine : Engine
+        Builds the index, in its memory.
+    n_vertices : int
+    u, v : integer array, (n_rows,)
+        Internal ids of both ends of each row.
+    """
+
+    def __init__(self, engine: Engine, n_vertices: int, u: Array, v: Array) -> None:
+        numbers = engine.xp.arange(len(u), dtype=np.int32 if len(u) < 2**31 else np.int64)
+        # The builder moves weights along with their edges.
+        built = engine.build_adjacency(partial(iter, [(u, v, numbers)]), n_vertices)
+        assert built.weights is not None
+        self._xp = engine.xp
+        self._offsets, self._destinations = built.row_offsets, built.column_indices
+        self._numbers = built.weights
+
+    @property
+    def nbytes(self) -> int:
+        return self._offsets.nbytes + self._destinations.nbytes + self._numbers.nbytes
+
+    def inside(self, chosen: Array) -> Array | None:
+        """Return the numbers of the rows with both ends chosen, ascending; None if reading all is faster.
+
+        Parameters
+        ----------
+        chosen : boolean array, (n_vertices,)
+        """
+        xp = self._xp
+        sources = xp.flatnonzero(chosen)
+        begins = self._offsets[sources].astype(np.int64)
+        degrees = self._offsets[sources + 1] - begins
+        n_read = int(degrees.sum())
+        if n_read * WORTHWHILE > len(self._numbers):
+            return None
+        entries = _ranges(begins, degrees, n_read, xp)
+        rows: Array = self._numbers[entries[chosen[self._destinations[entries]]]]
+        rows.sort()
+        return rows
+
+
+def fits(engine: Engine, n_rows: int) -> bool:
+    """Return whether building an index leaves at least half of the engine's free memory."""
+    return 2 * BUILD_BYTES * n_rows <= engine.free_bytes()
+
+
+def _ranges(begins: Array, lengths: Array, total: int, xp: ModuleType) -> Array:
+    """Return the integers of ranges, one range after another."""
+    begins, lengths = begins[lengths > 0], lengths[lengths > 0]
+    steps = xp.ones(total, np.int64)
+    if total:
+        steps[0] = begins[0]
+        steps[xp.cumsum(lengths)[:-1]] = begins[1:] - (begins[:-1] + lengths[:-1] - 1)
+    return xp.cumsum(steps)
