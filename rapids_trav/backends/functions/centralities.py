@@ -1,13 +1,13 @@
 """Centralities and distance measures: `networkx.algorithms.centrality` and `distance_measures`.
 
 NetworkX searches from one node after another.  Here 64 searches share each access to an edge, and their
-distances are added up as they are found; see `engines.cpu.bfs.distance_sums`.
+distances are added up as they are found; see `engines.cpu.bfs.distance_sums`.  Large graphs are searched on a
+GPU, if there is one; see `backends.engines`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -15,42 +15,15 @@ import numpy as np
 from rapids_trav.algorithms.betweenness import scales
 from rapids_trav.algorithms.closeness import closeness_of
 from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched
+from rapids_trav.backends.engines import RowsView
 from rapids_trav.backends.functions.unweighted import located
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
 from rapids_trav.backends.structure import Node, Structure
-from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
-from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.searches import DistanceSums
 
 SCALED_FROM = (3, 6)  # version of NetworkX from which on it scales samples as this module does
-
-
-@dataclass(frozen=True)
-class RowsView:
-    """Rows of a graph as an engine reads them; searches that add up distances need no order of rows."""
-
-    out: Adjacency
-    into: Adjacency
-
-    @classmethod
-    def of(cls, structure: Structure, *, backwards: bool = False) -> RowsView:
-        """Return the view along the edges, or against them with `backwards`."""
-        out = Adjacency(*structure.rows)
-        into = out if not structure.directed else Adjacency(*structure.transpose[0])
-        return cls(into, out) if backwards else cls(out, into)
-
-    @property
-    def n_vertices(self) -> int:
-        return self.out.n_vertices
-
-    @property
-    def stored(self) -> Adjacency:
-        return self.out
-
-    @property
-    def coo(self) -> EdgeList:
-        return CpuEngine().expand_rows(self.out)
 
 
 def unweighted(*others: str) -> Value:
@@ -65,15 +38,14 @@ def unweighted(*others: str) -> Value:
 
 def _sums_to_all(structure: Structure, *, backwards: bool = False) -> DistanceSums:
     """Add up, at each node, the distances from all nodes, or with `backwards` to all nodes."""
-    view = RowsView.of(structure, backwards=backwards)
-    return CpuEngine().distance_sums(view, np.arange(structure.n), "vertices", structure.n)
+    view = RowsView.of(structure, structure.n, backwards=backwards)
+    return view.distance_sums(np.arange(structure.n), "vertices")
 
 
 def _sums_from(structure: Structure, nodes: Iterable[int], *, backwards: bool = False) -> DistanceSums:
     """Add up the distances from each of these nodes, or with `backwards` to each of them."""
-    view = RowsView.of(structure, backwards=backwards)
     sources = np.fromiter(nodes, np.int64)
-    return CpuEngine().distance_sums(view, sources, "sources", len(sources))
+    return RowsView.of(structure, len(sources), backwards=backwards).distance_sums(sources, "sources")
 
 
 def _by_node(structure: Structure, values: Array) -> dict[Node, Value]:
@@ -166,7 +138,7 @@ def betweenness_centrality(
         sources = np.array([structure.find(node) for node in chosen], np.int64)
     if n == 0:
         return {}
-    shares = CpuEngine().shortest_path_shares(RowsView.of(structure), sources, edges=False)
+    shares = RowsView.of(structure, len(sources)).path_shares(sources)
     if not bool(np.isfinite(shares.vertices).all()):
         raise NotImplementedError("there are more shortest paths than a float holds")
     score = shares.vertices + shares.reached if endpoints else shares.vertices
