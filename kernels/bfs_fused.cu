@@ -146,7 +146,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         count_level(now);
     }
 
-    Phase phase = QUEUED;
+    // Between levels the search is in one of three states, told by two flags:
+    //
+    //     queued:   not `pulling`            the frontier is in the queues; the next step pushes
+    //     mapped:   `pulling`                the frontier is in the bitmap; the next step pulls
+    //     swelled:  `pulling` and `swelled`  as mapped, but pushed there, and its edges are not counted
+    //
+    // `many` makes a queued search mapped; `few` makes a mapped or swelled one queued, unless its edges turn
+    // out to be too many; `swell` makes a queued one swelled.  Flags take no registers; as an enum, the state
+    // would spill others.
+    bool pulling = false;
+    bool swelled = false;
     bool map_clean = true;
     const auto clean_map = [&](Level* level) {
         if (map_clean) return;
@@ -154,18 +164,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
         end_level(shared, control, level, Tally(), epoch);
     };
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
-        if (phase == QUEUED ? now.narrow + now.hubs == 0 : now.vertices == 0) break;
+        if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
         Level* const next = &control->level[turn % 3];
         if (first_thread) control->level[(turn + 1) % 3] = Level{};
 
-        const Direction direction =
-            choose_direction(given, phase, now, unexplored, n_unvisited, n_words, least_pull);
-        if (direction.to_map) {
-            phase = MAPPED;
+        const auto [pull_work, ending, many, few, swell] =
+            choose_direction(given, swelled, now, unexplored, n_unvisited, n_words, least_pull);
+        swelled = false;
+        if (!pulling && many) {
+            pulling = true;
             clean_map(next);
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
             end_level(shared, control, next, Tally(), epoch);
-        } else if (direction.to_queue) {
+        } else if (pulling && few) {
             // Queues these vertices in the totals of the level that found them, and counts their edges.
             Level* const found = &control->level[(turn + 2) % 3];
             Tally degrees;
@@ -175,20 +186,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             now = shared.seen;
             unexplored -= now.edges;
             // The bitmap still holds the frontier, in case the queue is too small for the next one.
-            phase = now.edges > min(direction.pull_work, given.queue_capacity) ? MAPPED : QUEUED;
-            if (phase == QUEUED && now.narrow + now.hubs == 0) break;
+            pulling = now.edges > min(pull_work, given.queue_capacity);
+            if (!pulling && now.narrow + now.hubs == 0) break;
         }
 
         const u64 frontier = now.vertices;
         queue = GridQueue{narrow_b, hubs_b, next, leaf_degree, now.edges <= eager_edges};
         tally = Tally();
-        const bool pulled = phase != QUEUED;
-        if (pulled) {
+        const bool pulled = pulling;
+        if (pulling) {
             map_clean = false;
             const Frontier members{bitmap_a, scratch.pull.hubs, min(given.hub_words, n_words)};
             copy_hubs(members, scratch.pull.hubs);
-            pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue,
-                       direction.ending, tally);
+            pull_level(graph, state, members, bitmap_b, hubs_a, depth + 1, next, scratch.pull, queue, ending,
+                       tally);
             end_level(shared, control, next, tally, epoch);
             const u64 deferred = shared.seen.deferred;
             if (deferred) {
@@ -200,8 +211,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
             // Deferred vertices that were found are only in the bitmap.
-            const bool listed = direction.ending && !deferred && shared.seen.edges <= direction.pull_work;
-            phase = listed ? QUEUED : MAPPED;
+            pulling = !ending || deferred || shared.seen.edges > pull_work;
         } else if (now.hubs == 0 && now.narrow <= SOLO_EDGES && now.edges <= SOLO_EDGES) {
             if (blockIdx.x == 0) {
                 const u64 wanted = n_targets ? n_targets - targets_found : 0;
@@ -215,12 +225,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             swap(narrow_a, narrow_b);
             swap(hubs_a, hubs_b);
             continue;
-        } else if (direction.swell) {
+        } else if (swell) {
             clean_map(next);
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1,
                        FrontierMap{bitmap_a, queue.eager}, tally);
             end_level(shared, control, next, tally, epoch);
-            phase = SWELLED;
+            pulling = swelled = true;
             map_clean = false;
         } else {
             push_level(graph, state, narrow_a, now.narrow, hubs_a, now.hubs, depth + 1, queue, tally);
