@@ -53,7 +53,7 @@ class BfsOptions:
 
 
 class RankCosts(NamedTuple):
-    """What a level took on one rank.
+    """Costs of a level on one rank.
 
     Attributes
     ----------

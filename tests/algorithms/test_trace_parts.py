@@ -1,4 +1,4 @@
-"""What a trace tells of ranks and blocks, as rows."""
+"""Rows about ranks and blocks that are read from a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the device can do: an H100 with fewer multiprocessors."""
+"""Limits of the emulated device: those of an H100 with fewer multiprocessors."""
 
 MULTIPROCESSORS = 3
 THREADS_OF_BLOCK = 1024
