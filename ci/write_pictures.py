@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from rapids_trav import Graph
+
 PAGES = Path(__file__).resolve().parents[1] / "docs"
 N_WORKERS = 4
+STATE_BYTES = 90  # for each vertex, in a run under a memory limit
+LEAST_BYTES = 1 << 16  # whatever the graph
 
 
 def search(scale: int) -> Figure:
     """Draw a search that changes its direction, from the vertex with the most edges."""
-    graph = generators.rmat(scale).trav.graph()
+    graph = generators.rmat(scale).trav.graph(order="degree")
     root = hub(graph)
     graph.bfs(root)
     return plot.search(graph.levels(root), graph.bfs(root, trace=True).trace)
@@ -57,15 +61,14 @@ def workers(scale: int) -> Figure:
 def blocks(scale: int) -> Figure:
     """Draw shortest paths on a grid whose edges do not fit the memory limit, by blocks."""
     edges = weighted(generators.grid(1 << scale // 2, 1 << scale // 2))
-    graph = edges.trav.graph(weight="w", memory_limit=140 * len(edges) // 2 + (1 << 22))
+    graph = limited(edges, weight="w")
     graph.sssp(0, schedule="paths")
     return plot.run(graph.sssp(0, schedule="paths", trace=True).trace)
 
 
 def pages(scale: int) -> Figure:
     """Draw PageRank on a graph whose edges do not fit the memory limit, by pages."""
-    edges = generators.rmat(scale)
-    graph = edges.trav.graph(memory_limit=140 * (1 << scale) + (1 << 22))
+    graph = limited(generators.rmat(scale))
     graph.pagerank()
     return plot.run(graph.pagerank(trace=True).trace)
 
@@ -75,11 +78,19 @@ PICTURES: dict[str, Callable[[int], Figure]] = {
 }  # fmt: skip
 
 
-def hub(graph: object) -> int:
+def hub(graph: Graph) -> int:
     """Return the vertex with the most edges."""
     degrees = graph.degrees()
     degrees = degrees.compute() if hasattr(degrees, "compute") else degrees
     return int(degrees["vertex"][degrees["degree"].idxmax()])
+
+
+def limited(edges: pd.DataFrame, **options: str) -> Graph:
+    """Return the graph under a limit that leaves room for about a quarter of its edges."""
+    vertices = edges.iloc[:, :2].stack().nunique()
+    n_bytes = 2 * len(edges) * (12 if options else 4)
+    limit = STATE_BYTES * vertices + n_bytes // 4 + LEAST_BYTES
+    return edges.trav.graph(memory_limit=limit, **options)
 
 
 def weighted(edges: pd.DataFrame) -> pd.DataFrame:

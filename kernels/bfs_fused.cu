@@ -153,8 +153,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     //     swelled:  `pulling` and `swelled`  as mapped, but pushed there, and its edges are not counted
     //
     // `many` makes a queued search mapped; `few` makes a mapped or swelled one queued, unless its edges turn
-    // out to be too many; `swell` makes a queued one swelled.  Flags take no registers; as an enum, the state
-    // would spill others.
+    // out to be too many; `swell` makes a queued one swelled.  After a pull the search is mapped, or queued
+    // if the pull has listed what it found.  Flags take no registers; as an enum, the state would spill
+    // others.
     bool pulling = false;
     bool swelled = false;
     bool map_clean = true;

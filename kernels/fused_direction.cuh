@@ -4,14 +4,14 @@
 #pragma once
 #include "fused_state.cuh"
 
-// With fewer vertices left than this, a pull step is cheaper than changing back to push.
+// With no more pull work than this, a pull step is cheaper than changing back to push.
 #ifndef CHEAP_PULL
 #define CHEAP_PULL (1 << 19)
 #endif
 
 // What the totals say of the next step.  Which of the flags counts depends on where the frontier is.
 struct Direction {
-    u64 pull_work;  // vertices and words that a pull step would read
+    u64 pull_work;  // of a pull step: the vertices left, and an eighth of the bitmap's words
     bool ending;    // so few vertices are left that a pull step also lists those that it finds
     bool many;      // the frontier has so many edges that pulling is cheaper
     bool few;       // the frontier has so few vertices that pushing is cheaper
@@ -22,7 +22,6 @@ struct Direction {
 __device__ __forceinline__ Direction choose_direction(const Arguments& given, bool swelled, const Level& now,
                                                       u64 unexplored, u64 n_unvisited, vertex_t n_words,
                                                       u64 least_pull) {
-    // A pull step over few vertices costs no more than changing back to push.
     const u64 pull_work = n_unvisited + n_words / 8;
     const bool many = static_cast<float>(now.edges) * given.alpha > static_cast<float>(unexplored) &&
                       now.edges > least_pull;

@@ -16,7 +16,7 @@ from rapids_trav.engines.searches import DistanceSums, PathShares, SumsOf
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 
-WORTHWHILE = 1 << 32  # searches times edges: from about a second of the CPU's work on
+WORTHWHILE = 1 << 32  # searches times entries of the rows: about a second of the CPU's work
 STATE_BYTES = 512  # of device memory for each node, at most
 
 

@@ -11,7 +11,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Engine
 
 BUILD_BYTES = 64  # per row, at most, while the index is built on a GPU
-WORTHWHILE = 2  # the index is faster if it reads at most one row in so many
+WORTHWHILE = 2  # the index is faster if it reads at most 1 / WORTHWHILE of the rows
 
 
 class RowIndex:
@@ -28,7 +28,7 @@ class RowIndex:
 
     def __init__(self, engine: Engine, n_vertices: int, u: Array, v: Array) -> None:
         numbers = engine.xp.arange(len(u), dtype=np.int32 if len(u) < 2**31 else np.int64)
-        # The builder moves weights along with their edges.
+        # The numbers travel as the weights of the edges.
         built = engine.build_adjacency(partial(iter, [(u, v, numbers)]), n_vertices)
         assert built.weights is not None
         self._xp = engine.xp
@@ -60,7 +60,7 @@ class RowIndex:
 
 
 def fits(engine: Engine, n_rows: int) -> bool:
-    """Return whether building an index leaves at least half of the engine's free memory."""
+    """Return whether building an index uses at most half of the engine's free memory."""
     return 2 * BUILD_BYTES * n_rows <= engine.free_bytes()
 
 

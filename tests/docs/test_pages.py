@@ -16,7 +16,16 @@ WITH_OUTPUT = [
     README,
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("index", "install", "guide", "inputs", "options", "memory", "performance")
+        for name in (
+            "index",
+            "install",
+            "guide",
+            "inputs",
+            "options",
+            "memory",
+            "how-it-works",
+            "performance",
+        )
     ),
     *(ROOT / "docs" / f"from-{name}.md" for name in ("cugraph", "scipy-igraph")),
 ]

@@ -1,5 +1,5 @@
-// Turns of the blocks of a cooperative launch: one runs at a time, and a random one follows it; seldom one
-// that has only found that it must wait for another.
+// Turns of the blocks of a cooperative launch: one runs at a time, and a random one follows it, mostly one
+// that is not waiting for another.
 #pragma once
 #include <condition_variable>
 #include <mutex>
