@@ -3,7 +3,7 @@
 // The direction of every level is chosen on the device from edge counts: push (fused_push.cuh) while the
 // frontier has few edges, pull (fused_pull.cuh) while it has many.  A frontier of a few hundred vertices is
 // searched by one block alone, level after level without a grid-wide barrier, so that long thin graphs cost
-// less than two microseconds for each level.
+// less than two microseconds for each level on an H100.
 //
 // Invariants.  A bit of `visited` is set once, by the thread that then writes distance and predecessor.
 // The totals of a level are written only between its barrier and the next, so that all blocks make the same
@@ -24,7 +24,7 @@
 #define EAGER_EDGES (1 << 16)
 #endif
 
-// Marks no vertex as visited and empties the frontier.  Bits past the last vertex count as visited.
+// Clears the bits of visited vertices and of the frontier.  Bits past the last vertex count as visited.
 __device__ void clear(u32* visited, u32* bitmap, vertex_t n_vertices) {
     const vertex_t n_words = bitmap_words(n_vertices);
     for (i64 i = global_thread(); i < n_words; i += global_threads()) {
@@ -102,8 +102,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     clear(visited, bitmap_a, given.n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
 
-    // `narrow_a`, `hubs_a` and `bitmap_a` always hold the current frontier, `now` the totals of its level,
-    // and `depth` its distance.
+    // `narrow_a` and `hubs_a`, or `bitmap_a`, hold the current frontier, `now` the totals of its level, and
+    // `depth` its distance.
     GridQueue queue{narrow_a, hubs_a, &control->level[0], 0, false};
     Tally tally;
     const bool few_sources = n_sources <= SOLO_EDGES;
