@@ -1,6 +1,6 @@
 """Draw the pictures of docs/how-it-works.md from traces of the systems, on this machine's CPU.
 
-    python ci/write_pictures.py              # into docs/
+    python ci/write_pictures.py              # into docs/pictures
     python ci/write_pictures.py --folder /tmp --scale 10
 
 Each picture is of one run after another that is not drawn, so that no compilation is in it.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rapids_trav import Graph
 
-PAGES = Path(__file__).resolve().parents[1] / "docs"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 N_WORKERS = 4
 STATE_BYTES = 90  # for each vertex, in a run under a memory limit
 LEAST_BYTES = 1 << 16  # whatever the graph
@@ -85,12 +85,12 @@ def hub(graph: Graph) -> int:
     return int(degrees["vertex"][degrees["degree"].idxmax()])
 
 
-def limited(edges: pd.DataFrame, **options: str) -> Graph:
+def limited(edges: pd.DataFrame, weight: str | None = None) -> Graph:
     """Return the graph under a limit that leaves room for about a quarter of its edges."""
     vertices = edges.iloc[:, :2].stack().nunique()
-    n_bytes = 2 * len(edges) * (12 if options else 4)
+    n_bytes = 2 * len(edges) * (4 if weight is None else 12)
     limit = STATE_BYTES * vertices + n_bytes // 4 + LEAST_BYTES
-    return edges.trav.graph(memory_limit=limit, **options)
+    return edges.trav.graph(weight=weight, memory_limit=limit)
 
 
 def weighted(edges: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--folder", type=Path, default=PAGES / "pictures")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--scale", type=int, default=16, help="of the graphs: 2^SCALE vertices")
     parser.add_argument("--only", choices=PICTURES, action="append")
     options = parser.parse_args(arguments)

@@ -120,10 +120,10 @@ class EdgeRows(Portable):
 
     def _labels(self) -> Series | None:
         """Return the index of the caller's frame if the edges are one frame in memory."""
-        if not isinstance(self.source, FrameEdges):
+        if not isinstance(self.source, FrameEdges) or self.source.n_frames != 1:
             return None
-        frames = list(self.source.chunks())
-        return frames[0].index if len(frames) == 1 else None
+        (frame,) = self.source.chunks()
+        return frame.index
 
     def pairs(self, where: Where | None = None) -> Iterator[tuple[Array, Array]]:
         """Yield both ends of the edges that `where` keeps, chunk by chunk, in internal ids."""

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.adjacency import Array, offset_dtype
 from rapids_trav.engines.interface import Engine
 
 BUILD_BYTES = 64  # per row, at most, while the index is built on a GPU
@@ -27,7 +27,7 @@ class RowIndex:
     """
 
     def __init__(self, engine: Engine, n_vertices: int, u: Array, v: Array) -> None:
-        numbers = engine.xp.arange(len(u), dtype=np.int32 if len(u) < 2**31 else np.int64)
+        numbers = engine.xp.arange(len(u), dtype=offset_dtype(len(u)))
         # The numbers travel as the weights of the edges.
         built = engine.build_adjacency(partial(iter, [(u, v, numbers)]), n_vertices)
         assert built.weights is not None

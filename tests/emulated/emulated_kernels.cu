@@ -80,26 +80,24 @@ extern "C" __global__ void note_order(int* order, unsigned* size) {
 }
 
 // The second warp writes the word that the first one waits for.
-extern "C" __global__ void branch_on_a_word(unsigned* word) {
+template <bool AGREE>
+__device__ void end_at_a_word(unsigned* word) {
     if (threadIdx.x >= 32) {
         __syncwarp();
         if (threadIdx.x == 32) *word = 1;
         return;
     }
     for (int i = 0; i < 8; ++i) {
-        if (*static_cast<volatile unsigned*>(word)) return;
+        const bool written = *static_cast<volatile unsigned*>(word) != 0;
+        if (AGREE ? __any_sync(0xffffffffu, written) : written) return;
         __syncwarp();
     }
 }
 
+extern "C" __global__ void branch_on_a_word(unsigned* word) {
+    end_at_a_word<false>(word);
+}
+
 extern "C" __global__ void agree_on_a_word(unsigned* word) {
-    if (threadIdx.x >= 32) {
-        __syncwarp();
-        if (threadIdx.x == 32) *word = 1;
-        return;
-    }
-    for (int i = 0; i < 8; ++i) {
-        if (__any_sync(0xffffffffu, *static_cast<volatile unsigned*>(word) != 0)) return;
-        __syncwarp();
-    }
+    end_at_a_word<true>(word);
 }

@@ -5,8 +5,8 @@
 
 namespace emulated {
 namespace {
-constexpr unsigned SELDOM = 16;  // one choice in so many may be a block that waits
-constexpr unsigned MOST_IN_VAIN = 10000;
+constexpr unsigned SELDOM = 16;           // one choice in so many may be a block that waits
+constexpr unsigned MOST_IN_VAIN = 10000;  // turns in which no block has found anything new
 }  // namespace
 
 Turns::Turns(unsigned n, unsigned seed) : left_(n), waits_(n), random_(seed) {

@@ -15,7 +15,7 @@ class Turns {
     // Waits for the first turn of a block.
     void begin(unsigned block);
     // Lets some block run, perhaps the same, and waits for the next turn of this one.  `waits` says that it
-    // has found nothing new since its last turn.  Returns false if all blocks wait and will wait for ever.
+    // has found nothing new since its last turn.  Returns false if all blocks have waited for too long.
     bool pass(unsigned block, bool waits);
     void end(unsigned block);
 

@@ -19,6 +19,9 @@ from cupy._errors import CUDARuntimeError
 Work = Callable[[], object]
 
 RANDOM = random.Random()
+_RUN_SOME = 0.3  # how often a launch runs some work of a random queue
+_MOST_AT_ONCE = 4
+_FIRST_POINTER = 3  # those below are CUDA's own streams
 
 
 def seed_order(name: str) -> None:
@@ -27,9 +30,6 @@ def seed_order(name: str) -> None:
 
 
 seed_order("")
-_RUN_SOME = 0.3  # how often a launch runs some work of a random queue
-_MOST_AT_ONCE = 4
-_FIRST_POINTER = 3  # those below are CUDA's own streams
 
 
 class Queue:
