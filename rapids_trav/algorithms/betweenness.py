@@ -31,8 +31,8 @@ def betweenness(graph: TraversableGraph, options: BetweennessOptions) -> Frame:
     sources = _sources(graph, options)
     edges = options.of == "edges"
     directed = graph.directed and options.direction != "both"
-    with sharing(graph.storage, graph.engine, n, view.stored.n_edges if edges else 0):
-        shares = graph.engine.shortest_path_shares(view, sources, edges)
+    with sharing(graph.storage, graph.engine, view, edges) as together:
+        shares = graph.engine.shortest_path_shares(view, sources, edges, together)
         score = shares.vertices if shares.edges is None else shares.edges
         if not bool(xp.isfinite(score).all()):
             raise TravError(

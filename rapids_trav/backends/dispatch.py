@@ -64,7 +64,7 @@ class Function:
         if reason is None:
             logger.debug("running %s", self.name)
             try:
-                return self.body(*args, **kwargs)
+                return self.body(*args, **self._taken(kwargs))
             except NotImplementedError as error:
                 if not self.graphs:
                     raise
@@ -75,11 +75,20 @@ class Function:
     def refusal(self, args: tuple, kwargs: Arguments) -> str | None:
         """Return why the body cannot take these arguments, or None."""
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            bound = self._signature.bind(*args, **self._taken(kwargs))
         except TypeError as error:
             return f"the arguments do not fit: {error}"
         bound.apply_defaults()
         return None if self._refuse is None else self._refuse(bound.arguments)
+
+    def _taken(self, kwargs: Arguments) -> Arguments:
+        """Leave out arguments of a later NetworkX that the body lacks, where they have its default value."""
+        added = kwargs.keys() - self._signature.parameters.keys()
+        if not added:
+            return kwargs
+        defaults = {name: p.default for name, p in inspect.signature(original(self.name)).parameters.items()}
+        left_out = {name for name in added if kwargs[name] is defaults.get(name, inspect.Parameter.empty)}
+        return {name: value for name, value in kwargs.items() if name not in left_out}
 
     def can_run(self, args: tuple, kwargs: Arguments) -> bool | str:
         """Return whether the backend can run a call, or the reason why it cannot."""
@@ -109,6 +118,11 @@ def dispatched(
 ) -> Callable[[Callable], Function]:
     """Return a decorator that makes a body a function of the backend; see `Function`."""
     return lambda body: Function(body, least, refuse, graphs)
+
+
+def networkx_version() -> tuple[int, ...]:
+    """Return the major and minor version of NetworkX."""
+    return tuple(int(part) for part in nx.__version__.split(".")[:2])
 
 
 def original(name: str) -> Callable:

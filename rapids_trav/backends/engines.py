@@ -15,9 +15,9 @@ from rapids_trav.engines.presence import gpu_is_there
 from rapids_trav.engines.searches import DistanceSums, PathShares, SumsOf
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
+from rapids_trav.memory.model.search import SHARED, shares_bytes
 
 WORTHWHILE = 1 << 32  # searches times entries of the rows: about a second of the CPU's work
-STATE_BYTES = 512  # of device memory for each node, at most
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class RowsView:
 
     def path_shares(self, sources: Array) -> PathShares:
         """Return the shares of nodes in the shortest paths from `sources`, in host memory."""
-        shares = self.engine.shortest_path_shares(self, self.engine.xp.asarray(sources), edges=False)
+        sources = self.engine.xp.asarray(sources)
+        shares = self.engine.shortest_path_shares(self, sources, edges=False, together=SHARED)
         return PathShares(move(shares.vertices, np), None, move(shares.reached, np))
 
 
@@ -66,7 +67,8 @@ def _engine(structure: Structure, n_searches: int) -> Engine:
     from rapids_trav.engines.cuda import CudaEngine
 
     engine: Engine = CudaEngine()
-    n_bytes = (1 + structure.directed) * sum(part.nbytes for part in rows) + STATE_BYTES * structure.n
+    n_bytes = (1 + structure.directed) * sum(part.nbytes for part in rows)
+    n_bytes += shares_bytes(False, structure.n, len(rows.columns), False, 8, SHARED)  # more than any other
     return engine if n_bytes <= engine.free_bytes() else CpuEngine()
 
 

@@ -224,8 +224,11 @@ class Engine(Builder, Protocol):
         At most `together` searches run at once, rounded up to a multiple of 64.
         """
 
-    def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
-        """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources."""
+    def shortest_path_shares(self, view: View, sources: Array, edges: bool, together: int) -> PathShares:
+        """Sum the shares of vertices, and of edges if asked, in the shortest paths from the sources.
+
+        There is memory for `together` searches at once, as `memory.model.search.shares_bytes` counts it.
+        """
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state`, which is not modified."""

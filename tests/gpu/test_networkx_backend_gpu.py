@@ -31,7 +31,7 @@ FUNCTIONS = {
     "diameter": {},
     "average_shortest_path_length": {},
 }
-KERNELS = {"settle_vertices", "add_shares"}
+KERNELS = {"settle_vertices", "gather_shares"}
 
 
 @pytest.fixture(autouse=True)

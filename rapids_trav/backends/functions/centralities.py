@@ -14,7 +14,7 @@ import numpy as np
 
 from rapids_trav.algorithms.betweenness import scales
 from rapids_trav.algorithms.closeness import closeness_of
-from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched
+from rapids_trav.backends.dispatch import EVERY_SOURCE, dispatched, networkx_version
 from rapids_trav.backends.engines import RowsView
 from rapids_trav.backends.functions.unweighted import located
 from rapids_trav.backends.graphs import structure_of
@@ -74,6 +74,8 @@ def harmonic_centrality(
 
 def _eccentricities(structure: Structure) -> Array:
     """Return the eccentricity of every node; raise NetworkX's error if one does not reach all others."""
+    if structure.n == 0:
+        raise NotImplementedError("the graph has no nodes, which versions of NetworkX treat differently")
     sums = _sums_to_all(structure, backwards=True)
     if bool((sums.reached < structure.n - 1).any()):
         if structure.directed:
@@ -114,8 +116,7 @@ def average_shortest_path_length(G: Graph, weight: Value = None, method: Value =
 def _refuse_betweenness(arguments: Arguments) -> str | None:
     if arguments["weight"] is not None:
         return "weight is given"
-    version = tuple(int(part) for part in nx.__version__.split(".")[:2])
-    if arguments["k"] is not None and version < SCALED_FROM:
+    if arguments["k"] is not None and networkx_version() < SCALED_FROM:
         return f"NetworkX {nx.__version__} scales samples in another way"
     return None
 

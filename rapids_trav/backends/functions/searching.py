@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
@@ -9,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from rapids_trav.backends.discovery import Discovery, bound_refusal, discover, levels_within
-from rapids_trav.backends.dispatch import EDGES, NEVER, SETS, dispatched
+from rapids_trav.backends.dispatch import EDGES, NEVER, SETS, dispatched, networkx_version
 from rapids_trav.backends.from_arrays import ArraySource
 from rapids_trav.backends.graphs import graph_over, structure_of
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
@@ -17,6 +18,7 @@ from rapids_trav.backends.structure import Node, Rows, Structure
 from rapids_trav.csr.adjacency import Array
 
 Edge = tuple[Node, Node]
+PREDECESSORS_DEPRECATED = (3, 7)  # version of NetworkX
 AT_ONCE = 1 << 12  # vertices whose edges are labelled at once
 LABELS = ("tree", "forward", "level", "reverse")
 
@@ -69,6 +71,12 @@ def bfs_tree(
 def bfs_predecessors(
     G: Graph, source: Value, depth_limit: Value = None, sort_neighbors: Value = None
 ) -> Iterator[Edge]:
+    if networkx_version() >= PREDECESSORS_DEPRECATED:
+        warnings.warn(
+            "bfs_predecessors is deprecated from NetworkX 3.7 on; use bfs_edges.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
     for parent, child in _edges(*_search(G, source, depth_limit)):
         yield child, parent
 

@@ -136,7 +136,7 @@ class CpuEngine:
 
         return pair_distances(view, starts, ends)
 
-    def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
+    def shortest_path_shares(self, view: View, sources: Array, edges: bool, together: int) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
         from rapids_trav.engines.cpu.bfs.shortest_path_shares import shortest_path_shares
 

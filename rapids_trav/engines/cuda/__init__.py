@@ -34,7 +34,7 @@ from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.memory.model.program import resident_bytes
-from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.model.search import Searches, shares_bytes
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 
@@ -205,12 +205,14 @@ class CudaEngine:
         with _device_memory("the sums of distances", n_bytes):
             return distance_sums(view, sources, of, together)
 
-    def shortest_path_shares(self, view: View, sources: Array, edges: bool) -> PathShares:
+    def shortest_path_shares(self, view: View, sources: Array, edges: bool, together: int) -> PathShares:
         """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
         from rapids_trav.engines.cuda.bfs.path_shares import shortest_path_shares
 
-        with _device_memory("the betweenness", 60 * view.n_vertices + 8 * edges * view.stored.n_edges):
-            return shortest_path_shares(view, sources, edges)
+        vertex = view.out.column_indices.dtype.itemsize
+        n_bytes = shares_bytes(False, view.n_vertices, view.out.n_edges, edges, vertex, together)
+        with _device_memory("the betweenness", n_bytes):
+            return shortest_path_shares(view, sources, edges, together)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate a vertex program from `state`, which is not modified; see `executor.py`."""

@@ -33,6 +33,8 @@ BATCH_WORDS = 4  # most words of searches at once on a GPU
 HEAVY_BYTES = 20  # per vertex on a GPU: the making of a list of heavy rows
 SUMS_BYTES = 28  # per vertex: number reached, two sums, and the largest distance
 SHARES_BYTES = 16  # per vertex: its share of the paths, and the number of searches that reach it
+SHARED = 32  # searches on a GPU whose shares of paths are summed at once
+SHARED_HEAVY_DEGREE = 512  # rows of this degree have sums of their own
 BOUNDS_BYTES = 40  # per vertex: component, degree, two bounds, and a flag for bounds that differ
 DRAWING_BYTES = 32  # per vertex: temporary arrays of choosing sources and of tightening bounds
 KHOP_BYTES = 22  # per vertex of a neighbourhood: a mask, positions, ids, distances
@@ -189,11 +191,19 @@ def sums_bytes(
     return (running + SUMS_BYTES) * n_vertices
 
 
-def shares_bytes(host: bool, n_vertices: int, n_edges: int, vertex: int, n_threads: int) -> int:
-    """Return the bytes of computing the shares of vertices and of `n_edges` edges in shortest paths."""
-    running = 4 + vertex + 2 * 8  # distance, order, number of paths and dependency
-    copies = n_threads if host else 1
-    return copies * ((running + SHARES_BYTES) * n_vertices + 8 * n_edges) + SHARES_BYTES * n_vertices
+def shares_bytes(host: bool, n_vertices: int, n_edges: int, edges: bool, vertex: int, together: int) -> int:
+    """Return the bytes of the shares of vertices, and of edges if asked, in shortest paths.
+
+    `together` is the number of searches at once: the threads of the CPU; on a GPU 1 or SHARED.
+    """
+    sums = SHARES_BYTES * n_vertices + 8 * n_edges * edges
+    running = (4 + vertex + 2 * 8) * n_vertices  # distance, order, number of paths and weight
+    if host:
+        return together * (running + sums) + SHARES_BYTES * n_vertices
+    if together < SHARED:
+        return running + sums + SHARES_BYTES * n_vertices
+    heavy = min(n_vertices, n_edges // SHARED_HEAVY_DEGREE) * 8 * SHARED
+    return (SHARED * (4 + 2 * 8) + 3 * 4 + HEAVY_BYTES + vertex) * n_vertices + heavy + sums
 
 
 def edge_shares_bytes(n_edges: int, vertex: int) -> int:

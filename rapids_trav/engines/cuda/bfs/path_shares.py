@@ -1,4 +1,10 @@
-"""Shares of vertices and edges in shortest paths; see `kernels/path_shares.cu`."""
+"""Shares of vertices and edges in shortest paths, the sums behind betweenness.
+
+U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25(2), 2001.
+
+Sources are searched from 32 at a time (`path_shares_batch`), or, with little memory, one after another; see
+`kernels/path_shares.cu`.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +12,29 @@ import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.bfs.path_shares_batch import WARP, Batch
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import ShareArguments
 from rapids_trav.engines.searches import PathShares, View
 
 
-def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
+def shortest_path_shares(view: View, sources: Array, edges: bool, together: int) -> PathShares:
     """Sum the shares of vertices, and of edges if asked, in the shortest paths from `sources`."""
+    of_edges = cupy.zeros(view.out.n_edges) if edges else None
+    shares = PathShares(cupy.zeros(view.n_vertices), of_edges, cupy.zeros(view.n_vertices, np.int64))
+    sources = cupy.ascontiguousarray(sources, view.out.column_indices.dtype)
+    if together < WARP:
+        _one_by_one(view, sources, shares)
+    else:
+        batch = Batch(view, shares)
+        for begin in range(0, len(sources), WARP):
+            batch.add(sources[begin : begin + WARP])
+    return shares
+
+
+def _one_by_one(view: View, sources: Array, shares: PathShares) -> None:
     out, n = view.out, view.n_vertices
     kernels = loader.load_for("path_shares.cu", out)
-    of_vertices, reached = cupy.zeros(n), cupy.zeros(n, np.int64)
-    of_edges = cupy.zeros(out.n_edges) if edges else None
     order = cupy.empty(n, out.column_indices.dtype)
     weight, paths = cupy.empty(n), cupy.empty(n)
     distance, n_found = cupy.empty(n, np.int32), cupy.empty(1, np.uint64)
@@ -45,10 +63,9 @@ def shortest_path_shares(view: View, sources: Array, edges: bool) -> PathShares:
                 distance=distance,
                 paths=paths,
                 weight=weight,
-                of_vertices=of_vertices,
-                of_edges=of_edges,
-                reached=reached,
+                of_vertices=shares.vertices,
+                of_edges=shares.edges,
+                reached=shares.reached,
             )
             kernels.launch("add_shares", 32 * size, arguments)
-        reached[source] += firsts[-1] - 1
-    return PathShares(of_vertices, of_edges, reached)
+        shares.reached[source] += firsts[-1] - 1

@@ -157,6 +157,26 @@ ShareArguments = struct(
     reached=POINTER,
 )
 
+# kernels/path_shares_batch.cu
+GatherSharesArguments = struct(
+    "GatherSharesArguments",
+    row_offsets=POINTER,
+    column_indices=POINTER,
+    n_vertices=I64,
+    heavy=POINTER,
+    n_heavy=I64,
+    level=I32,
+    distance=POINTER,
+    paths=POINTER,
+    ahead=POINTER,
+    here=POINTER,
+    weight=POINTER,
+    totals=POINTER,
+    of_vertices=POINTER,
+    of_edges=POINTER,
+    reached=POINTER,
+)
+
 # kernels/gas_vertex.cuh
 GatherArguments = struct(
     "GatherArguments",

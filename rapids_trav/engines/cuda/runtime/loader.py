@@ -47,6 +47,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "lookup.cu": {},
     "rmat.cu": {},
     "path_shares.cu": {},
+    "path_shares_batch.cu": {"HEAVY_DEGREE": 512},
     "shortest_tree.cu": {"WEIGHT": 3},
     "tree.cu": {},
 }
