@@ -7,17 +7,21 @@
 //
 // 1. Each round takes the items of a queue: short ones from a list, long ones in chunks from another.
 // 2. An item sends its vertex's value along its edges.  Vertices whose values improve enter the next queue
-//    with the items whose block is on the device, or are put off if they have not passed a threshold.
-// 3. When the queue is empty, the threshold moves beyond the first value that was put off, by a step that
-//    grows while there is little to do between two moves; a round then enters the items that pass it.
+//    with the items whose block is on the device.
+// 3. Values are taken in any order until that has cost `unordered_edges`, as on graphs of long diameter,
+// where
+//    the same vertices improve time and again.  From then on items whose value has not passed a threshold are
+//    put off.  When the queue is empty, the threshold moves beyond the first value that was put off, by a
+//    step that grows while there is little to do between two moves; a round then enters the items that pass
+//    it.
 // 4. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
 //    the block the price of a copy; from then on they wait for it.
 //
 // Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
 // round that takes the item; so an improvement that comes after its vertex was read enters the item again.
-// Bits of `waiting` are set in a launch and only cleared between launches; the thread that sets one counts
-// it.  All blocks of the grid read the same
-// decision to stop, which one thread makes before a barrier, and compute the same threshold.
+// Bits of `waiting` are set in a launch and only cleared between launches; the thread block that sets one
+// counts it when the launch ends.  All blocks of the grid read the same decisions to stop and to take values
+// in order, which one thread makes before a barrier, and compute the same threshold.
 //
 // Reference: Y. Zhang et al., LargeGraph, ACM TACO 18(4), 2021 (local convergence, SYSTEMS L8); A. Sabet et
 // al., Subway, EuroSys 2020; A. Davidson et al., Work-efficient parallel GPU methods for single-source
@@ -42,7 +46,7 @@
 #define MOST_BLOCKS 256
 #endif
 #ifndef PRICE
-#define PRICE 2  // of an edge that is read in host memory, in edges of a copy
+#define PRICE 16  // of an edge that is read in host memory, in edges of a copy
 #endif
 
 // With fewer edges than this between two moves of the threshold, or fewer than there are items to be looked
@@ -74,9 +78,12 @@ struct BlocksControl {
     u64 rented;      // of them, read in host memory
     double step;     // of the threshold
     u64 moved_at;    // `pushed` when the threshold last moved
-    u32 stop[2];     // alternate
+    u64 in_order;    // whether values are taken in order
+    u32 verdict[2];  // alternate; flags of enum Verdict
     Sizes sizes[3];  // rotate: one is read, one is written and one is cleared
 };
+
+enum Verdict { STOPS = 1, IN_ORDER = 2 };
 
 // Places in `least` after those of the blocks: the first value in order of the items that are put off, the
 // threshold, and three that rotate.
@@ -108,7 +115,8 @@ struct BlocksArguments {
     i64 n_vertices;
     i64 entered;  // the block whose items enter_block() takes
     i64 most_rounds;
-    i64 most_edges;  // pushed along since the start of the run
+    i64 most_edges;       // pushed along since the start of the run
+    i64 unordered_edges;  // likewise
     i32 n_blocks;
     i32 shift;
     u32 landed_before;
@@ -170,16 +178,36 @@ __device__ __forceinline__ void append(const Item& item, vertex_t* queue, u64* c
     for (i64 i = 0; i < n_chunks; ++i) chunks[base + i] = chunk_of(item.number, i);
 }
 
-// Lets an item wait for its block.
-__device__ __forceinline__ void wait(const BlocksArguments& given, const Item& item, value_t value) {
-    if (set(given.waiting, item.number)) {
-        u64* const counts = counts_of(given, item.block);
-        atomicAdd(&counts[WAITING], 1ull);
-        atomicAdd(&counts[WAITING_EDGES], static_cast<u64>(item.end - item.begin));
-        atomicAdd(&counts[ACTIVATED], 1ull);
+// What a thread block has let wait, by block of edges; in shared memory, as many items wait for few blocks.
+struct Waiting {
+    u32 items[MOST_BLOCKS];
+    u64 edges[MOST_BLOCKS];
+    value_t least[MOST_BLOCKS];
+
+    __device__ __forceinline__ void clear(i32 block) {
+        items[block] = 0;
+        edges[block] = 0;
+        least[block] = identity();
     }
-    if (better(value, __ldcg(&given.least[item.block]))) atomic_reduce(&given.least[item.block], value);
-}
+
+    // Lets an item wait for its block.
+    __device__ __forceinline__ void add(const BlocksArguments& given, const Item& item, value_t value) {
+        if (set(given.waiting, item.number)) {
+            atomicAdd(&items[item.block], 1u);
+            atomicAdd(&edges[item.block], static_cast<u64>(item.end - item.begin));
+        }
+        if (better(value, least[item.block])) atomic_reduce(&least[item.block], value);
+    }
+
+    __device__ __forceinline__ void report(const BlocksArguments& given, i32 block) const {
+        if (least[block] != identity()) atomic_reduce(&given.least[block], least[block]);
+        if (items[block] == 0) return;
+        u64* const counts = counts_of(given, block);
+        atomicAdd(&counts[WAITING], static_cast<u64>(items[block]));
+        atomicAdd(&counts[WAITING_EDGES], edges[block]);
+        atomicAdd(&counts[ACTIVATED], static_cast<u64>(items[block]));
+    }
+};
 
 // Charges a block for reading an item in host memory; returns whether that is cheaper than a copy so far.
 __device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& item) {
@@ -193,6 +221,7 @@ __device__ __forceinline__ bool rent(const BlocksArguments& given, const Item& i
 // What activate() needs to know of a round.
 struct Round {
     const i32* places;
+    Waiting* waiting;
     Sizes* next;
     value_t threshold;
     value_t* put_off;  // the first value in order of this thread block's items that are put off
@@ -210,7 +239,7 @@ __device__ __forceinline__ void activate(const BlocksArguments& given, const Rou
             if (has(given.next_queued, item.number)) continue;
             const bool may_rent = round.places[block] == ABSENT && given.columns != nullptr;
             if (!may_rent || has(given.waiting, item.number) || !rent(given, item)) {
-                wait(given, item, value);
+                round.waiting->add(given, item, value);
                 continue;
             }
         }
@@ -226,14 +255,23 @@ __device__ __forceinline__ void activate(const BlocksArguments& given, const Rou
 
 // Lets the items of all active vertices wait.
 extern "C" __global__ void mark_active(const BlocksArguments given) {
+    __shared__ Waiting waiting;
+    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += static_cast<i32>(blockDim.x)) {
+        waiting.clear(i);
+    }
+    __syncthreads();
     for (i64 v = global_thread(); v < given.n_vertices; v += global_threads()) {
         if (!given.active[v]) continue;
         const i64 begin = given.row_offsets[v];
         const i64 end = given.row_offsets[v + 1];
         if (begin == end) continue;
         for (i64 block = begin >> given.shift; block <= (end - 1) >> given.shift; ++block) {
-            wait(given, item_at(given, v, block), given.values[v]);
+            waiting.add(given, item_at(given, v, block), given.values[v]);
         }
+    }
+    __syncthreads();
+    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += static_cast<i32>(blockDim.x)) {
+        waiting.report(given, i);
     }
 }
 
@@ -278,6 +316,7 @@ struct BlocksShared {
     i64 first_items[MOST_BLOCKS + 1];
     i32 places[MOST_BLOCKS];
     u32 activated[MOST_BLOCKS];  // items taken since the start of the launch
+    Waiting waiting;             // likewise
     value_t messages[BLOCK_SIZE];
     i64 begins[BLOCK_SIZE];  // of items on the device; ~begin of items in host memory
     i32 ends[BLOCK_SIZE];    // of each item's edges among those of the tile
@@ -285,9 +324,10 @@ struct BlocksShared {
     Sizes sizes;
     u64 left;  // items that were still put off when the threshold last moved
     value_t threshold;
+    value_t lowest;         // where the threshold begins if values are not taken in order yet
     value_t put_off;        // the first value in order of all items that are put off
     value_t newly_put_off;  // likewise, of this thread block's in this round
-    bool stops;
+    u32 verdict;
 };
 
 // Follows edges from the current queue to the next.
@@ -453,16 +493,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         if (i == given.n_blocks) break;
         shared.places[i] = given.places[i];
         shared.activated[i] = 0;
+        shared.waiting.clear(i);
         if (blockIdx.x == 0) counts_of(given, i)[LISTED] = 0;
     }
     value_t* const least = given.least + given.n_blocks;
     double step = __ldcg(&control->step);
     u64 moved_at = __ldcg(&control->moved_at);
+    bool in_order = __ldcg(&control->in_order) != 0;
     if (threadIdx.x == 0) {
         shared.sizes = {__ldcg(&control->now.items), __ldcg(&control->now.chunks), 0};
         shared.left = __ldcg(&control->now.left);
         shared.put_off = __ldcg(&least[PUT_OFF]);
-        shared.threshold = __ldcg(&least[THRESHOLD]);
+        shared.lowest = __ldcg(&least[THRESHOLD]);
+        shared.threshold = in_order ? shared.lowest : identity();
         shared.newly_put_off = identity();
     }
     __syncthreads();
@@ -474,9 +517,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
             control->sizes[(rounds + 1) % 3] = {0, 0, 0};
             least[ROTATING + (rounds + 1) % 3] = identity();
         }
-        const bool enters = shared.sizes.items + shared.sizes.chunks == 0;
+        const bool pushes = shared.sizes.items + shared.sizes.chunks > 0;
+        const bool enters = !pushes || (!in_order && shared.put_off != identity());
         if (enters) {
-            if (threadIdx.x == 0) {
+            if (threadIdx.x == 0 && in_order) {
                 // No block pushes in this round, so all of them read the same sum.
                 const u64 pushed = __ldcg(&control->pushed);
                 shared.threshold = moved_threshold(shared, pushed - moved_at, step);
@@ -484,8 +528,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
             }
             __syncthreads();
             enter_put_off(given, shared, next);
-        } else {
-            Along along{given, shared, {shared.places, next, shared.threshold, &shared.newly_put_off}};
+        }
+        if (pushes) {
+            const Round round{shared.places, &shared.waiting, next, shared.threshold, &shared.newly_put_off};
+            Along along{given, shared, round};
             along_items(along, static_cast<i64>(shared.sizes.items));
             along_chunks(along, static_cast<i64>(shared.sizes.chunks));
             __syncwarp();
@@ -496,22 +542,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         if (threadIdx.x == 0) {
             if (shared.newly_put_off != identity()) atomic_reduce(newly_put_off, shared.newly_put_off);
             shared.newly_put_off = identity();
-            u32* const stop = &control->stop[rounds % 2];
+            u32* const verdict = &control->verdict[rounds % 2];
             if (first_thread) {
-                *stop = __ldcg(given.landed) != given.landed_before || rounds + 1 >= given.most_rounds ||
-                        static_cast<i64>(__ldcg(&control->pushed)) >= given.most_edges;
+                const i64 pushed = static_cast<i64>(__ldcg(&control->pushed));
+                const bool stops = __ldcg(given.landed) != given.landed_before ||
+                                   rounds + 1 >= given.most_rounds || pushed >= given.most_edges;
+                *verdict = (stops ? STOPS : 0) | (pushed >= given.unordered_edges ? IN_ORDER : 0);
             }
             arrive_and_wait(&control->barrier, epoch);
             shared.sizes = {__ldcg(&next->items), __ldcg(&next->chunks), 0};
             if (enters) shared.left = __ldcg(&next->left);
             const value_t put_off = __ldcg(newly_put_off);
             shared.put_off = enters ? put_off : reduce(shared.put_off, put_off);
-            shared.stops = __ldcg(stop) != 0;
+            shared.verdict = __ldcg(verdict);
+            if (!in_order && (shared.verdict & IN_ORDER) != 0) shared.threshold = shared.lowest;
         }
         __syncthreads();
         rounds += 1;
+        in_order = in_order || (shared.verdict & IN_ORDER) != 0;
         const u64 n_queued = shared.sizes.items + shared.sizes.chunks;
-        goes_on = !shared.stops && (n_queued > 0 || shared.put_off != identity());
+        goes_on = (shared.verdict & STOPS) == 0 && (n_queued > 0 || shared.put_off != identity());
         swap(given.queue, given.next_queue);
         swap(given.chunks, given.next_chunks);
         swap(given.queued, given.next_queued);
@@ -520,6 +570,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_blocks; i += BLOCK_SIZE) {
         const u32 activated = shared.activated[i];
         if (activated != 0) atomicAdd(&counts_of(given, i)[ACTIVATED], static_cast<u64>(activated));
+        shared.waiting.report(given, i);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -531,7 +582,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
             control->step = step;
             control->moved_at = moved_at;
             least[PUT_OFF] = shared.put_off;
-            least[THRESHOLD] = shared.threshold;
+            least[THRESHOLD] = in_order ? shared.threshold : shared.lowest;
+            control->in_order = in_order;
             for (i32 i = 0; i < 3; ++i) least[ROTATING + i] = identity();
             for (Sizes& sizes : control->sizes) sizes = {0, 0, 0};
         }

@@ -23,7 +23,7 @@
 #include "level.cuh"
 
 #ifndef HEAVY_DEGREE
-#define HEAVY_DEGREE 512  // from this degree on, a row belongs to the kernels for heavy rows
+#define HEAVY_DEGREE 2048  // from this degree on, a row belongs to the kernels for heavy rows
 #endif
 
 struct Row {
@@ -53,12 +53,21 @@ __device__ __forceinline__ i64 stride_of_column() {
     return static_cast<i64>(gridDim.y) * blockDim.x;
 }
 
-// Calls follow(neighbor, searches, edge), by the whole warp, for each edge on which `words` of the neighbour
-// has some of the bits `wanted`, which are then `searches`.
-template <class Follow>
+// An edge on which some searches go on; without any it is to be ignored.
+struct Followed {
+    vertex_t neighbor;
+    u32 searches;
+    i64 edge;
+};
+
+constexpr i32 AT_ONCE = 4;  // edges whose loads are under way together
+
+// Takes the edges of a row on which `words` of the neighbour has some of the bits `wanted`, its searches. The
+// lanes call meet(neighbor, searches) for an edge each, then the whole warp follow(edges) for a few of them.
+template <class Meet, class Follow>
 __device__ __forceinline__ void follow_row(const Row& row, i64 first, i64 stride,
                                            const vertex_t* __restrict__ column_indices, const u32* words,
-                                           u32 wanted, Follow follow) {
+                                           u32 wanted, Meet meet, Follow follow) {
     for (i64 base = row.begin + first; base < row.end; base += stride) {
         const i64 edge = base + lane_id();
         vertex_t neighbor = 0;
@@ -68,10 +77,18 @@ __device__ __forceinline__ void follow_row(const Row& row, i64 first, i64 stride
             const bool copy = edge > row.begin && column_indices[edge - 1] == neighbor;
             if (!copy) searches = words[neighbor] & wanted;
         }
-        for (u32 lanes = __ballot_sync(FULL_WARP, searches != 0); lanes != 0; lanes &= lanes - 1) {
-            const i32 lane = __ffs(static_cast<i32>(lanes)) - 1;
-            follow(__shfl_sync(FULL_WARP, neighbor, lane), __shfl_sync(FULL_WARP, searches, lane),
-                   base + lane);
+        if (searches != 0) meet(neighbor, searches);
+        u32 lanes = __ballot_sync(FULL_WARP, searches != 0);
+        while (lanes != 0) {
+            Followed edges[AT_ONCE];
+#pragma unroll
+            for (Followed& followed : edges) {
+                const i32 lane = lanes != 0 ? __ffs(static_cast<i32>(lanes)) - 1 : 0;
+                const u32 some = __shfl_sync(FULL_WARP, searches, lane);
+                followed = {__shfl_sync(FULL_WARP, neighbor, lane), lanes != 0 ? some : 0, base + lane};
+                lanes &= lanes - 1;
+            }
+            follow(edges);
         }
     }
 }
@@ -97,12 +114,18 @@ __device__ __forceinline__ void push_row(const Row& row, i64 first, i64 stride,
                                          const vertex_t* __restrict__ column_indices, u32 searches,
                                          const u32* open, u32* next, double* paths) {
     const double own = paths[number(row.vertex)];
-    follow_row(row, first, stride, column_indices, open, searches, [&](vertex_t v, u32 reached, i64) {
-        if (has(reached)) atomicAdd(&paths[number(v)], own);
-        if (lane_id() != 0) return;
-        const u32 known = *static_cast<volatile u32*>(&next[v]);  // saves most of the atomics
-        if ((reached & ~known) != 0) atomicOr(&next[v], reached);
-    });
+    follow_row(
+        row, first, stride, column_indices, open, searches,
+        [&](vertex_t v, u32 reached) {
+            const u32 known = *static_cast<volatile u32*>(&next[v]);  // saves most of the atomics
+            if ((reached & ~known) != 0) atomicOr(&next[v], reached);
+        },
+        [&](const Followed(&edges)[AT_ONCE]) {
+#pragma unroll
+            for (const Followed& one : edges) {
+                if (has(one.searches)) atomicAdd(&paths[number(one.neighbor)], own);
+            }
+        });
 }
 
 extern "C" __global__ void push_paths(const edge_t* __restrict__ row_offsets,
@@ -179,14 +202,22 @@ __device__ __forceinline__ double gather_row(const GatherSharesArguments& given,
                                              i64 stride, u32 searches) {
     double total = 0;
     const double own = given.of_edges != nullptr ? given.paths[number(row.vertex)] : 0;
-    follow_row(row, first, stride, given.column_indices, given.ahead, searches,
-               [&](vertex_t v, u32 both, i64 edge) {
-                   const double weight = has(both) ? given.weight[number(v)] : 0;
-                   total += weight;
-                   if (given.of_edges == nullptr) return;
-                   const double share = warp_sum(has(both) ? own * weight : 0);
-                   if (lane_id() == 0) given.of_edges[edge] += share;
-               });
+    follow_row(
+        row, first, stride, given.column_indices, given.ahead, searches, [](vertex_t, u32) {},
+        [&](const Followed(&edges)[AT_ONCE]) {
+            double weight[AT_ONCE];
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) {
+                weight[i] = has(edges[i].searches) ? given.weight[number(edges[i].neighbor)] : 0;
+            }
+#pragma unroll
+            for (i32 i = 0; i < AT_ONCE; ++i) total += weight[i];
+            if (given.of_edges == nullptr) return;
+            for (i32 i = 0; i < AT_ONCE && edges[i].searches != 0; ++i) {
+                const double share = warp_sum(own * weight[i]);
+                if (lane_id() == 0) given.of_edges[edges[i].edge] += share;
+            }
+        });
     return total;
 }
 

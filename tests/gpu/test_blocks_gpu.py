@@ -81,12 +81,20 @@ def over_blocks(engine, view, program, start, shift, n_places, pinned=True, **op
         return iterate(work, program, start, options)
 
 
+@pytest.fixture(params=[0, 1], ids=["in order", "in order later"])
+def order(request, monkeypatch):
+    """Take values in order from the start, or after as many pushes as there are edges."""
+    from rapids_trav.engines.cuda.blocks import state
+
+    monkeypatch.setattr(state, "UNORDERED", request.param)
+
+
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "in files"])
 @pytest.mark.parametrize(
     "name", ["nine", "loops", "multi", "one", "no edges", "square", "rmat", "directed rmat"]
 )
 @pytest.mark.parametrize("which", PROGRAMS)
-def test_values_are_those_in_memory(engine, which, name, pinned):
+def test_values_are_those_in_memory(engine, which, name, pinned, order):
     program, weight, value, sources = PROGRAMS[which]
     graph = CASES[name]
     view = gather_view(graph, engine, weight)
@@ -100,7 +108,7 @@ def test_values_are_those_in_memory(engine, which, name, pinned):
 
 @pytest.mark.parametrize("n_places", [1, 2, 40])
 @pytest.mark.parametrize("name", ["wheel", "big star", "long path"])
-def test_rows_longer_than_a_block_and_one_place(engine, name, n_places):
+def test_rows_longer_than_a_block_and_one_place(engine, name, n_places, order):
     """The hubs' rows extend over many blocks and, within a block, over many chunks."""
     graph, program = CASES[name], shipped.shortest_paths()
     view = gather_view(graph, engine, "float64")
@@ -248,7 +256,7 @@ def test_answers_of_graphs(engine, ask, schedule, cudf):
         assert (modes == {"blocks"}) == (schedule == "paths")
 
 
-def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch):
+def test_a_block_with_items_in_the_queue_keeps_its_place(engine, monkeypatch, order):
     """A launch that ends early leaves a queue, whose items are in blocks that are on the device."""
     from rapids_trav.engines.cuda.blocks import state
 
@@ -273,3 +281,20 @@ def test_values_are_taken_in_order(engine, monkeypatch):
     start = start_of(program, graph.n, 0, [0], engine.xp)
     run = over_blocks(engine, view, program, start, 12, 40)
     assert sum(one.edges for one in run.trace) <= 15 * view.out.n_edges
+
+
+def test_values_are_taken_in_any_order_where_that_is_cheap(engine, monkeypatch):
+    """On R-MAT vertices improve only a few times; an order from the start takes more rounds."""
+    from rapids_trav.engines.cuda.blocks import state
+
+    graph, program = CASES["rmat"], shipped.shortest_paths()
+    view = gather_view(graph, engine, "float64")
+    start = start_of(program, graph.n, 0, [1, 2, 3], engine.xp)
+
+    def rounds() -> int:
+        return over_blocks(engine, view, program, start, 20, 40).counters["rounds"]
+
+    without = rounds()
+    monkeypatch.setattr(state, "UNORDERED", 0)
+    monkeypatch.setitem(PROGRAM_TUNABLES["gas_blocks.cu"], "LITTLE", 1)
+    assert without < rounds()

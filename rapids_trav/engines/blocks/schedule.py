@@ -26,9 +26,9 @@ from rapids_trav.programs.definition import Program
 # Columns of the counts for each block: waiting items, and their edges; items in lists; items that became
 # active since the host last looked; and the cost so far of reading its rows in place, in edges of a load.
 WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 0, 1, 2, 3, 4, 8
-# Cost of an edge that is read in place, in edges of a load.  With 5 % of the edges in memory, 2 moves 0.6 to
-# 0.8 of the bytes that 4 does on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid; with 8
-# all but the grid move more.
+# Cost of an edge that is read in place on the CPU, in edges of a load.  With 5 % of the edges in memory, 2 moves
+# 0.6 to 0.8 of the bytes that 4 does on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid;
+# with 8 all but the grid move more.
 PRICE = 2
 
 
@@ -37,8 +37,8 @@ class BlockSchedule:
 
     Parameters
     ----------
-    rents : bool
-        Whether rows can be read where they are stored.
+    price : int or None
+        Cost of an edge that is read where it is stored, in edges of a load; None if that is not possible.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class BlockSchedule:
         loader: Loading,
         timeline: Timeline | None,
         on_page: Callable[[int, int], None] | None,
-        rents: bool = True,
+        price: int | None = PRICE,
     ) -> None:
-        self._cut, self._identity, self._rents = cut, program.identity, rents
+        self._cut, self._identity, self._price = cut, program.identity, price
         self.first = np.maximum if program.reducer == "max" else np.minimum
         self._loader, self._timeline, self._on_page = loader, timeline, on_page
         self._n_rows = np.maximum(cut.ends - cut.firsts, 1)
@@ -122,7 +122,8 @@ class BlockSchedule:
     def rented(self) -> list[int]:
         """Return absent blocks whose waiting items are to be read in place now, and charge their cost."""
         blocks = np.flatnonzero(self._absent() & self._affordable())
-        self.counts[blocks, SPENT] += PRICE * self.counts[blocks, WAITING_EDGES]
+        if self._price is not None:
+            self.counts[blocks, SPENT] += self._price * self.counts[blocks, WAITING_EDGES]
         return blocks.tolist()
 
     def entered(self, block: int) -> None:
@@ -143,10 +144,10 @@ class BlockSchedule:
 
     def _affordable(self) -> Array:
         """Return for each block whether reading its waiting rows in place stays below the cost of a load."""
-        if not self._rents:
+        if self._price is None:
             return np.zeros(self._cut.n_blocks, bool)
         counts = self.counts
-        return counts[:, SPENT] + PRICE * counts[:, WAITING_EDGES] < self._cut.n_edges
+        return counts[:, SPENT] + self._price * counts[:, WAITING_EDGES] < self._cut.n_edges
 
     def _show_residents(self) -> None:
         if self._timeline:

@@ -27,6 +27,7 @@ WORD = 32
 CONTROL_WORDS = 20  # the size of the kernels' `BlocksControl`, in words of 64 bits
 ITEMS, CHUNKS, ROUNDS, PUSHED, RENTED = 1, 2, 4, 5, 6  # words of it
 PUT_OFF, OF_ALL_BLOCKS = 0, 5  # the first of the values after those of the blocks, and their number
+UNORDERED = 4  # values are taken in order from this many pushes along each edge on
 MOST_ROUNDS = 1 << 12  # of a launch, during which the process cannot be interrupted
 
 
@@ -235,6 +236,7 @@ class BlocksState:
             "entered": 0,
             "most_rounds": 0,
             "most_edges": 0,
+            "unordered_edges": UNORDERED * self.n_edges,
             "n_blocks": self._cut.n_blocks,
             "shift": self._cut.shift,
             "landed_before": 0,

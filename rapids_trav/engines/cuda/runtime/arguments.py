@@ -258,6 +258,7 @@ BlocksArguments = struct(
     entered=I64,
     most_rounds=I64,
     most_edges=I64,
+    unordered_edges=I64,
     n_blocks=I32,
     shift=I32,
     landed_before=U32,

@@ -20,7 +20,6 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.blocks.cut import MOST_BLOCKS
-from rapids_trav.engines.blocks.schedule import PRICE
 from rapids_trav.engines.cuda.runtime.arguments import by_value
 from rapids_trav.engines.launches import launched
 
@@ -47,7 +46,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "lookup.cu": {},
     "rmat.cu": {},
     "path_shares.cu": {},
-    "path_shares_batch.cu": {"HEAVY_DEGREE": 512},
+    "path_shares_batch.cu": {"HEAVY_DEGREE": 2048},
     "shortest_tree.cu": {"WEIGHT": 3},
     "tree.cu": {},
 }
@@ -62,7 +61,7 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "RESIDENT_BLOCKS": 2,
         "CHUNK": 2048,
         "MOST_BLOCKS": MOST_BLOCKS,
-        "PRICE": PRICE,
+        "PRICE": 16,
         "LITTLE": 32768,
     },
 }
