@@ -21,6 +21,12 @@ def converted(graph):
     return nx.utils.backends.backends["trav"].load().convert_from_nx(graph)
 
 
+@pytest.fixture(autouse=True)
+def any_size(monkeypatch):
+    """Take a GPU for small graphs too."""
+    monkeypatch.setattr(engines, "LEAST_ENTRIES", 0)
+
+
 @pytest.fixture
 def asked(monkeypatch):
     """Count how often a GPU is looked for; there is none."""
@@ -31,6 +37,12 @@ def asked(monkeypatch):
 
 def test_little_work_asks_for_no_gpu(structure, asked):
     assert engines.RowsView.of(structure, structure.n).engine.name == "cpu"
+    assert not asked
+
+
+def test_many_searches_of_a_small_graph_ask_for_no_gpu(structure, asked, monkeypatch):
+    monkeypatch.setattr(engines, "LEAST_ENTRIES", len(structure.rows.columns) + 1)
+    assert engines.RowsView.of(structure, engines.WORTHWHILE).engine.name == "cpu"
     assert not asked
 
 

@@ -435,7 +435,9 @@ def test_centrality(monkeypatch):
         return ms, {vertex: score + vertex for vertex, score in scores.items()}
 
     monkeypatch.setattr(centrality, "betweenness_of_cugraph", other)
-    assert measured("centrality", ["rmat7"])[2]["wrong"] > 0
+    ours, theirs = measured("centrality", ["rmat7"])[2:4]
+    assert ours["wrong"] == 0 and theirs["wrong"] > 0
+    assert centrality.compared({0: 1.0, 1: 2.0, 2: 3.1}, {0: 2.0, 1: 4.0, 2: 6.0})["wrong"] == 3
 
 
 def test_limit():

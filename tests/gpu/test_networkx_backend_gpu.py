@@ -41,6 +41,7 @@ def always_on_gpu(cupy, monkeypatch):
 
     monkeypatch.setattr(engines, "gpu_is_there", lambda: True)
     monkeypatch.setattr(engines, "WORTHWHILE", 1)
+    monkeypatch.setattr(engines, "LEAST_ENTRIES", 1)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

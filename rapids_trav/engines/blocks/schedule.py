@@ -26,9 +26,9 @@ from rapids_trav.programs.definition import Program
 # Columns of the counts for each block: waiting items, and their edges; items in lists; items that became
 # active since the host last looked; and the cost so far of reading its rows in place, in edges of a load.
 WAITING, WAITING_EDGES, LISTED, ACTIVATED, SPENT, N_COUNTS = 0, 1, 2, 3, 4, 8
-# Cost of an edge that is read in place on the CPU, in edges of a load.  With 5 % of the edges in memory, 2 moves
-# 0.6 to 0.8 of the bytes that 4 does on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a grid;
-# with 8 all but the grid move more.
+# Cost of an edge that is read in place on the CPU, in edges of a load.  With 5 % of the edges in memory, 2
+# moves 0.6 to 0.8 of the bytes that 4 does on R-MAT 18, a road-like lattice and a shuffled path, and 1.1 on a
+# grid; with 8 all but the grid move more.
 PRICE = 2
 
 

@@ -30,8 +30,8 @@ from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 # Cost of an edge that is read in host memory, in edges of a copy.  On an H100 rows of R-MAT 22 take 1 ns an
-# edge of 8 bytes, a copy 0.15 ns; while they are read, nothing else is done.  With 2, 32 and no reading in place
-# at all, `sssp` takes 361, 216 and 218 ms at scale 24.
+# edge of 8 bytes, a copy 0.15 ns, and nothing else is done meanwhile.  With 2, 32 and no reading in place at
+# all, `sssp` takes 361, 216 and 218 ms at scale 24.
 PRICE = PROGRAM_TUNABLES["gas_blocks.cu"]["PRICE"]
 
 
