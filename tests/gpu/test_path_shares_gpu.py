@@ -41,10 +41,10 @@ def test_as_on_the_cpu(cupy, engine, name, edges, together):
 def test_heavy_rows_on_every_level(cupy, engine, edges):
     graph = GRAPHS["star"]  # its hub is reached, and passed on the way back, on levels 0 and 1
     assert graph.n > SHARED_HEAVY_DEGREE
-    sources = [0, 1, 2]
+    sources = range(SHARED + 3)
     with count_launches() as launches:
         found = shares_on(engine, graph, sources, edges, SHARED)
-    assert launches["push_paths_heavy"] and launches["gather_heavy"] == launches["share_heavy"] == 3
+    assert launches["push_paths_heavy"] and launches["gather_heavy"] == launches["share_heavy"] == 6
     assert_same(cupy, found, shares_on(CpuEngine(), graph, sources, edges, 1))
 
 
