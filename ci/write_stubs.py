@@ -46,6 +46,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
+from rapids_trav.algorithms.bfs_stream import BfsStream
 {ANSWERS_AND_OPTIONS}from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.paths import PathLayout
@@ -110,7 +111,7 @@ TRACES = {
     "Literal[True]": "Traced[FrameT]",
     "bool": "FrameT | Traced[FrameT]",
 }
-RETURNS = {"Frame": "FrameT", "Neighborhood": "Neighborhood[FrameT]", "Graph": "Graph[FrameT]"}
+RETURNS = {"Frame": "FrameT", "Neighborhood": "Neighborhood[FrameT]", "BfsStream": "BfsStream[FrameT]", "Graph": "Graph[FrameT]"}
 
 Method = Callable[..., object]
 

@@ -19,13 +19,13 @@ from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
 from rapids_trav.algorithms.search_rows import named, rows_of
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
+from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search, WholeAnswers
 from rapids_trav.engines.searches import RankCosts
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import Column, vertex_dtype
+from rapids_trav.ids.maps import Column, IntegerTable, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 
 BATCH_ENTRIES = 1 << 27  # most distances of a batch of searches, unless a single search has more
@@ -71,22 +71,20 @@ Answer = Any  # a frame, or `Traced` if trace=True
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Return the frame that `Graph.bfs` documents."""
     reached_only = options.reached_only
-    # Some engines can make the columns of a whole answer themselves.
-    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
-    table = None if own is None else graph.ids.table
+    own, table = whole_answers(graph, reached_only)
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
     total = None if reached_only else (len(question.sources) if question.each else 1) * n
     rows = graph.collector(total)
-    _check_size(graph, rows, total or 0)
+    check_size(graph, rows, total or 0)
     for first, found in searches(graph, question, room, options.deterministic):
         traces.append(found.trace)
         if own and table and not question.each:
             columns = own.columns(found, table, len(question.sources))
         else:
             part = rows_of(graph, question, found, first, reached_only)
-            _check_size(graph, rows, rows.n_rows + len(part[2]))
+            check_size(graph, rows, rows.n_rows + len(part[2]))
             rows.add(named(graph, *part), len(part[2]))
             del part
         del found  # free it before the next batch is searched
@@ -97,6 +95,14 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
         lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
+
+
+def whole_answers(
+    graph: TraversableGraph, reached_only: bool
+) -> tuple[WholeAnswers | None, IntegerTable | None]:
+    """Return the engine's own way to make the columns of a whole answer and the ids for it, or None."""
+    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
+    return own, None if own is None else graph.ids.table
 
 
 def searches(
@@ -124,7 +130,7 @@ def searches(
     asked = Searches(options.variant, answer=room, beside=beside, trace=options.trace)
     if not question.each:
         with question.view.searching(asked):
-            yield 0, _with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
+            yield 0, with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
         return
     repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
     asked = replace(asked, number=1, repeated=repeated)
@@ -135,12 +141,12 @@ def searches(
         part = sources[first : first + step]
         with question.view.searching(replace(asked, number=len(part))):
             found = _search_each(engine, question, part, options, repeated)
-            found = _with_smallest(graph, question, found, smallest)
+            found = with_smallest(graph, question, found, smallest)
             yield first, found
             del found
 
 
-def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
+def with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
     """Return the search, with the smallest of the valid predecessors if `wanted`."""
     if not wanted:
         return found
@@ -161,7 +167,7 @@ def _search_each(
     return replace(found, distance=found.distance[inverse], predecessor=predecessor)
 
 
-def _check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
+def check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
     if n_rows > CUDF_ROWS and rows.together and graph.rows.source.library.name == "cudf":
         raise TravMemoryError(
             f"The answer has more than {n_rows:,} rows, but a cuDF frame holds {CUDF_ROWS:,}: "

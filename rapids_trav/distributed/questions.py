@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rapids_trav.algorithms.bfs import Answer, Traced
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
@@ -31,6 +32,7 @@ from rapids_trav.distributed.dask_frames import Futures, assembled, joined, port
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
+from rapids_trav.ids.each_vertex import each_vertex
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import refuse_mask
@@ -108,6 +110,10 @@ class DistributedQuestions:
         kind = ("bfs", options.mode, options.predecessors)
         result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
         return Traced(result, self._small(kept, "trace")) if options.trace else result
+
+    def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
+        given = each_vertex("roots", roots, len(self.ends[0]), on_gpu=self.frame_library == "cudf")
+        return BfsStream((root, self.bfs(root, options)) for root in given)
 
     def paths(self, sources: object, options: PathOptions) -> Frame:
         if options.weighted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, Protocol
@@ -140,10 +140,10 @@ class SearchStream(Protocol):
 
     def __call__(
         self, view: View, sources: Iterator[Array], options: BfsOptions, ahead: int
-    ) -> Iterator[Search]:
+    ) -> Generator[Search, None, None]:
         """Yield the search from each of `sources`, (1,) each, with up to `ahead` later ones under way.
 
-        Sources are read when their searches begin.  Only the variant "auto" is offered, without a trace; the
+        Sources are read when their searches begin, and asked for again after they have ended.  Only the variant "auto" is offered, without a trace; the
         view has a vertex.
         """
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from rapids_trav.errors import TravError
 
+CLOSED = "The graph is closed: build it again, and ask questions before close()."
+
 
 class ClosedQuestions:
     """Questions of a closed graph, all of which raise an error."""
@@ -16,4 +18,4 @@ class ClosedQuestions:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # special names that Python looks up, for example in copying
             raise AttributeError(name)
-        raise TravError("The graph is closed: build it again, and ask questions before close().")
+        raise TravError(CLOSED)

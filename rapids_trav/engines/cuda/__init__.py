@@ -38,7 +38,7 @@ from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from rapids_trav.engines.cuda.bfs.fused import Workspace
     from rapids_trav.engines.cuda.runtime.streams import StreamKey
@@ -185,7 +185,7 @@ class CudaEngine:
 
     def bfs_stream(
         self, view: View, sources: Iterator[Array], options: BfsOptions, ahead: int
-    ) -> Iterator[Search]:
+    ) -> Generator[Search, None, None]:
         """Search from one of `sources` after another, `ahead` of the one that is read; see `bfs/queued.py`."""
         from rapids_trav.engines.cuda.bfs import queued
 

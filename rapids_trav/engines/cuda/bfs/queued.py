@@ -14,7 +14,7 @@ before its arrays are handed out; when the searches end, the host waits for thos
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,7 +37,7 @@ def search_stream(
     allocating: Callable[[], AbstractContextManager[None]],
     hub_degree: int | None,
     least_pull: int,
-) -> Iterator[Search]:
+) -> Generator[Search, None, None]:
     """Yield a search from each of `sources`, (1,) each, of which -1 counts as none.
 
     Parameters
