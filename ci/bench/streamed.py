@@ -32,7 +32,8 @@ ROUNDS = 5
 COMPARED = 4  # roots whose streamed answers are compared row by row
 DEVICE = "traversals, by the device's clock"
 COLUMNS = (
-    "graph", "name", "roots", "total_ms", "min_ms", "max_ms", "ms_a_search", "over_device", "checked", "wrong",
+    "graph", "name", "roots", "total_ms", "min_ms", "max_ms", "ms_a_search", "over_device", "checked",
+    "wrong", "note",
 )  # fmt: skip
 TABLES = {"streamed": COLUMNS}
 
@@ -98,8 +99,8 @@ def _row(name: str, roots: Sequence[int], times: Sequence[float], device: float)
     figures = {
         "total_ms": total, "min_ms": min(times), "max_ms": max(times), "ms_a_search": total / len(roots),
     }  # fmt: skip
-    over = ratio(total, device)
-    return {"name": name, "roots": len(roots), **{k: short(v) for k, v in figures.items()}, "over_device": over}
+    figures = {column: short(figure) for column, figure in figures.items()}
+    return {"name": name, "roots": len(roots), **figures, "over_device": ratio(total, device)}
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:

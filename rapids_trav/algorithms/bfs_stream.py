@@ -7,11 +7,11 @@ one.  Other engines, and graphs whose edges are not in the engine's memory, sear
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Generator, Hashable, Iterator
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Generic
+from typing import Generic, cast
 
 from rapids_trav.algorithms.bfs import check_size, whole_answers, with_smallest
 from rapids_trav.algorithms.guard import answered, reusable
@@ -26,14 +26,14 @@ from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.each_vertex import each_vertex
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import vertex_dtype
+from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 from rapids_trav.storage.interface import SearchView
 
 AHEAD = 3  # searches behind the one whose answer the caller has
 NAME, ROOTS = "bfs_stream", "roots"  # of the question and of its argument, in error messages
 
-Answers = Iterator[tuple[Any, Frame]]
+Answers = Generator[tuple[Hashable, Frame], None, None]
 
 
 class BfsStream(Generic[FrameT]):
@@ -48,16 +48,18 @@ class BfsStream(Generic[FrameT]):
     ...     root, frame = next(answers)
     >>> root, frame["distance"].tolist()
     (4, [3, 2, 4, 1, 0])
+    >>> list(answers)
+    []
     """
 
     def __init__(self, answers: Answers) -> None:
-        self._answers: Any = answers  # a generator
+        self._answers = answers
         self._refusal: str | None = None
 
     def __iter__(self) -> BfsStream[FrameT]:
         return self
 
-    def __next__(self) -> tuple[Any, FrameT]:
+    def __next__(self) -> tuple[Hashable, FrameT]:
         try:
             return next(self._answers)
         except StopIteration:
@@ -73,16 +75,23 @@ class BfsStream(Generic[FrameT]):
 
         The searches also end with a ``with`` block, when the last answer has been returned, at an exception
         of the iterator, and when nothing refers to the iterator any more.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> answers = edges.trav.graph().bfs_stream([4, 0])
+        >>> next(answers)[0]
+        4
+        >>> answers.close()
         """
         self._answers.close()
 
     def refuse(self, reason: str) -> None:
         """End the searches; a request for another answer raises an error that gives the reason."""
         self._refusal = reason
-        try:
+        with suppress(ValueError):  # an answer is being made, after which the searches end
             self._answers.close()
-        except ValueError:
-            pass  # another thread is making an answer, and ends the searches after it
 
     def __enter__(self) -> BfsStream[FrameT]:
         return self
@@ -97,13 +106,13 @@ def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -
     """Return the iterator that `Graph.bfs_stream` documents."""
     on_gpu = graph.rows.source.library.name == "cudf"
     given = each_vertex(ROOTS, roots, graph.ids.width, on_gpu)
-    options = reusable(options)
+    options = cast("SearchOptions", reusable(options))  # the question may be asked again
     question = answered(graph, NAME, lambda: ask_for_roots(graph, options))
     return BfsStream(_answers(graph, question, given, options))
 
 
 def _answers(
-    graph: TraversableGraph, question: SearchRequest, given: Iterator[Any], options: SearchOptions
+    graph: TraversableGraph, question: SearchRequest, given: Iterator[Hashable], options: SearchOptions
 ) -> Answers:
     view, making = question.view, _Making(graph, question, options)
     roots = _Roots(graph, given, making.lenient)
@@ -136,10 +145,10 @@ class _Roots(Iterator[Array]):
     `failure` until the searches before it have been answered.
     """
 
-    def __init__(self, graph: TraversableGraph, given: Iterator[Any], lenient: bool) -> None:
+    def __init__(self, graph: TraversableGraph, given: Iterator[Hashable], lenient: bool) -> None:
         self._graph, self._given, self._lenient = graph, given, lenient
-        self._unread: deque[Any] = deque()
-        self.searched: deque[Any] = deque()  # roots whose searches have begun and are not answered
+        self._unread: deque[Hashable] = deque()
+        self.searched: deque[Hashable] = deque()  # roots whose searches have begun and are not answered
         self.failure: Exception | None = None
 
     def read(self, number: int) -> bool:
@@ -166,11 +175,12 @@ class _Roots(Iterator[Array]):
         self.searched.append(root)
         return source
 
-    def _located(self, root: Any) -> Array:
+    def _located(self, root: Hashable) -> Array:
         located = vertices(self._graph, ROOTS, root, checked=not self._lenient)
         if len(located) != 1:
             raise TravError(
-                f"{ROOTS} holds {written(root)}, which names {len(located)} vertices: give one for each search."
+                f"{ROOTS} holds {written(root)}, which names {len(located)} vertices: give one for each "
+                f"search."
             )
         return on_engine(self._graph, located)
 
@@ -211,7 +221,7 @@ class _Making:
         self._smallest = options.deterministic and options.predecessors
         self._own, self._table = whole_answers(graph, options.reached_only)
         self._found: Search | None = None
-        self._columns: dict[str, Any] | None = None
+        self._columns: dict[str, Column | BitMasked] | None = None
         self.lenient = self._table is not None and graph.n_vertices > 0
         self.options = replace(question.options, predecessors=options.predecessors and not self._smallest)
         vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
@@ -239,7 +249,7 @@ class _Making:
         self._columns = None
         return result
 
-    def _columns_of(self, found: Search) -> dict[str, Any]:
+    def _columns_of(self, found: Search) -> dict[str, Column | BitMasked]:
         graph = self._graph
         if self._own is not None and self._table is not None:
             return self._own.columns(found, self._table, 1)

@@ -143,8 +143,8 @@ class SearchStream(Protocol):
     ) -> Generator[Search, None, None]:
         """Yield the search from each of `sources`, (1,) each, with up to `ahead` later ones under way.
 
-        Sources are read when their searches begin, and asked for again after they have ended.  Only the variant "auto" is offered, without a trace; the
-        view has a vertex.
+        Sources are read when their searches begin, and asked for again after they have ended.  Only the
+        variant "auto" is offered, without a trace; the view has a vertex.
         """
 
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
-from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.bfs import Traced
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     ComponentsMode,

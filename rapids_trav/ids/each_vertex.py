@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from rapids_trav.errors import TravError
 from rapids_trav.frames import forms, proxies
@@ -13,7 +13,7 @@ from rapids_trav.ids.lookup import split
 AT_ONCE = 1 << 16  # values of a column that are converted at once
 
 
-def each_vertex(what: str, given: Values, width: int, on_gpu: bool) -> Iterator[object]:
+def each_vertex(what: str, given: Values, width: int, on_gpu: bool) -> Iterator[Hashable]:
     """Return an iterator over the vertices that the argument called `what` names, for `lookup` to look up.
 
     An iterable is read as the iterator advances.  Values of columns become Python's own.
@@ -39,11 +39,11 @@ def each_vertex(what: str, given: Values, width: int, on_gpu: bool) -> Iterator[
     return _values(given) if hasattr(given, "dtype") else iter(given)
 
 
-def _rows(columns: list[Series]) -> Iterator[tuple[object, ...]]:
+def _rows(columns: list[Series]) -> Iterator[tuple[Hashable, ...]]:
     return zip(*map(_values, columns), strict=True)
 
 
-def _values(column: Series) -> Iterator[object]:
+def _values(column: Series) -> Iterator[Hashable]:
     """Yield the values of a column or an array of one dimension, a part of which is in host memory."""
     for first in range(0, len(column), AT_ONCE):
         part = (column.iloc if hasattr(column, "iloc") else column)[first : first + AT_ONCE]

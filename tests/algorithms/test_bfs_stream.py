@@ -134,10 +134,10 @@ def test_an_unknown_root_is_reported_when_it_is_reached(engine):
     ("roots", "message"),
     [
         ([[10, 20]], r"^roots holds \[10, 20\], which names 2 vertices: give one for each search.$"),
-        ([None], "^roots is None"),
-        (["a"], "^roots holds 'a', but the graph's ids are int64"),
-        (np.zeros((2, 2), int), "^roots has 2 dimensions: give a flat sequence of ids.$"),
-        (None, "^roots is None: give at least one vertex id.$"),
+        ([None], r"^roots is None"),
+        (["a"], r"^roots holds 'a', but the graph's ids are int64"),
+        (np.zeros((2, 2), int), r"^roots has 2 dimensions: give a flat sequence of ids.$"),
+        (None, r"^roots is None: give at least one vertex id.$"),
     ],
 )
 def test_roots_that_are_refused(engine, roots, message):
@@ -154,11 +154,11 @@ def test_a_graph_without_vertices(engine):
 
 def test_options_are_refused_at_once(engine):
     graph = EDGES.trav.graph(engine=engine)
-    with pytest.raises(TravError, match="^depth_limit=-1 is not a number of levels"):
+    with pytest.raises(TravError, match=r"^depth_limit=-1 is not a number of levels"):
         graph.bfs_stream([10], depth_limit=-1)
-    with pytest.raises(TravError, match="^Column 'rail' is not"):
+    with pytest.raises(TravError, match=r"^Column 'rail' is not"):
         graph.bfs_stream([10], where="rail")
-    with pytest.raises(UnknownVertexError, match="^targets contains"):
+    with pytest.raises(UnknownVertexError, match=r"^targets contains"):
         graph.bfs_stream([10], targets=[99])
 
 
@@ -190,7 +190,7 @@ def test_an_exception_of_the_iterable_comes_after_the_answers_before_it(engine):
 
     stream = EDGES.trav.graph(engine=engine).bfs_stream(failing())
     assert [next(stream)[0], next(stream)[0]] == [10, 20]
-    with pytest.raises(KeyError, match="no more"):
+    with pytest.raises(KeyError, match=r"no more"):
         next(stream)
 
 
@@ -263,7 +263,7 @@ def test_closing_the_graph_ends_its_streams(engine):
     gc.collect()
     assert contents() is None  # although the streams are still there
     for stream in (begun, fresh):
-        with pytest.raises(TravError, match="^The graph is closed"):
+        with pytest.raises(TravError, match=r"^The graph is closed"):
             next(stream)
     assert frame["distance"].max() == 3
 
@@ -279,7 +279,7 @@ def test_closing_the_graph_while_an_answer_is_made(queuing):
     engine.bfs = closing
     assert next(stream)[0] == 10
     assert engine.closed == 1
-    with pytest.raises(TravError, match="^The graph is closed"):
+    with pytest.raises(TravError, match=r"^The graph is closed"):
         next(stream)
 
 
@@ -333,7 +333,7 @@ def test_a_limit_that_is_too_small_for_one_search():
     edges = pd.DataFrame({"src": np.arange(2000), "dst": np.arange(1, 2001)})
     needed = edges.trav.graph(memory_limit="10MB")
     least = needed.budget.used + 2000
-    with pytest.raises(TravMemoryError, match="for a search"):
+    with pytest.raises(TravMemoryError, match=r"for a search"):
         next(edges.trav.graph(memory_limit=max(least, needed.budget.peak)).bfs_stream([0], reached_only=True))
 
 

@@ -54,9 +54,13 @@ def test_answers_are_those_of_bfs(engine, begun, limit, directed, order):
 
 @pytest.mark.parametrize(
     "options",
-    [{"deterministic": True}, {"deterministic": True, "where": "odd"}, {"predecessors": False, "depth_limit": 2},
-     {"deterministic": True, "direction": "both", "reached_only": True}],
-)  # fmt: skip
+    [
+        {"deterministic": True},
+        {"deterministic": True, "where": "odd"},
+        {"predecessors": False, "depth_limit": 2},
+        {"deterministic": True, "direction": "both", "reached_only": True},
+    ],
+)
 def test_options(engine, begun, options):
     graph = edges().trav.graph(engine=engine, directed=True)
     for root, frame in graph.bfs_stream(ROOTS, **options):
@@ -75,7 +79,7 @@ def test_searches_run_ahead_of_the_answers(engine, begun):
 def test_an_unknown_root(engine):
     stream = edges().trav.graph(engine=engine).bfs_stream([ROOTS[0], 10_000, ROOTS[1]])
     next(stream)
-    with pytest.raises(UnknownVertexError, match="^roots contains 1 unknown vertex: 10000"):
+    with pytest.raises(UnknownVertexError, match=r"^roots contains 1 unknown vertex: 10000"):
         next(stream)
 
 

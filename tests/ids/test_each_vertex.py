@@ -68,9 +68,9 @@ def test_iterables_are_read_as_needed():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (None, "^roots is None"),
-        (np.zeros((2, 2)), "^roots has 2 dimensions"),
-        (pd.DataFrame({"a": [1], "b": [2]}), "^roots is a frame of 2 columns, but the graph's ids have 1"),
+        (None, r"^roots is None"),
+        (np.zeros((2, 2)), r"^roots has 2 dimensions"),
+        (pd.DataFrame({"a": [1], "b": [2]}), r"^roots is a frame of 2 columns, but the graph's ids have 1"),
     ],
 )
 def test_what_is_refused(given, message):

@@ -186,7 +186,7 @@ class CudaEngine:
     def bfs_stream(
         self, view: View, sources: Iterator[Array], options: BfsOptions, ahead: int
     ) -> Generator[Search, None, None]:
-        """Search from one of `sources` after another, `ahead` of the one that is read; see `bfs/queued.py`."""
+        """Search from one of `sources` after another, `ahead` of the one being read; see `bfs/queued.py`."""
         from rapids_trav.engines.cuda.bfs import queued
 
         return queued.search_stream(

@@ -113,9 +113,7 @@ def bfs_fused(
     found = outputs(view, options)
     if view.n_vertices == 0:
         return replace(found, n_unreached=None)
-    fused = FusedSearch(
-        view, len(sources), options, workspace, hub_degree=hub_degree, least_pull=least_pull
-    )
+    fused = FusedSearch(view, len(sources), options, workspace, hub_degree=hub_degree, least_pull=least_pull)
     fused.launch(sources.astype(view.out.column_indices.dtype, copy=False), found)
     return fused.traced(found)
 
@@ -212,6 +210,7 @@ class FusedSearch:
         The arrays of `found` are written.  The launch copies the arguments, so that they can be changed for
         the next one at once.
         """
+        assert found.n_unreached is not None
         arguments = self._arguments
         arguments.sources = sources.data.ptr
         arguments.distance = found.distance.data.ptr

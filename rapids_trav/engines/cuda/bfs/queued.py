@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import cupy
@@ -161,7 +161,7 @@ def _event() -> cupy.cuda.Event:
 
 
 def _copied(found: Search) -> Search:
-    predecessor = None if found.predecessor is None else found.predecessor.copy()
-    return replace(
-        found, distance=found.distance.copy(), predecessor=predecessor, n_unreached=found.n_unreached.copy()
+    predecessor, n_unreached = (
+        None if array is None else array.copy() for array in (found.predecessor, found.n_unreached)
     )
+    return Search(found.distance.copy(), predecessor, n_unreached=n_unreached)
