@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rapids_trav.errors import TravError
-
-CLOSED = "The graph is closed: build it again, and ask questions before close()."
+from rapids_trav.errors import CLOSED, TravError
 
 
 class ClosedQuestions:

@@ -41,8 +41,8 @@ from rapids_trav.algorithms.options import (
 )
 from rapids_trav.csr import statistics
 from rapids_trav.csr.paths import PathLayout
+from rapids_trav.errors import CLOSED
 from rapids_trav.frames.columns import Frame
-from rapids_trav.graph.closed import CLOSED
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.memory.model.build import COUNTED_BYTES
 from rapids_trav.programs.definition import Program
