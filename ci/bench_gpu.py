@@ -11,6 +11,7 @@
     python ci/bench_gpu.py each                 hundreds of searches together, against one after another
     python ci/bench_gpu.py centrality           closeness and betweenness of a sample of vertices
     python ci/bench_gpu.py threads              queries a second with 1 to 8 threads on one graph
+    python ci/bench_gpu.py streamed             graph.bfs_stream, against the device's own times
     python ci/bench_gpu.py replication          B6: gathering with copies of each vertex, and without
     python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
@@ -52,6 +53,7 @@ from bench import (
     real,
     replication,
     scales,
+    streamed,
     tables,
     threads,
     variants,
@@ -75,6 +77,7 @@ BENCHMARKS = {
     "each": each,
     "centrality": centrality,
     "threads": threads,
+    "streamed": streamed,
     "replication": replication,
     "programs": programs,
     "out-of-core": out_of_core,

@@ -19,8 +19,8 @@ from rapids_trav.accessor import TravAccessor
 from rapids_trav.graph import Graph
 
 PACKAGE = Path(__file__).parents[1] / "rapids_trav"
+TRACED = "from rapids_trav.algorithms.bfs import Traced\n"
 ANSWERS_AND_OPTIONS = """\
-from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     ComponentsMode,
@@ -46,6 +46,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
+{TRACED}from rapids_trav.algorithms.bfs_stream import BfsStream
 {ANSWERS_AND_OPTIONS}from rapids_trav.algorithms.questions import Questions
 from rapids_trav.algorithms.vertex_values import LocalValues
 from rapids_trav.csr.paths import PathLayout
@@ -79,7 +80,7 @@ from typing import Generic, Literal, overload
 
 import numpy.typing as npt
 
-{ANSWERS_AND_OPTIONS}from rapids_trav.edges.sources import Ends
+{TRACED}{ANSWERS_AND_OPTIONS}from rapids_trav.edges.sources import Ends
 from rapids_trav.engines.interface import Engine
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.kinds import FrameT
@@ -110,7 +111,7 @@ TRACES = {
     "Literal[True]": "Traced[FrameT]",
     "bool": "FrameT | Traced[FrameT]",
 }
-RETURNS = {"Frame": "FrameT", "Neighborhood": "Neighborhood[FrameT]", "Graph": "Graph[FrameT]"}
+RETURNS = {"Frame": "FrameT"} | {name: f"{name}[FrameT]" for name in ("Neighborhood", "BfsStream", "Graph")}
 
 Method = Callable[..., object]
 

@@ -27,6 +27,7 @@ from rapids_trav.errors import (
 if TYPE_CHECKING:
     from rapids_trav import programs
     from rapids_trav.algorithms.bfs import Traced
+    from rapids_trav.algorithms.bfs_stream import BfsStream
     from rapids_trav.algorithms.khop import Neighborhood
     from rapids_trav.graph import Graph
     from rapids_trav.programs.definition import Program
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BfsStream",
     "EdgeColumnsError",
     "Graph",
     "Neighborhood",
@@ -50,6 +52,7 @@ __all__ = [
 
 # Modules that take long to import are imported at first access.
 _LAZY = {
+    "BfsStream": "rapids_trav.algorithms.bfs_stream",
     "Graph": "rapids_trav.graph",
     "Neighborhood": "rapids_trav.algorithms.khop",
     "Program": "rapids_trav.programs.definition",

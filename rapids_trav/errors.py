@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 EDGES_CHANGED = "The edges changed since the graph was built: build the graph again."
+CLOSED = "The graph is closed: build it again, and ask questions before close()."
 NOT_COLLECTED = "A LazyFrame of polars has no rows yet: collect it first, with frame.collect()."
 LONGEST = 100  # characters of a value that a message shows
 

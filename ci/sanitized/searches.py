@@ -40,6 +40,12 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
             policy
         )
 
+    queued = engine.bfs_stream(view, (cupy.asarray([source]) for source in sources), BfsOptions(), 2)
+    for source, found in zip(sources, queued, strict=True):
+        distance = found.distance.get()
+        assert np.array_equal(distance, graph.distance([source]))
+        check_tree(graph, [source], distance, found.predecessor.get())
+
     many = np.arange(70) % graph.n
     each = engine.bfs_each(view, cupy.asarray(many), BfsOptions())
     rows = {source: graph.distance([source]) for source in many}

@@ -7,7 +7,7 @@ and converts the arrays of the engine to a frame with the caller's ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple
@@ -17,15 +17,15 @@ import numpy as np
 from rapids_trav.algorithms.interface import Collector, TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
 from rapids_trav.algorithms.request import SearchRequest, ask
+from rapids_trav.algorithms.search_rows import named, rows_of
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.csr.parts import moved_together
-from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search
+from rapids_trav.engines.interface import BfsOptions, Engine, LevelTrace, Search, WholeAnswers
 from rapids_trav.engines.searches import RankCosts
 from rapids_trav.errors import TravMemoryError
 from rapids_trav.frames.columns import BitMasked, Frame, Masked
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.lookup import lookup
-from rapids_trav.ids.maps import Column, vertex_dtype
+from rapids_trav.ids.maps import Column, IntegerTable, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 
 BATCH_ENTRIES = 1 << 27  # most distances of a batch of searches, unless a single search has more
@@ -71,23 +71,21 @@ Answer = Any  # a frame, or `Traced` if trace=True
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Return the frame that `Graph.bfs` documents."""
     reached_only = options.reached_only
-    # Some engines can make the columns of a whole answer themselves.
-    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
-    table = None if own is None else graph.ids.table
+    own, table = whole_answers(graph, reached_only)
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
     total = None if reached_only else (len(question.sources) if question.each else 1) * n
     rows = graph.collector(total)
-    _check_size(graph, rows, total or 0)
+    check_size(graph, rows, total or 0)
     for first, found in searches(graph, question, room, options.deterministic):
         traces.append(found.trace)
         if own and table and not question.each:
             columns = own.columns(found, table, len(question.sources))
         else:
-            part = _rows(graph, question, found, first, reached_only)
-            _check_size(graph, rows, rows.n_rows + len(part[2]))
-            rows.add(_named(graph, *part), len(part[2]))
+            part = rows_of(graph, question, found, first, reached_only)
+            check_size(graph, rows, rows.n_rows + len(part[2]))
+            rows.add(named(graph, *part), len(part[2]))
             del part
         del found  # free it before the next batch is searched
     frame = graph.frame(columns) if columns else rows.frame()
@@ -97,6 +95,14 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
         lookup("sources", sources, graph.ids, graph.rows.source.library)
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
+
+
+def whole_answers(
+    graph: TraversableGraph, reached_only: bool
+) -> tuple[WholeAnswers | None, IntegerTable | None]:
+    """Return the engine's own way to make the columns of a whole answer and the ids for it, or None."""
+    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
+    return own, None if own is None else graph.ids.table
 
 
 def searches(
@@ -124,7 +130,7 @@ def searches(
     asked = Searches(options.variant, answer=room, beside=beside, trace=options.trace)
     if not question.each:
         with question.view.searching(asked):
-            yield 0, _with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
+            yield 0, with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
         return
     repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
     asked = replace(asked, number=1, repeated=repeated)
@@ -135,12 +141,12 @@ def searches(
         part = sources[first : first + step]
         with question.view.searching(replace(asked, number=len(part))):
             found = _search_each(engine, question, part, options, repeated)
-            found = _with_smallest(graph, question, found, smallest)
+            found = with_smallest(graph, question, found, smallest)
             yield first, found
             del found
 
 
-def _with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
+def with_smallest(graph: TraversableGraph, question: SearchRequest, found: Search, wanted: bool) -> Search:
     """Return the search, with the smallest of the valid predecessors if `wanted`."""
     if not wanted:
         return found
@@ -161,94 +167,7 @@ def _search_each(
     return replace(found, distance=found.distance[inverse], predecessor=predecessor)
 
 
-def _rows(
-    graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
-) -> tuple[dict[str, Column], dict[str, Column], Array, Array | None]:
-    """Return source columns (none if joint), vertex columns, distances and predecessors of all rows."""
-    xp, values = graph.engine.xp, graph.values
-    n = values.n_here
-    distance = _flat(values.in_order(found.distance))
-    predecessor = None if found.predecessor is None else _flat(values.in_order(found.predecessor))
-    if not reached_only:
-        if not question.each:
-            return {}, graph.vertex_columns("vertex"), distance, predecessor
-        own = question.sources[first : first + len(found.distance)]
-        return _sources(graph, own, n), _vertices(graph, len(own)), distance, predecessor
-    kept = xp.flatnonzero(distance >= 0)
-    distance = distance[kept]
-    predecessor = None if predecessor is None else predecessor[kept]
-    search, place = xp.divmod(kept, n) if question.each else (None, kept)
-    vertex = graph.vertex_columns("vertex", place)
-    source = {} if search is None else graph.id_columns("source", question.sources[search + first])
-    return source, vertex, distance, predecessor
-
-
-def _flat(rows: Array) -> Array:
-    """Return the entries of all rows as one array; rows that are spaced apart are moved together in place.
-
-    A second array of this size would take longer to allocate than to fill.
-    """
-    whole = getattr(rows, "base", None)
-    if not isinstance(whole, np.ndarray) or rows.ndim != 2 or not _spaced(rows, whole):
-        return rows.reshape(-1)
-    entries, (k, n) = whole.reshape(-1), rows.shape
-    return entries[: moved_together(entries, whole.shape[1] * np.arange(k), np.full(k, n))]
-
-
-def _spaced(rows: Array, whole: np.ndarray) -> bool:
-    """Return whether the rows are the beginnings of those of a contiguous array."""
-    return (
-        whole.flags.c_contiguous
-        and whole.ndim == 2
-        and whole.shape[0] == rows.shape[0]
-        and whole.shape[1] > rows.shape[1] > 0
-        and np.shares_memory(whole[:1, :1], rows[:1, :1])
-    )
-
-
-def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
-    """Return the source columns, with each source repeated for n rows."""
-    columns = graph.id_columns("source", sources)
-    return _spread(graph, "source", columns, lambda ids: graph.engine.xp.repeat(ids, n), lambda: sources)
-
-
-def _vertices(graph: TraversableGraph, k: int) -> dict[str, Column]:
-    """Return the vertex columns: all vertices, k times."""
-    columns = graph.vertex_columns("vertex")
-    if k == 1:
-        return columns
-    return _spread(graph, "vertex", columns, lambda ids: graph.engine.xp.tile(ids, k), graph.values.at)
-
-
-def _spread(
-    graph: TraversableGraph,
-    name: str,
-    columns: dict[str, Column],
-    spread: Callable[[Array], Array],
-    internal: Callable[[], Array],
-) -> dict[str, Column]:
-    """Return id columns spread over more rows: arrays themselves, other columns by their internal ids."""
-    if all(isinstance(column, graph.engine.xp.ndarray) for column in columns.values()):
-        return {name: spread(column) for name, column in columns.items()}
-    return graph.id_columns(name, spread(internal()))
-
-
-def _named(
-    graph: TraversableGraph,
-    source: dict[str, Column],
-    vertex: dict[str, Column],
-    distance: Array,
-    predecessor: Array | None,
-) -> dict[str, Column]:
-    """Return the columns of an answer, with the caller's ids."""
-    columns = source | vertex
-    columns["distance"] = Masked(distance, distance >= 0)
-    if predecessor is not None:
-        columns |= graph.id_columns("predecessor", predecessor, nulls=True)
-    return columns
-
-
-def _check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
+def check_size(graph: TraversableGraph, rows: Collector, n_rows: int) -> None:
     if n_rows > CUDF_ROWS and rows.together and graph.rows.source.library.name == "cudf":
         raise TravMemoryError(
             f"The answer has more than {n_rows:,} rows, but a cuDF frame holds {CUDF_ROWS:,}: "

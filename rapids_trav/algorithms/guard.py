@@ -25,17 +25,22 @@ def question(
 
     @functools.wraps(method)
     def asked(graph: Asked, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Found:
-        with telling_of_memory(method.__name__, graph.engine):
-            if graph.budget is None:
-                return method(graph, *arguments, **options)
-            again = [_reusable(argument) for argument in arguments]  # the method may run more than once
-            named = {name: _reusable(option) for name, option in options.items()}
-            return graph.budget.ask(lambda: method(graph, *again, **named))  # type: ignore[arg-type]
+        if graph.budget is None:
+            return answered(graph, method.__name__, lambda: method(graph, *arguments, **options))
+        again = [reusable(argument) for argument in arguments]  # the method may run more than once
+        named = {name: reusable(option) for name, option in options.items()}
+        return answered(graph, method.__name__, lambda: method(graph, *again, **named))  # type: ignore[arg-type]
 
     return asked
 
 
-def _reusable(argument: object) -> object:
+def answered(graph: TraversableGraph, name: str, work: Callable[[], Found]) -> Found:
+    """Return the result of `work`, which a question called `name` consists of; it may run more than once."""
+    with telling_of_memory(name, graph.engine):
+        return work() if graph.budget is None else graph.budget.ask(work)
+
+
+def reusable(argument: object) -> object:
     """Return an iterator as a list, which can be read again; convert the fields of a dataclass as well."""
     if is_dataclass(argument) and not isinstance(argument, type):
         once = {part.name: getattr(argument, part.name) for part in fields(argument)}

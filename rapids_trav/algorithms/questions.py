@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import Protocol
 
 from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
@@ -73,6 +74,9 @@ class Questions(Protocol):
 
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
         """Answer `Graph.bfs`."""
+
+    def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
+        """Answer `Graph.bfs_stream`."""
 
     def paths(self, sources: object, options: PathOptions) -> Frame:
         """Answer `Graph.paths`, whose targets are among the options."""

@@ -59,16 +59,34 @@ def ask(
         have may become -1, which avoids waiting for the GPU here.  No vertex is then reached, and the caller
         checks for that after the search; other faults are then reported first.
     """
+    where = _checked(graph, asked)
+    joint, own = asked.mode == "joint", graph.engine.answers
+    lenient = joint and not checked and own is not None and asked.variant in own.lenient
+    internal = vertices(graph, what, sources, checked=not lenient)
+    sources = unique(graph, internal) if joint else on_engine(graph, internal)
+    return _request(graph, asked, where, sources)
+
+
+def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> SearchRequest:
+    """Convert the options of searches whose roots are not known yet; see `ask`."""
+    where = _checked(graph, asked)
+    return _request(graph, asked, where, graph.engine.xp.empty(0, graph.values.dtype))
+
+
+def _checked(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
+    """Refuse options that do not suit the graph; return its filter."""
     one_of("variant", asked.variant, graph.engine.variants, f" of the {graph.engine.name} engine")
     if asked.of_ranks and not graph.values.spread:
         raise TravError(
             f"tuning names {written(next(iter(asked.of_ranks)))}, which is only for graphs on the workers of "
             f"a cluster: leave it out."
         )
-    where = graph.rows.resolve(asked.where)
-    joint, own = asked.mode == "joint", graph.engine.answers
-    lenient = joint and not checked and own is not None and asked.variant in own.lenient
-    internal = vertices(graph, what, sources, checked=not lenient)
+    return graph.rows.resolve(asked.where)
+
+
+def _request(
+    graph: TraversableGraph, asked: SearchOptions, where: Where | None, sources: Array
+) -> SearchRequest:
     targets = None if asked.targets is None else unique(graph, vertices(graph, "targets", asked.targets))
     limit = asked.depth_limit
     options = BfsOptions(
@@ -82,8 +100,8 @@ def ask(
     )
     return SearchRequest(
         view=graph.storage.view(asked.direction, where),
-        sources=unique(graph, internal) if joint else on_engine(graph, internal),
-        each=not joint,
+        sources=sources,
+        each=asked.mode != "joint",
         options=options,
         where=where,
     )

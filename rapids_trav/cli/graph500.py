@@ -104,13 +104,15 @@ def graph500(
 
 def _summary(report: Report) -> Table:
     keys, validation = report.output(), report.more_output()["validation"]
+    streamed = report.streamed_seconds
     table = Table(
         "search",
         *("min", "first quartile", "median", "third quartile", "max", "harmonic mean"),
         title=f"Graph500 scale {report.scale}, edge factor {report.edge_factor}: "
         f"{len(report.searches)} searches on {report.device}, validation {validation}; "
         f"generated in {seconds(report.generation_seconds)}, "
-        f"constructed in {seconds(report.construction_seconds)}",
+        f"constructed in {seconds(report.construction_seconds)}"
+        + (f"; all searches, one queued behind another, in {seconds(streamed)}" if streamed else ""),
         title_justify="left",
     )
     for column in table.columns[1:]:

@@ -9,11 +9,13 @@ neighbourhood the numbers of the partitions of the edge list that they come from
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakSet
 
 from rapids_trav.algorithms.bfs import Answer, Traced
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     BetweennessOptions,
@@ -28,9 +30,10 @@ from rapids_trav.algorithms.options import (
     SsspOptions,
 )
 from rapids_trav.distributed.dask_frames import Futures, assembled, joined, portable, without_rows
-from rapids_trav.errors import TravError
+from rapids_trav.errors import CLOSED, TravError
 from rapids_trav.frames.columns import Frame
 from rapids_trav.frames.exchange import EdgeColumns
+from rapids_trav.ids.each_vertex import each_vertex
 from rapids_trav.memory.budget import Budget
 from rapids_trav.programs.definition import Program
 from rapids_trav.storage.filters import refuse_mask
@@ -93,6 +96,7 @@ class DistributedQuestions:
         self.frame_library: str = "cudf" if self.engine.name == "cuda" else "pandas"
         self._edge_divisions: tuple | None = summary.get("edge_divisions")
         self._client, self._gang = client, gang
+        self._streams: WeakSet[BfsStream[Frame]] = WeakSet()  # they end with the graph
         self._metas: dict[tuple, Frame] = {}  # empty frames with the columns of an answer, by its kind
 
     @property
@@ -108,6 +112,14 @@ class DistributedQuestions:
         kind = ("bfs", options.mode, options.predecessors)
         result = self._frame(kept, "result", kind, in_turns=options.mode == "each")
         return Traced(result, self._small(kept, "trace")) if options.trace else result
+
+    def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
+        if not isinstance(roots, Iterator):  # those are read as the searches advance
+            roots = portable(roots)
+        given = each_vertex("roots", roots, len(self.ends[0]), on_gpu=False)
+        stream: BfsStream[Frame] = BfsStream((root, self.bfs(root, options)) for root in given)
+        self._streams.add(stream)
+        return stream
 
     def paths(self, sources: object, options: PathOptions) -> Frame:
         if options.weighted:
@@ -181,6 +193,8 @@ class DistributedQuestions:
         raise unanswered("path_layout")
 
     def close(self) -> None:
+        for stream in list(self._streams):
+            stream.refuse(CLOSED)
         self._gang.close()
 
     def __getstate__(self) -> NoReturn:

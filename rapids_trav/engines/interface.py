@@ -23,6 +23,7 @@ from rapids_trav.engines.searches import (
     PairSearch,
     PathShares,
     Search,
+    SearchStream,
     SumsOf,
     View,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "Place",
     "Processor",
     "Search",
+    "SearchStream",
     "SumsOf",
     "VertexState",
     "View",
@@ -181,6 +183,10 @@ class Engine(Builder, Protocol):
     @property
     def links(self) -> Links | None:
         """Return its function that links trees to find components; None: it only propagates labels."""
+
+    @property
+    def bfs_stream(self) -> SearchStream | None:
+        """Return its function that searches ahead of its caller; None: it searches when it is asked."""
 
     @property
     def pair_distances(self) -> PairSearch | None:

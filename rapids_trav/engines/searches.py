@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, Protocol
@@ -133,6 +133,19 @@ class Search:
     trace: list[LevelTrace] = field(default_factory=list)
     n_unreached: Array | None = None
     counters: dict[str, int] = field(default_factory=dict)
+
+
+class SearchStream(Protocol):
+    """A function that runs searches one after another, some of them ahead of the one that is read."""
+
+    def __call__(
+        self, view: View, sources: Iterator[Array], options: BfsOptions, ahead: int
+    ) -> Generator[Search, None, None]:
+        """Yield the search from each of `sources`, (1,) each, with up to `ahead` later ones under way.
+
+        Sources are read when their searches begin, and asked for again after they have ended.  Only the
+        variant "auto" is offered, without a trace; the view has a vertex.
+        """
 
 
 SumsOf = Literal["vertices", "sources"]

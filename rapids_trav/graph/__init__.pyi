@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse
 
 from rapids_trav.algorithms.bfs import Traced
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
     ComponentsMode,
@@ -404,6 +405,18 @@ class Graph(Generic[FrameT]):
         tuning: Mapping[str, object] | None = None,
         trace: bool,
     ) -> FrameT | Traced[FrameT]: ...
+    def bfs_stream(
+        self,
+        roots: object,
+        *,
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Filter = None,
+    ) -> BfsStream[FrameT]: ...
     def paths(
         self,
         sources: object,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import CLOSED, TravError
 
 
 class ClosedQuestions:
@@ -16,4 +16,4 @@ class ClosedQuestions:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # special names that Python looks up, for example in copying
             raise AttributeError(name)
-        raise TravError("The graph is closed: build it again, and ask questions before close().")
+        raise TravError(CLOSED)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
+from weakref import WeakSet
 
 import numpy as np
 
 from rapids_trav.algorithms import (
     betweenness,
     bfs,
+    bfs_stream,
     closeness,
     components,
     distances,
@@ -21,6 +24,7 @@ from rapids_trav.algorithms import (
     sssp,
 )
 from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.guard import question
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
@@ -37,6 +41,7 @@ from rapids_trav.algorithms.options import (
 )
 from rapids_trav.csr import statistics
 from rapids_trav.csr.paths import PathLayout
+from rapids_trav.errors import CLOSED
 from rapids_trav.frames.columns import Frame
 from rapids_trav.graph.contents import GraphContents
 from rapids_trav.memory.model.build import COUNTED_BYTES
@@ -57,6 +62,16 @@ class LocalQuestions(GraphContents):
     @question
     def bfs(self, sources: object, options: SearchOptions) -> Answer:
         return bfs.bfs(self, sources, options)
+
+    def bfs_stream(self, roots: object, options: SearchOptions) -> BfsStream[Frame]:
+        stream = bfs_stream.bfs_stream(self, roots, options)
+        self._streams.add(stream)
+        return stream
+
+    @cached_property
+    def _streams(self) -> WeakSet[BfsStream[Frame]]:
+        """The streams of searches, which end with the graph."""
+        return WeakSet()
 
     @question
     def paths(self, sources: object, options: PathOptions) -> Frame:
@@ -166,7 +181,9 @@ class LocalQuestions(GraphContents):
         )
 
     def close(self) -> None:
-        """Do nothing: all parts are in this process and are freed with their last reference."""
+        """End the streams of searches; all else is in this process and freed with its last reference."""
+        for stream in list(self._streams):
+            stream.refuse(CLOSED)
 
     def __getstate__(self) -> dict[str, object]:
         if isinstance(self.storage, Paged) or isinstance(self.rows, SavedRows):
@@ -179,4 +196,4 @@ class LocalQuestions(GraphContents):
                 f"A graph of {self.frame_library} frames on the {self.engine.name} engine cannot be pickled: "
                 f"pickle the edges and build it where it is needed."
             )
-        return self.__dict__
+        return {name: value for name, value in vars(self).items() if name != "_streams"}

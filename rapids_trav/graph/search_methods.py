@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rapids_trav.algorithms.bfs import Answer
+from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import Direction, Mode, PathOptions, SearchOptions
 from rapids_trav.frames.columns import Frame
@@ -120,6 +121,74 @@ class SearchMethods(GraphProperties):
             trace=trace,
         )
         return self.questions.bfs(sources, options)
+
+    def bfs_stream(
+        self,
+        roots: object,
+        *,
+        depth_limit: int | None = None,
+        targets: object = None,
+        direction: Direction = "out",
+        predecessors: bool = True,
+        reached_only: bool = False,
+        deterministic: bool = False,
+        where: Filter = None,
+    ) -> BfsStream:
+        """Search breadth-first from one root after another; iterate over pairs of root and answer.
+
+        On a GPU, searches from the next roots run while the program handles an answer, which keeps the GPU
+        busy; each answer is a frame of its own, so that any number of roots can be searched.
+
+        Parameters
+        ----------
+        roots : iterable or column of ids
+            Each is the source of a search.  An iterable is read as the searches advance, on a GPU up to three
+            roots beyond the one whose answer was returned last.
+        depth_limit, targets, direction, predecessors, reached_only, deterministic, where
+            As in `bfs`.
+
+        Returns
+        -------
+        BfsStream
+            An iterator over the root, as given (values of columns as Python's own), and the frame that
+            ``bfs(root, ...)`` returns, in the order of the roots.
+
+        Raises
+        ------
+        UnknownVertexError
+            If a root is not in the graph, after the answers for the roots before it.
+        TravError
+            If an option has an invalid value.
+
+        Notes
+        -----
+        With a `memory_limit`, searches that run ahead count within it: there are fewer, or none, if they
+        would take more than half of the memory that one search leaves.  They also run one by one if the edges
+        are not in the GPU's memory, on the CPU, where each uses all threads, and on many workers.
+
+        To ask about all roots at once, and get one frame, use ``bfs(roots, mode="each")``.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> graph = edges.trav.graph()
+        >>> for root, frame in graph.bfs_stream([0, 4, 2]):
+        ...     print(root, frame["distance"].max())
+        0 3
+        4 4
+        2 4
+        """
+        options = SearchOptions(
+            depth_limit=depth_limit,
+            targets=targets,
+            direction=direction,
+            predecessors=predecessors,
+            reached_only=reached_only,
+            deterministic=deterministic,
+            where=where,
+        )
+        return self.questions.bfs_stream(roots, options)
 
     def paths(
         self,

@@ -39,6 +39,9 @@ class Report:
         the component (duplicates and self-loops too, each once); `teps`, edges over seconds; `vertices`
         reached; `depth`, the greatest level; `validation_seconds`, `valid` and `faults` (null without
         validation).
+    streamed_seconds : float, optional
+        Time of all searches once more, queued so that each follows the last without waiting for the host;
+        None where searches are not queued.
     """
 
     scale: int
@@ -51,6 +54,7 @@ class Report:
     generation_seconds: float
     construction_seconds: float
     searches: pd.DataFrame
+    streamed_seconds: float | None = None
 
     @property
     def valid(self) -> bool | None:
@@ -73,6 +77,8 @@ class Report:
 
         `bfs_*_output_time` and `bfs_*_output_TEPS` are the statistics of kernel 2 with the conversion to the
         specification's parent array inside the timer, `bfs_*_device_time` those between CUDA events.
+        `bfs_streamed_time` is the time of all searches, repeated with one queued behind another and not
+        validated again, and `bfs_streamed_TEPS` the tuples of all of them over that time.
         """
         searches = self.searches
         keys: dict[str, Entry] = {
@@ -90,6 +96,9 @@ class Report:
         keys |= statistics.of_rates("output_TEPS", searches["edges"] / searches["output_seconds"])
         if searches["device_seconds"].notna().all():
             keys |= statistics.of_counts("device_time", searches["device_seconds"])
+        if self.streamed_seconds is not None:
+            keys["bfs_streamed_time"] = self.streamed_seconds
+            keys["bfs_streamed_TEPS"] = float(searches["edges"].sum()) / self.streamed_seconds
         return keys
 
     @cached_property

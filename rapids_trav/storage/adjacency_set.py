@@ -72,6 +72,10 @@ class AdjacencySet:
         """Return the number of independent searches that there is room for, up to `most`."""
         return most
 
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
+        return nullcontext(most)
+
     def _rebuilt(self, *, symmetric: bool) -> Adjacency:
         """Build the symmetrised adjacency if `symmetric`, else the one by destination."""
         engine = self._engine
@@ -203,3 +207,7 @@ class MemoryView:
     def searches_at_once(self, most: int, asked: Searches) -> int:
         """Return the number of independent searches that there is room for, up to `most`."""
         return self.structures.searches_at_once(most, asked)
+
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`."""
+        return self.structures.searching_ahead(most, asked)

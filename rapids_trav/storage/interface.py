@@ -30,6 +30,13 @@ class SearchView(View, Protocol):
     def searches_at_once(self, most: int, asked: Searches) -> int:
         """Return the number of independent searches that there is room for, up to `most`."""
 
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        """Hold memory for searches ahead of the one whose answer is made; give their number, up to `most`.
+
+        `asked` is what each answer takes while it is made.  The memory is held between questions, which do
+        not wait for it.
+        """
+
 
 class Storage(Protocol):
     """Storage of the edges of a graph, with the views that searches and vertex programs read."""

@@ -19,15 +19,22 @@ from rapids_trav.memory.model.build import (
     WEIGHT_BYTES,
     adjacency_bytes,
     edge_list_bytes,
+    vertex_bytes,
 )
 from rapids_trav.memory.model.program import equals_bytes
-from rapids_trav.memory.model.search import Searches
+from rapids_trav.memory.model.search import Searches, ahead_bytes
 from rapids_trav.storage.adjacency_set import AdjacencySet
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.search_memory import SEARCH, most_within, needed_beside, room_of
 
 STRUCTURES = "the structures of the graph"
+AHEAD = "searches of a stream"
+AHEAD_SHARE = 2  # a stream of searches leaves other questions at least half of the room
+
+
+class _Owner:
+    """The owner of bytes of a budget, which are released with it."""
 
 
 class LimitedAdjacencySet(AdjacencySet):
@@ -54,6 +61,22 @@ class LimitedAdjacencySet(AdjacencySet):
 
     def searches_at_once(self, most: int, asked: Searches) -> int:
         return most_within(self._budget.free, most, asked, self._place, self.n_vertices)
+
+    @contextmanager
+    def searching_ahead(self, most: int, asked: Searches) -> Iterator[int]:
+        budget, vertex = self._budget, vertex_bytes(self.n_vertices)
+        room = (budget.free - room_of(asked, self._place, self.n_vertices)) // AHEAD_SHARE
+
+        def needed(ahead: int) -> int:
+            return ahead_bytes(self._place == "host", self.n_vertices, vertex, ahead)
+
+        ahead = most
+        while ahead and not (needed(ahead) <= room and budget.try_allocate(needed(ahead), AHEAD)):
+            ahead -= 1
+        # Whoever ends the searches may be within another question, to which the bytes do not belong.
+        owner = _Owner()
+        budget.keep_for(owner, needed(ahead), AHEAD)
+        yield ahead
 
     def expanded(self, adjacency: Adjacency) -> EdgeList:
         if id(adjacency) in self._coo:

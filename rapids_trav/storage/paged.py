@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -97,6 +97,9 @@ class PagedAdjacencySet(AdjacencySet):
         room = outside.budget.free + outside.search_rows.nbytes
         room //= 1 if outside.engine.place == "host" else 2  # on a GPU, half is for rows
         return most_within(room, most, asked, outside.engine.place, n)
+
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        return nullcontext(0)  # each search has all the memory for its rows
 
     def gather_view(self, direction: str, weighted: bool, pushed: bool) -> GatherView:
         """Return the view for a vertex program."""

@@ -43,6 +43,7 @@ METHODS = {
         "direction", "where"
     }),
     "levels": (SearchOptions, {"sources"}, {"predecessors", "reached_only", "deterministic", "trace"}),
+    "bfs_stream": (SearchOptions, {"roots"}, {"mode", "variant", "tuning", "trace"}),
     "run": (ProgramOptions, {"program", "initial"}, set()),
     "closeness": (ClosenessOptions, {"of", "improved"}, set()),
     "harmonic": (ClosenessOptions, {"of"}, set()),
@@ -52,7 +53,7 @@ METHODS = {
     "sssp": (SsspOptions, {"sources"}, set()),
     "pagerank": (PagerankOptions, set(), set()),
 }  # fmt: skip
-QUESTIONS = [name for name in METHODS if name not in ("from_edges", "open")]
+QUESTIONS = [name for name in METHODS if name not in ("from_edges", "open", "bfs_stream")]
 EDGES = pd.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 3, 0], "w": [1.0, 2.0, 3.0, 4.0]})
 
 

@@ -107,6 +107,31 @@ def measured(name, graph_names, **how):
     return found
 
 
+def test_streamed_searches_are_timed_as_a_whole():
+    found = {row["name"]: row for row in measured("streamed", ["rmat7"])}
+    assert set(found) == {"traversals, by the device's clock", "engine.bfs", "graph.bfs", "graph.bfs_stream"}
+    device = found["traversals, by the device's clock"]
+    assert device["over_device"] == 1
+    assert device["ms_a_search"] == pytest.approx(device["total_ms"] / device["roots"], rel=1e-3)
+    for row in (device, found["graph.bfs_stream"]):
+        assert row["checked"] > 0
+        assert row["wrong"] == 0
+
+
+def test_answers_of_a_stream_that_are_wrong_are_told(monkeypatch):
+    from bench import streamed
+
+    class Wrong:
+        def __init__(self, graph):
+            self.bfs = graph.bfs
+            self.bfs_stream = lambda roots: ((root, graph.bfs(roots[0])) for root in roots)
+
+    edges = graphs.load("rmat6", "pandas")
+    roots = CpuLab().roots(edges)[:2]
+    found = streamed.compared(Wrong(CpuLab().graph(edges)), roots)
+    assert (found["checked"], found["wrong"]) == (2, 1)
+
+
 def test_statistics_of_times():
     found = rows.of_times([1.0, 2.0, 4.0])
     assert (found["roots"], found["min_ms"], found["median_ms"], found["max_ms"]) == (3, 1, 2, 4)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from rapids_trav import Graph, Neighborhood, Traced, TravError
+from rapids_trav import Graph, Neighborhood, Traced, TravError, UnknownVertexError
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask.dataframe")
@@ -76,6 +76,35 @@ def test_sources_and_targets_of_every_kind(here, graph, edges, of):
         assert_frame_equal(found, local.levels(SOURCES, targets=[5]))
         found = graph.paths(of(SOURCES), of([5, 6])).compute()
     assert_frame_equal(found, local.paths(SOURCES, [5, 6]))
+
+
+@pytest.mark.parametrize(
+    "of", [list, iter, np.array, pd.Series, lambda ids: dask.from_pandas(pd.Series(ids), npartitions=2)]
+)
+def test_a_stream_of_searches(here, graph, edges, of):
+    local = edges.trav.graph()
+    with here.as_current():
+        stream = graph.bfs_stream(of(SOURCES), deterministic=True)
+        for root, (own, frame) in zip(SOURCES, stream, strict=True):
+            assert own == root
+            assert_frame_equal(frame.compute(), local.bfs(root, deterministic=True))
+
+
+def test_a_stream_reads_its_roots_as_they_are_searched(graph):
+    roots = iter([0, 5, 99])
+    stream = graph.bfs_stream(roots)
+    next(stream)
+    assert next(roots) == 5
+    with pytest.raises(UnknownVertexError, match="99"):
+        next(stream)
+
+
+def test_a_stream_of_a_graph_that_is_closed(graph):
+    stream = graph.bfs_stream(SOURCES)
+    next(stream)
+    graph.close()
+    with pytest.raises(TravError, match=r"^The graph is closed"):
+        next(stream)
 
 
 def test_ids_of_several_columns(here, gangs, edges):

@@ -71,6 +71,7 @@ def test_a_run_finds_what_the_cpu_finds(cupy, scale):
     assert gpu.searches[same].equals(host.searches[same])
     assert gpu.n_vertices == host.n_vertices
     assert (gpu.searches["device_seconds"] > 0).all()
+    assert gpu.streamed_seconds > 0
     assert (gpu.searches["device_seconds"] <= gpu.searches["seconds"]).all()
 
 

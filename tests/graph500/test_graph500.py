@@ -10,6 +10,8 @@ from scipy import stats
 
 from rapids_trav import generators, graph500
 from rapids_trav.cli.graph500 import graph500 as command
+from rapids_trav.engines.cpu import CpuEngine
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import TravError
 from rapids_trav.graph500 import cpu, cuda, harness, statistics
 
@@ -219,6 +221,30 @@ def test_a_wrong_search_is_reported(monkeypatch):
     assert report.valid is False
     assert report.searches["faults"].str.contains("rule_4").all()
     assert report.more_output()["validation"] == "failed"
+
+
+def test_searches_are_not_queued_on_the_cpu(report):
+    assert report.streamed_seconds is None
+    assert not [key for key in report.as_dict() if "streamed" in key]
+
+
+def test_queued_searches_are_timed_as_a_whole(monkeypatch):
+    asked = []
+
+    def queue(engine, view, sources, options, ahead):
+        for source in sources:
+            asked.append((int(source[0]), options))
+            yield engine.bfs(view, source, options)
+
+    monkeypatch.setattr(CpuEngine, "bfs_stream", queue)
+    report = graph500.run(6, roots=3, engine="cpu")
+    keys = report.as_dict()
+    assert len(asked) == 6  # all, twice: the first time is not timed
+    assert asked[:3] == asked[3:]
+    assert all(options == BfsOptions() for _, options in asked)
+    assert keys["bfs_streamed_time"] == report.streamed_seconds > 0
+    assert keys["bfs_streamed_TEPS"] == report.searches["edges"].sum() / report.streamed_seconds
+    assert str(report).count("bfs_streamed_") == 2
 
 
 def test_one_search_has_no_deviation():

@@ -44,6 +44,9 @@ class RankView:
         """Return 1: ranks search from one source after another, and each search gives its own frame."""
         return 1
 
+    def searching_ahead(self, most: int, asked: Searches) -> AbstractContextManager[int]:
+        return nullcontext(0)
+
 
 class RankStorage:
     """Storage of the edges of one rank.

@@ -21,6 +21,7 @@ from rapids_trav.engines.interface import (
     Place,
     Processor,
     Search,
+    SearchStream,
     SumsOf,
     View,
     WholeAnswers,
@@ -48,6 +49,7 @@ class CpuEngine:
     schedules = ("auto", "sweep", "paths")
     prefers_asynchronous = True
     answers: WholeAnswers | None = None
+    bfs_stream: SearchStream | None = None  # a search already takes all threads
 
     def build_adjacency(
         self,

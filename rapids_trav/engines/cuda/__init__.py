@@ -5,7 +5,6 @@ CuPy is imported when an engine is created, not with this package.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -39,9 +38,10 @@ from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from rapids_trav.engines.cuda.bfs.fused import Workspace
+    from rapids_trav.engines.cuda.runtime.streams import StreamKey
 
 
 MOST_PRIVATE = 4096  # fits into the shared memory of a block, beside other arrays
@@ -94,7 +94,7 @@ class CudaEngine:
         self.answers: WholeAnswers | None = DeviceAnswers()
         self.links: Links | None = None
         self.pair_distances: PairSearch | None = None
-        self._workspaces: dict[tuple[int, int, int], Workspace] = {}  # by device, stream and thread
+        self._workspaces: dict[StreamKey, Workspace] = {}
 
     def build_adjacency(
         self,
@@ -182,6 +182,22 @@ class CudaEngine:
         search = self._variant(options.variant)
         with _device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
             return search(view, sources, options)
+
+    def bfs_stream(
+        self, view: View, sources: Iterator[Array], options: BfsOptions, ahead: int
+    ) -> Generator[Search, None, None]:
+        """Search from one of `sources` after another, `ahead` of the one being read; see `bfs/queued.py`."""
+        from rapids_trav.engines.cuda.bfs import queued
+
+        return queued.search_stream(
+            view,
+            sources,
+            options,
+            ahead,
+            allocating=partial(_device_memory, "a search", self._search_bytes(view, None, options)),
+            hub_degree=self.hub_degree,
+            least_pull=self.least_pull,
+        )
 
     def bfs_each(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search from each of k `sources` separately: distance (k, n), predecessor (k, n).
@@ -302,14 +318,12 @@ class CudaEngine:
     def _workspace(self) -> Workspace:
         """Return the workspace of the fused searches on the current stream."""
         from rapids_trav.engines.cuda.bfs import fused
+        from rapids_trav.engines.cuda.runtime import streams
 
-        stream = self.xp.cuda.get_current_stream()
-        # The per-thread default stream has a single number but is a separate stream in each thread.
-        thread = threading.get_ident() if stream.ptr == self.xp.cuda.runtime.streamPerThread else 0
-        key = (self.xp.cuda.runtime.getDevice(), stream.ptr, thread)
+        key = streams.current_key()
         if (workspace := self._workspaces.get(key)) is None:
             # There may be any number of other streams, each for one search: they keep no memory.
-            workspace = self._workspaces.setdefault(key, fused.Workspace(keeps=stream.ptr in DEFAULT_STREAMS))
+            workspace = self._workspaces.setdefault(key, fused.Workspace(keeps=key.ptr in DEFAULT_STREAMS))
         return workspace
 
     def _private(self, view: View, sources: Array, options: BfsOptions) -> Search:

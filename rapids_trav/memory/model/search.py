@@ -110,6 +110,13 @@ def search_bytes(host: bool, n_vertices: int, vertex: int) -> int:
     return (5 + 2 * vertex if host else GPU_BYTES) * n_vertices
 
 
+def ahead_bytes(host: bool, n_vertices: int, vertex: int, ahead: int) -> int:
+    """Return the bytes of `ahead` searches that run one after another, with the answers of all of them."""
+    if ahead == 0:
+        return 0
+    return search_bytes(host, n_vertices, vertex) + (ahead - 1) * (DISTANCE_BYTES + vertex) * n_vertices
+
+
 def searches_bytes(
     host: bool,
     n_vertices: int,

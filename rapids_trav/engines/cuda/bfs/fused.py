@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from dataclasses import replace
 
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, WORKING
+from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, OF_A_SEARCH, WORKING
+from rapids_trav.engines.cuda.bfs.fused_trace import levels_of
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
 from rapids_trav.engines.cuda.runtime.memory import aligned, together
-from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, LevelTrace, Search, View
-from rapids_trav.errors import TravError
-from rapids_trav.memory.model.search import TRACE_COLUMNS, TRACE_LEVELS, trace_levels
+from rapids_trav.engines.interface import MOST_LEVELS, BfsOptions, Search, View
+from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is not a hub, and most edges of a frontier that one block searches alone.
@@ -35,7 +36,6 @@ WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a plac
 ANY = 2**63 - 1  # "any number of edges" of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that is kept between searches
 MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # keyed by bytes of an offset
-PUSHED, PULLED, PUSHED_ALONE = range(3)  # the step that made a level
 HUB_WORDS = 1024  # most words of the frontier in shared memory
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.  Few edges are always pushed (see `CudaEngine`).
@@ -110,72 +110,121 @@ def bfs_fused(
     A source of -1 counts as none.  `workspace` must only be used by the searches of one stream; for the other
     parameters see `CudaEngine`.
     """
-    out, into = view.out, view.into
-    n_vertices, vertex = view.n_vertices, out.column_indices.dtype
-    n_predecessors = n_vertices if options.predecessors else 0
-    distance, led, n_unreached = together((n_vertices, np.int32), (n_predecessors, vertex), (1, np.uint64))
-    predecessor = led if options.predecessors else None
-    if n_vertices == 0:
-        return Search(distance, predecessor)
-    sources = sources.astype(vertex, copy=False)
-    targets, n_targets = _bitmap(options.targets, n_vertices)
-    trace = cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
-    sides = (out,) if into is out else (out, into)
-    outside = any(lies_outside(side.column_indices) for side in sides)
-    counted = outside or getattr(view, "limited", False)  # charged to a budget, so queues may be shorter
-    begins, n_bytes, capacity = _layout(
-        n_vertices,
-        max(_n_hubs(side) for side in sides),
-        vertex.itemsize,
-        out.row_offsets.itemsize,
-        len(sources),
-        whole=n_vertices <= WHOLE_QUEUE and not counted,
-    )
-    memory = workspace.memory(n_bytes, keep=not counted)  # kept memory would not be charged
+    found = outputs(view, options)
+    if view.n_vertices == 0:
+        return replace(found, n_unreached=None)
+    fused = FusedSearch(view, len(sources), options, workspace, hub_degree=hub_degree, least_pull=least_pull)
+    fused.launch(sources.astype(view.out.column_indices.dtype, copy=False), found)
+    return fused.traced(found)
 
-    block_size = _block_size(out)
-    kernels = load_for(
-        FILE,
-        out,
-        cooperative=True,
-        BLOCK_SIZE=block_size,
-        PREDECESSORS=int(options.predecessors),
-        TRACE=int(options.trace),
-        # The edges are in two places; or all are in host memory, and reads of them are to be counted.
-        PAGED=int(any(side.resident is not None for side in sides) or (options.trace and outside)),
-        **TUNED,
+
+def outputs(view: View, options: BfsOptions) -> Search:
+    """Return uninitialised arrays for a search, in one allocation."""
+    vertex = view.out.column_indices.dtype
+    n_predecessors = view.n_vertices if options.predecessors else 0
+    distance, led, n_unreached = together(
+        (view.n_vertices, np.int32), (n_predecessors, vertex), (1, np.uint64)
     )
-    arguments = ARGUMENTS[vertex.itemsize](
-        **_rows("out", out),
-        **_rows("in", into),
-        first_neighbors=into.first_neighbors,
-        sources=sources,
-        targets=targets,
-        n_targets=n_targets,
-        queue_capacity=capacity,
-        least_pull=least_pull,
-        distance=distance,
-        predecessor=predecessor,
-        n_unreached=n_unreached,
-        **{name: memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
-        control=workspace.control,
-        trace_rows=trace,
-        n_vertices=n_vertices,
-        n_linked=max(side.n_linked for side in sides),
-        n_sources=len(sources),
-        # In a symmetric graph the only edge of a leaf leads back to the vertex from which it was reached.
-        leaf_degree=1 if into is out else 0,
-        hub_words=0 if hub_degree is None else _hub_words(sides, hub_degree),
-        depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
-        alpha=ALPHA,
-        beta=BETA,
-        neighbor_degree=float(out.neighbor_degree),
-        trace_capacity=0 if trace is None else len(trace),
-    )
-    blocks = multiprocessors(cupy.cuda.runtime.getDevice())
-    kernels.launch_grid("bfs_fused", (blocks,), arguments, block=block_size)
-    rows, counters = ([], {}) if trace is None else _levels(trace, out)
-    return Search(distance, predecessor, rows, n_unreached, counters)
+    return Search(distance, led if options.predecessors else None, n_unreached=n_unreached)
+
+
+class FusedSearch:
+    """Searches of one view that differ only in their sources: the kernel with all its other arguments.
+
+    Parameters
+    ----------
+    n_sources : int
+        Number of sources of each search.
+    view, options, workspace, hub_degree, least_pull
+        As in `bfs_fused`; the view has a vertex.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        n_sources: int,
+        options: BfsOptions,
+        workspace: Workspace,
+        *,
+        hub_degree: int | None,
+        least_pull: int,
+    ) -> None:
+        self._out = out = view.out
+        into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
+        targets, n_targets = _bitmap(options.targets, n_vertices)
+        self._trace = trace = (
+            cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
+        )
+        sides = (out,) if into is out else (out, into)
+        outside = any(lies_outside(side.column_indices) for side in sides)
+        counted = outside or getattr(view, "limited", False)  # charged to a budget, so queues may be shorter
+        begins, n_bytes, capacity = _layout(
+            n_vertices,
+            max(_n_hubs(side) for side in sides),
+            vertex.itemsize,
+            out.row_offsets.itemsize,
+            n_sources,
+            whole=n_vertices <= WHOLE_QUEUE and not counted,
+        )
+        self._memory = workspace.memory(n_bytes, keep=not counted)  # kept memory would not be charged
+        self._block_size = _block_size(out)
+        self._kernels = load_for(
+            FILE,
+            out,
+            cooperative=True,
+            BLOCK_SIZE=self._block_size,
+            PREDECESSORS=int(options.predecessors),
+            TRACE=int(options.trace),
+            # The edges are in two places; or all are in host memory, and reads of them are to be counted.
+            PAGED=int(any(side.resident is not None for side in sides) or (options.trace and outside)),
+            **TUNED,
+        )
+        self._arguments = ARGUMENTS[vertex.itemsize](
+            **_rows("out", out),
+            **_rows("in", into),
+            first_neighbors=into.first_neighbors,
+            targets=targets,
+            n_targets=n_targets,
+            queue_capacity=capacity,
+            least_pull=least_pull,
+            **dict.fromkeys(OF_A_SEARCH),
+            **{name: self._memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
+            control=workspace.control,
+            trace_rows=trace,
+            n_vertices=n_vertices,
+            n_linked=max(side.n_linked for side in sides),
+            n_sources=n_sources,
+            # In a symmetric graph the only edge of a leaf leads back to the vertex from which it was reached.
+            leaf_degree=1 if into is out else 0,
+            hub_words=0 if hub_degree is None else _hub_words(sides, hub_degree),
+            depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
+            alpha=ALPHA,
+            beta=BETA,
+            neighbor_degree=float(out.neighbor_degree),
+            trace_capacity=0 if trace is None else len(trace),
+        )
+
+    def launch(self, sources: Array, found: Search) -> None:
+        """Queue a search from `sources`, of the type of vertices, on the current stream.
+
+        The arrays of `found` are written.  The launch copies the arguments, so that they can be changed for
+        the next one at once.
+        """
+        assert found.n_unreached is not None
+        arguments = self._arguments
+        arguments.sources = sources.data.ptr
+        arguments.distance = found.distance.data.ptr
+        arguments.predecessor = None if found.predecessor is None else found.predecessor.data.ptr
+        arguments.n_unreached = found.n_unreached.data.ptr
+        blocks = multiprocessors(cupy.cuda.runtime.getDevice())
+        self._kernels.launch_grid("bfs_fused", (blocks,), arguments, block=self._block_size)
+
+    def traced(self, found: Search) -> Search:
+        """Return the last search with its trace, if one was asked for."""
+        if self._trace is None:
+            return found
+        rows, counters = levels_of(self._trace, self._out)
+        return replace(found, trace=rows, counters=counters)
 
 
 def _rows(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
@@ -235,28 +284,3 @@ def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
         fewer = cupy.append(degrees < least_degree, True)
         known[least_degree] = -(-int(fewer.argmax()) // 32)
     return known[least_degree]
-
-
-def _levels(trace: cupy.ndarray, out: Adjacency) -> tuple[list[LevelTrace], dict[str, int]]:
-    """Return the rows of a trace, and the sums of its counters."""
-    n_levels = int(trace[0, 1])
-    if n_levels >= TRACE_LEVELS:
-        raise TravError(
-            f"The search has {n_levels} levels, but a trace holds {TRACE_LEVELS - 1}: use trace=False."
-        )
-    rows = trace[: n_levels + 1].get()
-    vertex, edge = out.column_indices.dtype.itemsize, out.row_offsets.dtype.itemsize
-    bitmaps = 3 * out.n_vertices // 8
-    found = []
-    for level in range(1, n_levels + 1):
-        step, frontier, _, _, edges, from_host, end = (int(value) for value in rows[level])
-        pull = step == PULLED
-        moved = edges * (vertex + 4) + (bitmaps if pull else frontier * (vertex + 2 * edge))
-        milliseconds = (end - int(rows[level - 1][-1])) / 1e6
-        direction = "pull" if pull else "push"
-        host_bytes = from_host * vertex
-        found.append(LevelTrace(level, direction, frontier, edges, moved, milliseconds, host_bytes))
-    steps, _, hub_hits, looked, *_ = rows[1:].T
-    n_alone = (steps == PUSHED_ALONE).sum()
-    counters = {"hub_hits": hub_hits.sum(), "looked": looked.sum(), "levels_alone": n_alone}
-    return found, {name: int(count) for name, count in counters.items()}

@@ -1,0 +1,260 @@
+"""Searches from one root after another, with the answers of `Graph.bfs`.
+
+An engine with the method `bfs_stream` searches from later roots while the caller has the answer of an earlier
+one.  Other engines, and graphs whose edges are not in the engine's memory, search when they are asked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Hashable, Iterator
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import Generic, cast
+
+from rapids_trav.algorithms.bfs import check_size, whole_answers, with_smallest
+from rapids_trav.algorithms.guard import answered, reusable
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.options import SearchOptions
+from rapids_trav.algorithms.request import SearchRequest, ask_for_roots, on_engine, vertices
+from rapids_trav.algorithms.search_rows import named, rows_of
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.interface import BfsOptions, Search
+from rapids_trav.errors import TravError, written
+from rapids_trav.frames.columns import BitMasked, Frame
+from rapids_trav.frames.kinds import FrameT
+from rapids_trav.ids.each_vertex import each_vertex
+from rapids_trav.ids.lookup import lookup
+from rapids_trav.ids.maps import Column, vertex_dtype
+from rapids_trav.memory.model.search import Searches, answer_bytes
+from rapids_trav.storage.interface import SearchView
+
+AHEAD = 3  # searches behind the one whose answer the caller has
+NAME, ROOTS = "bfs_stream", "roots"  # of the question and of its argument, in error messages
+
+Answers = Generator[tuple[Hashable, Frame], None, None]
+
+
+class BfsStream(Generic[FrameT]):
+    """The answers of `Graph.bfs_stream`: an iterator over pairs of root and frame.
+
+    Several threads may each have an iterator of one graph, but only one at a time may advance an iterator.
+
+    Examples
+    --------
+    >>> import pandas as pd, rapids_trav
+    >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+    >>> graph = edges.trav.graph()
+    >>> with graph.bfs_stream([4, 0]) as answers:
+    ...     root, frame = next(answers)
+    >>> root, frame["distance"].tolist()
+    (4, [3, 2, 4, 1, 0])
+    >>> list(answers)
+    []
+    """
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self._refusal: str | None = None
+
+    def __iter__(self) -> BfsStream[FrameT]:
+        return self
+
+    def __next__(self) -> tuple[Hashable, FrameT]:
+        try:
+            return next(self._answers)
+        except StopIteration:
+            if self._refusal is not None:
+                raise TravError(self._refusal) from None
+            raise
+        finally:
+            if self._refusal is not None:
+                self._answers.close()
+
+    def close(self) -> None:
+        """End the searches and free their memory; frames that were returned remain valid.
+
+        The searches also end with a ``with`` block, when the last answer has been returned, at an exception
+        of the iterator, and when nothing refers to the iterator any more.
+
+        Examples
+        --------
+        >>> import pandas as pd, rapids_trav
+        >>> edges = pd.DataFrame({"src": [0, 0, 1, 3], "dst": [1, 2, 3, 4]})
+        >>> answers = edges.trav.graph().bfs_stream([4, 0])
+        >>> next(answers)[0]
+        4
+        >>> answers.close()
+        """
+        self._answers.close()
+
+    def refuse(self, reason: str) -> None:
+        """End the searches; a request for another answer raises an error that gives the reason."""
+        self._refusal = reason
+        with suppress(ValueError):  # an answer is being made, after which the searches end
+            self._answers.close()
+
+    def __enter__(self) -> BfsStream[FrameT]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def bfs_stream(graph: TraversableGraph, roots: object, options: SearchOptions) -> BfsStream[Frame]:
+    """Return the iterator that `Graph.bfs_stream` documents."""
+    on_gpu = graph.rows.source.library.name == "cudf"
+    given = each_vertex(ROOTS, roots, graph.ids.width, on_gpu)
+    options = cast("SearchOptions", reusable(options))  # the question may be asked again
+    question = answered(graph, NAME, lambda: ask_for_roots(graph, options))
+    return BfsStream(_answers(graph, question, given, options))
+
+
+def _answers(
+    graph: TraversableGraph, question: SearchRequest, given: Iterator[Hashable], options: SearchOptions
+) -> Answers:
+    view, making = question.view, _Making(graph, question, options)
+    roots = _Roots(graph, given, making.lenient)
+    queue = graph.engine.bfs_stream if graph.n_vertices else None
+
+    def prepare() -> None:
+        with view.searching(making.room):
+            pass  # builds what searches read, and refuses if there is no room for one
+
+    answered(graph, NAME, prepare)
+    with view.searching_ahead(0 if queue is None else AHEAD, making.room) as ahead, ExitStack() as open_:
+        searches: Iterator[Search] = _OneByOne(graph, view, making.options, roots)
+        if ahead and queue is not None:
+            searches = open_.enter_context(closing(queue(view, roots, making.options, ahead)))
+        # The caller's iterable is read outside the question, as it may ask questions of its own.
+        while roots.read(ahead + 1):
+            frame = answered(graph, NAME, lambda: making.frame(searches, roots))
+            if frame is None:
+                break
+            yield roots.searched.popleft(), frame
+            del frame
+    if roots.failure is not None:
+        raise roots.failure
+
+
+class _Roots(Iterator[Array]):
+    """The sources of the searches, located when their searches begin.
+
+    An exception of the caller's iterable, or for a root that is not a vertex, ends the sources; it is kept as
+    `failure` until the searches before it have been answered.
+    """
+
+    def __init__(self, graph: TraversableGraph, given: Iterator[Hashable], lenient: bool) -> None:
+        self._graph, self._given, self._lenient = graph, given, lenient
+        self._unread: deque[Hashable] = deque()
+        self.searched: deque[Hashable] = deque()  # roots whose searches have begun and are not answered
+        self.failure: Exception | None = None
+
+    def read(self, number: int) -> bool:
+        """Read roots until `number` are not answered; return whether there is one."""
+        try:
+            while self.failure is None and len(self._unread) + len(self.searched) < number:
+                self._unread.append(next(self._given))
+        except StopIteration:
+            pass
+        except Exception as error:
+            self.failure = error
+        return bool(self._unread or self.searched)
+
+    def __next__(self) -> Array:
+        if not self._unread:
+            raise StopIteration
+        root = self._unread.popleft()
+        try:
+            source = self._located(root)
+        except Exception as error:
+            self.failure = error
+            self._unread.clear()
+            raise StopIteration from None
+        self.searched.append(root)
+        return source
+
+    def _located(self, root: Hashable) -> Array:
+        located = vertices(self._graph, ROOTS, root, checked=not self._lenient)
+        if len(located) != 1:
+            raise TravError(
+                f"{ROOTS} holds {written(root)}, which names {len(located)} vertices: give one for each "
+                f"search."
+            )
+        return on_engine(self._graph, located)
+
+
+class _OneByOne(Iterator[Search]):
+    """Searches that begin when they are asked for; one that fails can be asked for again."""
+
+    def __init__(
+        self, graph: TraversableGraph, view: SearchView, options: BfsOptions, sources: Iterator[Array]
+    ) -> None:
+        self._engine, self._view, self._options, self._sources = graph.engine, view, options, sources
+        self._source: Array | None = None
+
+    def __next__(self) -> Search:
+        if self._source is None:
+            self._source = next(self._sources)
+        found = self._engine.bfs(self._view, self._source, self._options)
+        self._source = None
+        return found
+
+
+class _Making:
+    """The making of frames from searches.
+
+    Attributes
+    ----------
+    lenient : bool
+        Whether the source of an unknown root may be -1, so that no host thread waits for the look-up; the
+        frame then reports it.
+    options : BfsOptions
+        Options of the searches.
+    room : Searches
+        What one answer takes while it is made.
+    """
+
+    def __init__(self, graph: TraversableGraph, question: SearchRequest, options: SearchOptions) -> None:
+        self._graph, self._question, self._reached_only = graph, question, options.reached_only
+        self._smallest = options.deterministic and options.predecessors
+        self._own, self._table = whole_answers(graph, options.reached_only)
+        self._found: Search | None = None
+        self._columns: dict[str, Column | BitMasked] | None = None
+        self.lenient = self._table is not None and graph.n_vertices > 0
+        self.options = replace(question.options, predecessors=options.predecessors and not self._smallest)
+        vertex, ranked = vertex_dtype(graph.n_vertices).itemsize, graph.ids.rank is not None
+        self.room = Searches(answer=answer_bytes(vertex, False, ranked, options.reached_only))
+
+    def frame(self, searches: Iterator[Search], roots: _Roots) -> Frame | None:
+        """Return the answer of the next search; None if there is none."""
+        graph = self._graph
+        with self._question.view.searching(self.room):
+            # If others hold the memory that a step needs, the steps after the last finished one are repeated.
+            if self._columns is None:
+                if self._found is None:
+                    self._found = next(searches, None)
+                if self._found is None:
+                    return None
+                found = with_smallest(graph, self._question, self._found, self._smallest)
+                self._columns = self._columns_of(found)
+                del found
+                self._found = None
+        frame, distance = graph.frame(self._columns), self._columns["distance"]
+        if isinstance(distance, BitMasked) and distance.null_count() == graph.n_vertices:
+            # Not even the root was reached, so it is not in the graph: `lookup` raises the error.
+            lookup(ROOTS, roots.searched[0], graph.ids, graph.rows.source.library)
+        result = graph.deliver(frame)
+        self._columns = None
+        return result
+
+    def _columns_of(self, found: Search) -> dict[str, Column | BitMasked]:
+        graph = self._graph
+        if self._own is not None and self._table is not None:
+            return self._own.columns(found, self._table, 1)
+        parts = rows_of(graph, self._question, found, 0, self._reached_only)
+        check_size(graph, graph.collector(None), len(parts[2]))
+        return named(graph, *parts)

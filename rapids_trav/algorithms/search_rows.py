@@ -1,0 +1,102 @@
+"""The rows of the answer of searches, made from the arrays of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rapids_trav.algorithms.interface import TraversableGraph
+from rapids_trav.algorithms.request import SearchRequest
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.csr.parts import moved_together
+from rapids_trav.engines.interface import Search
+from rapids_trav.frames.columns import Masked
+from rapids_trav.ids.maps import Column
+
+
+def rows_of(
+    graph: TraversableGraph, question: SearchRequest, found: Search, first: int, reached_only: bool
+) -> tuple[dict[str, Column], dict[str, Column], Array, Array | None]:
+    """Return source columns (none if joint), vertex columns, distances and predecessors of all rows."""
+    xp, values = graph.engine.xp, graph.values
+    n = values.n_here
+    distance = _flat(values.in_order(found.distance))
+    predecessor = None if found.predecessor is None else _flat(values.in_order(found.predecessor))
+    if not reached_only:
+        if not question.each:
+            return {}, graph.vertex_columns("vertex"), distance, predecessor
+        own = question.sources[first : first + len(found.distance)]
+        return _sources(graph, own, n), _vertices(graph, len(own)), distance, predecessor
+    kept = xp.flatnonzero(distance >= 0)
+    distance = distance[kept]
+    predecessor = None if predecessor is None else predecessor[kept]
+    search, place = xp.divmod(kept, n) if question.each else (None, kept)
+    vertex = graph.vertex_columns("vertex", place)
+    source = {} if search is None else graph.id_columns("source", question.sources[search + first])
+    return source, vertex, distance, predecessor
+
+
+def _flat(rows: Array) -> Array:
+    """Return the entries of all rows as one array; rows that are spaced apart are moved together in place.
+
+    A second array of this size would take longer to allocate than to fill.
+    """
+    whole = getattr(rows, "base", None)
+    if not isinstance(whole, np.ndarray) or rows.ndim != 2 or not _spaced(rows, whole):
+        return rows.reshape(-1)
+    entries, (k, n) = whole.reshape(-1), rows.shape
+    return entries[: moved_together(entries, whole.shape[1] * np.arange(k), np.full(k, n))]
+
+
+def _spaced(rows: Array, whole: np.ndarray) -> bool:
+    """Return whether the rows are the beginnings of those of a contiguous array."""
+    return (
+        whole.flags.c_contiguous
+        and whole.ndim == 2
+        and whole.shape[0] == rows.shape[0]
+        and whole.shape[1] > rows.shape[1] > 0
+        and np.shares_memory(whole[:1, :1], rows[:1, :1])
+    )
+
+
+def _sources(graph: TraversableGraph, sources: Array, n: int) -> dict[str, Column]:
+    """Return the source columns, with each source repeated for n rows."""
+    columns = graph.id_columns("source", sources)
+    return _spread(graph, "source", columns, lambda ids: graph.engine.xp.repeat(ids, n), lambda: sources)
+
+
+def _vertices(graph: TraversableGraph, k: int) -> dict[str, Column]:
+    """Return the vertex columns: all vertices, k times."""
+    columns = graph.vertex_columns("vertex")
+    if k == 1:
+        return columns
+    return _spread(graph, "vertex", columns, lambda ids: graph.engine.xp.tile(ids, k), graph.values.at)
+
+
+def _spread(
+    graph: TraversableGraph,
+    name: str,
+    columns: dict[str, Column],
+    spread: Callable[[Array], Array],
+    internal: Callable[[], Array],
+) -> dict[str, Column]:
+    """Return id columns spread over more rows: arrays themselves, other columns by their internal ids."""
+    if all(isinstance(column, graph.engine.xp.ndarray) for column in columns.values()):
+        return {name: spread(column) for name, column in columns.items()}
+    return graph.id_columns(name, spread(internal()))
+
+
+def named(
+    graph: TraversableGraph,
+    source: dict[str, Column],
+    vertex: dict[str, Column],
+    distance: Array,
+    predecessor: Array | None,
+) -> dict[str, Column]:
+    """Return the columns of an answer, with the caller's ids."""
+    columns = source | vertex
+    columns["distance"] = Masked(distance, distance >= 0)
+    if predecessor is not None:
+        columns |= graph.id_columns("predecessor", predecessor, nulls=True)
+    return columns

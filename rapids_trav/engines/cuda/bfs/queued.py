@@ -1,0 +1,167 @@
+"""Searches from one source after another, queued ahead on a CUDA stream of their own.
+
+A search may take the GPU less time than the host takes to launch it and to make a frame of its answer.  So
+some searches are launched before the first of them is read: the GPU goes from one to the next while the host,
+and whatever the caller launches, deal with answers.  The searches share one working memory, which each of
+them clears at its start (`bfs_fused.cu`), and differ only in their source and in the arrays they write.
+
+Invariants.  All memory is allocated, and therefore freed and used again, in the order of the caller's stream.
+A search waits for what that stream had been given before (`ready`), since earlier work there may still use
+the memory that the search writes, or write its source.  The caller's stream waits for a search (`written`)
+before its arrays are handed out; when the searches end, the host waits for those that were not read.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.bfs.fused import FusedSearch, Workspace, outputs
+from rapids_trav.engines.cuda.runtime.streams import StreamKey, current_key
+from rapids_trav.engines.interface import BfsOptions, Search, View
+
+
+def search_stream(
+    view: View,
+    sources: Iterator[Array],
+    options: BfsOptions,
+    ahead: int,
+    *,
+    allocating: Callable[[], AbstractContextManager[None]],
+    hub_degree: int | None,
+    least_pull: int,
+) -> Generator[Search, None, None]:
+    """Yield a search from each of `sources`, (1,) each, of which -1 counts as none.
+
+    Parameters
+    ----------
+    ahead : int
+        Most searches that are queued behind the one that is yielded.  If there is no memory for so many,
+        there are fewer.
+    allocating : callable
+        Returns a context for the allocations of a search.
+    view, options, hub_degree, least_pull
+        As in `bfs_fused`.
+    """
+    with allocating():
+        fused = FusedSearch(view, 1, options, Workspace(), hub_degree=hub_degree, least_pull=least_pull)
+    queue = _Queue(fused, view.out.column_indices.dtype, partial(outputs, view, options), allocating)
+    refused: Array | None = None  # source of a search for which there was no memory
+    try:
+        while True:
+            while len(queue) <= ahead:
+                source = next(sources, None) if refused is None else refused
+                if source is None:
+                    break
+                try:
+                    queue.put(source)
+                    refused = None
+                except MemoryError:
+                    if not len(queue):
+                        raise
+                    refused, ahead = source, len(queue) - 1
+            if not len(queue):
+                return
+            yield queue.take()
+    finally:
+        queue.close()
+
+
+@dataclass(frozen=True)
+class _Queued:
+    """A search that the GPU has been given.
+
+    Attributes
+    ----------
+    source : vertex array, (1,)
+        Kept until the search has read it.
+    found : Search
+        The arrays that it writes.
+    written : cupy.cuda.Event
+    key : StreamKey
+        The stream in whose order the arrays are allocated.
+    """
+
+    source: Array
+    found: Search
+    written: cupy.cuda.Event
+    key: StreamKey
+
+
+class _Queue:
+    """The stream of the searches, and those that have not been read.
+
+    Parameters
+    ----------
+    fused : FusedSearch
+    vertex : dtype
+        The type of sources.
+    outputs : callable
+        Returns the arrays for one search.
+    allocating : callable
+        As in `search_stream`.
+    """
+
+    def __init__(
+        self,
+        fused: FusedSearch,
+        vertex: np.dtype,
+        outputs: Callable[[], Search],
+        allocating: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._fused, self._vertex = fused, vertex
+        self._outputs, self._allocating = outputs, allocating
+        self._stream = cupy.cuda.Stream(non_blocking=True)  # the default stream would wait for another kind
+        self._queued: deque[_Queued] = deque()
+
+    def __len__(self) -> int:
+        return len(self._queued)
+
+    def put(self, source: Array) -> None:
+        """Launch a search."""
+        with self._allocating():
+            found = self._outputs()
+            source = source.astype(self._vertex, copy=False)
+        ready, written = _event(), _event()
+        ready.record()
+        self._stream.wait_event(ready)
+        with self._stream:
+            self._fused.launch(source, found)
+            written.record()
+        self._queued.append(_Queued(source, found, written, current_key()))
+
+    def take(self) -> Search:
+        """Return the next search, with its arrays in the order of the current stream."""
+        first = self._queued.popleft()
+        if first.key == current_key():
+            cupy.cuda.get_current_stream().wait_event(first.written)
+            return first.found
+        # The arrays may be overwritten in the order of another stream, so this one gets its own.
+        first.written.synchronize()
+        with self._allocating():
+            found = _copied(first.found)
+        cupy.cuda.get_current_stream().synchronize()
+        return found
+
+    def close(self) -> None:
+        """Wait for all searches, so that their memory can be freed."""
+        self._stream.synchronize()
+        self._queued.clear()
+
+
+def _event() -> cupy.cuda.Event:
+    return cupy.cuda.Event(disable_timing=True)
+
+
+def _copied(found: Search) -> Search:
+    predecessor, n_unreached = (
+        None if array is None else array.copy() for array in (found.predecessor, found.n_unreached)
+    )
+    return Search(found.distance.copy(), predecessor, n_unreached=n_unreached)

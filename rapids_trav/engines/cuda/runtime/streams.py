@@ -1,0 +1,24 @@
+"""Identity of CUDA streams."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import cupy
+
+
+class StreamKey(NamedTuple):
+    """A stream of a device; work of equal keys runs in the order in which it is launched."""
+
+    device: int
+    ptr: int
+    thread: int
+
+
+def current_key() -> StreamKey:
+    """Return the key of CuPy's current stream in this thread."""
+    ptr = cupy.cuda.get_current_stream().ptr
+    # The per-thread default stream has a single number but is a separate stream in each thread.
+    thread = threading.get_ident() if ptr == cupy.cuda.runtime.streamPerThread else 0
+    return StreamKey(cupy.cuda.runtime.getDevice(), ptr, thread)
