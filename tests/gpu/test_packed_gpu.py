@@ -174,9 +174,8 @@ def test_the_smallest_budgets(engine, views, asked, n_streams):
     limit, ran, how = 20_000, 0, set()
     while ran < 8:
         try:
-            ours, launches = ask(
-                engine, with_home(in_budget(view, limit), home), "rmat", asked, n_streams=n_streams, compress=True
-            )
+            paged = with_home(in_budget(view, limit), home)
+            ours, launches = ask(engine, paged, "rmat", asked, n_streams=n_streams, compress=True)
         except TravMemoryError:
             assert ran == 0
         else:

@@ -163,7 +163,7 @@ def streamed_bytes(run: RunShape, offset: int, piece_edges: int) -> int:
 def packing_bytes(n_blocks: int, block_edges: int, column: int) -> int:
     """Return the bytes in which a GPU packs blocks of columns of `column` bytes.
 
-    They hold the columns, two bits for each edge, at most as many words as columns, row offsets, and the starts.
+    They hold the columns and at most as many bytes of words, two bits for each edge, row offsets and starts.
     """
     block = 2 * block_edges * column + 2 * block_edges // 8 + POSITION * block_edges // OFFSET_SHARE + 128
     return n_blocks * block + FIXED_BYTES

@@ -41,7 +41,10 @@ def chosen_plan(
     plain = plan_stream(view, program, options, offset, piece_edges)
     assert view.pages is not None
     home = view.pages.packed
-    sizes = view.into.column_indices.dtype.itemsize, 0 if view.weights is None else view.weights.dtype.itemsize
+    sizes = (
+        view.into.column_indices.dtype.itemsize,
+        0 if view.weights is None else view.weights.dtype.itemsize,
+    )
     plain_bytes = plain.swept_bytes(*sizes)
     if home is None or options.compress is False or (plain_bytes == 0 and options.compress is None):
         return plain

@@ -58,14 +58,19 @@ def _packed(adjacency: Adjacency, at_once: int) -> PackedColumns | None:
     return PackedColumns(starts, words)
 
 
-def unpack(
-    kernels: Kernels, starts: Array, words: Array, edges: tuple[int, int], columns: int
-) -> None:
+def unpack(kernels: Kernels, starts: Array, words: Array, edges: tuple[int, int], columns: int) -> None:
     """Unpack a page's edges, from the first up to the last, such that edge 0's column is at `columns`."""
     first, last = edges
     begin, end = blocks_of(first, last)
     kernels.launch(
-        "unpack_blocks", (end - begin) * WARP, starts, words, end - begin, begin, first, last,
+        "unpack_blocks",
+        (end - begin) * WARP,
+        starts,
+        words,
+        end - begin,
+        begin,
+        first,
+        last,
         np.uint64(columns),
     )
 

@@ -178,7 +178,7 @@ class PagePipeline:
                 slot.stream.wait_event(copy[1])
             begin = self.log.mark(slot.stream)
             if action != "read":
-                self._unpack(page, home, edges[0])
+                self._unpack(page, slot, home)
             listed = lists.lists(page, self._room(page, slot), marks)
             self.state.gather(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
             if after is not None:
@@ -208,20 +208,22 @@ class PagePipeline:
     def _addresses(self, page: int, slot: Slot, home: Array) -> Edges:
         """Return the addresses of edge 0's column and weight for a page that was copied to `home`.
 
-        Packed columns are unpacked into the slot.
+        Packed columns are those that `_unpack` writes into the slot.
         """
-        first, weights, packed = self.plan.edges(page)[0], self.view.weights, self.plan.packed
-        unpacked = home if packed is None else slot.memory
-        columns = shifted(unpacked, 0, self.view.into.column_indices.dtype, first)
+        columns = self._column_zero(page, home if self.plan.packed is None else slot.memory)
+        weights = self.view.weights
         if weights is None:
             return columns, None
-        *_, place = self.plan.places(page, home is not slot.memory)
-        return columns, shifted(home, place, weights.dtype, first)
+        *_, begin = self.plan.places(page, home is not slot.memory)
+        return columns, shifted(home, begin, weights.dtype, self.plan.edges(page)[0])
 
-    def _unpack(self, page: int, home: Array, columns: int) -> None:
-        """Unpack a page's columns, if they are packed, such that edge 0's column is at `columns`."""
-        plan = self.plan
-        if plan.packed is None:
-            return
-        starts, words, _ = plan.places(page, page in self._buffers.kept)
-        unpack(self._packed_kernels, home[starts:], home[words:], plan.edges(page), columns)
+    def _column_zero(self, page: int, memory: Array) -> int:
+        """Return the address of edge 0's column, such that the page's columns begin at that of `memory`."""
+        return shifted(memory, 0, self.view.into.column_indices.dtype, self.plan.edges(page)[0])
+
+    def _unpack(self, page: int, slot: Slot, home: Array) -> None:
+        """Unpack the columns of a page that was copied to `home` into the slot, if they are packed."""
+        if self.plan.packed is not None:
+            starts, words, _ = self.plan.places(page, home is not slot.memory)
+            columns = self._column_zero(page, slot.memory)
+            unpack(self._packed_kernels, home[starts:], home[words:], self.plan.edges(page), columns)

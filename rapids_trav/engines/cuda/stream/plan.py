@@ -102,7 +102,9 @@ class StreamPlan:
     @property
     def buffer_bytes(self) -> int:
         """Bytes of all buffers."""
-        return self.n_slots * self.slot_bytes + sum(layout.kept_bytes for layout in self.layouts[: self.n_kept])
+        return self.n_slots * self.slot_bytes + sum(
+            layout.kept_bytes for layout in self.layouts[: self.n_kept]
+        )
 
     def kept_together(self, n_bytes: int) -> Iterator[range]:
         """Yield runs of the pages that stay, each of `n_bytes` or up to a page more."""
@@ -242,7 +244,9 @@ def plan_within(
     for i in range(len(firsts) - 1):
         first, last = first_edges[i : i + 2].tolist()
         own = None if packed is None else packed.page_bytes(first, last)
-        layouts.append(PageLayout.of(last - first, int(firsts[i + 1] - firsts[i]), column, weight, vertex, own))
+        layouts.append(
+            PageLayout.of(last - first, int(firsts[i + 1] - firsts[i]), column, weight, vertex, own)
+        )
     n_slots = min(n_slots, max(len(layouts), 1))
     plan = StreamPlan(firsts, first_edges, layouts, n_slots, needed, 0, packed)
     left = pages.budget.free + more - plan.resident_bytes - plan.buffer_bytes
