@@ -15,7 +15,7 @@ from rapids_trav.engines.launches import count_launches
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import packing_bytes
 
-from .paged_views import in_budget, in_pages, in_pinned_memory
+from .paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
 from .program_cases import CASES, gather_view, question, start
 
 pytestmark = pytest.mark.gpu
@@ -111,9 +111,9 @@ def with_home(view, home):
 @pytest.mark.parametrize("hybrid", [False, True], ids=["gpu", "hybrid"])
 @pytest.mark.parametrize("name", ["rmat", "directed rmat", "wheel", "multi"])
 @pytest.mark.parametrize("asked", QUESTIONS)
-def test_answers_are_those_of_pages_as_they_are(engine, views, asked, name, hybrid):
+def test_answers_are_those_of_pages_as_they_are(engine, views, no_limit, asked, name, hybrid):
     view = views(name, asked)
-    plain, none = ask(engine, with_home(in_pages(view, 7), PackedHome()), name, asked, hybrid)
+    plain, none = ask(engine, in_packed_pages(view, 7), name, asked, hybrid)
     assert none == 0  # all pages stay on the GPU
     home = PackedHome()
     ours, launches = ask(engine, with_home(in_pages(view, 7), home), name, asked, hybrid, compress=True)
@@ -137,7 +137,7 @@ def test_modes_and_places(engine, views, asked, pinned, mode):
         weights = None if view.weights is None else np.array(view.weights)
         view = replace(view, into=into, out=into, weights=weights)
     plain, _ = ask(engine, in_pages(view, 5), "rmat", asked, mode=mode)
-    packed = with_home(in_pages(view, 5), PackedHome())
+    packed = in_packed_pages(view, 5)
     ours, launches = ask(engine, packed, "rmat", asked, mode=mode, compress=True)
     assert launches > 0
     np.testing.assert_allclose(ours.values, plain.values, rtol=1e-12)
@@ -184,3 +184,22 @@ def test_the_smallest_budgets(engine, views, asked, n_streams):
             np.testing.assert_allclose(ours.values, plain.values, rtol=1e-12)
         limit = int(limit * (1.05 if ran == 0 else 1.2))
     assert True in how
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_graph_tells_what_it_packs(engine, directed):
+    from rapids_trav import Graph, generators
+
+    graph = Graph.from_edges(generators.rmat(12), engine=engine, memory_limit=400_000, directed=directed)
+    ranks, rows = {}, {}
+    for compress in (False, None):
+        found = graph.pagerank(trace=True, tuning={"compress": compress})
+        ranks[compress], rows[compress] = found.result["pagerank"].to_numpy(), found.trace
+        held = dict(zip(*(graph.memory()[name] for name in ("structure", "bytes")), strict=True))
+        packed = held.get(f"packed columns of {'CSC' if directed else 'CSR, symmetrised'}", 0)
+        assert (packed > 0) == (compress is None)
+    np.testing.assert_allclose(ranks[None], ranks[False], rtol=1e-9)
+    first = {compress: trace["bytes"].iloc[0] / trace["edges"].iloc[0] for compress, trace in rows.items()}
+    assert first[False] == 4
+    assert packed / graph.n_edges / (1 if directed else 2) < first[None] < 2
+    assert graph.budget.peak <= graph.budget.limit

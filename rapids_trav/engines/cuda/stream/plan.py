@@ -251,7 +251,8 @@ def plan_within(
     plan = StreamPlan(firsts, first_edges, layouts, n_slots, needed, 0, packed)
     left = pages.budget.free + more - plan.resident_bytes - plan.buffer_bytes
     ends = np.cumsum([layout.kept_bytes for layout in layouts])
-    return replace(plan, n_kept=int(np.searchsorted(ends, left, side="right")))
+    n_kept = int(np.searchsorted(ends, left, side="right"))
+    return replace(plan, n_kept=n_kept)
 
 
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:
