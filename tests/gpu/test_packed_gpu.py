@@ -12,6 +12,7 @@ from packed_rows import ROWS
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.csr.packed import MOST_SHARE, PackedHome
 from rapids_trav.engines.launches import count_launches
+from rapids_trav.engines.runs import RunOptions
 from rapids_trav.memory.budget import Budget
 from rapids_trav.memory.model.program import packing_bytes
 
@@ -203,3 +204,21 @@ def test_a_graph_tells_what_it_packs(engine, directed):
     assert first[False] == 4
     assert packed / graph.n_edges / (1 if directed else 2) < first[None] < 2
     assert graph.budget.peak <= graph.budget.limit
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_buffers_take_the_bytes_that_were_planned(engine, views, weighted, monkeypatch):
+    from rapids_trav.engines.cuda.stream import plan
+    from rapids_trav.engines.cuda.stream.buffers import Buffers
+    from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
+
+    monkeypatch.setattr(plan, "MOST_PAGE_BYTES", 20_000)
+    asked = "sssp" if weighted else "pagerank"
+    view, program = in_budget(views("rmat", asked), 350_000), question(asked, CASES["rmat"])[0]
+    packed = packed_on_gpu(view.into.row_offsets, view.into.column_indices)
+    options = RunOptions(weighted=weighted)
+    chosen = chosen_plan(with_home(view, PackedHome()), program, options, 4, 16384, lambda: packed)
+    assert chosen.packed is packed and 0 < chosen.n_kept < chosen.n_pages
+    buffers = Buffers(chosen, engine.xp.cuda.Event())
+    held = [slot.memory.nbytes for slot in buffers.slots] + [home.nbytes for home in buffers.kept.values()]
+    assert len(buffers.kept) == chosen.n_kept and sum(held) == chosen.buffer_bytes

@@ -126,15 +126,20 @@ def test_columns_are_packed_unless_all_pages_stay_as_they_are(packed):
     assert chosen_plan(view, PROGRAM, RunOptions(compress=True), 4, PIECE, lambda: packed).packed is None
 
 
-def test_the_plan_that_copies_fewer_bytes_is_chosen(packed):
-    """Packed pages take larger slots, so that just below the bytes of all pages the plain ones copy less."""
-    chosen = set()
-    for limit in range(160_000, 800_000, 10_000):
-        view = paged_view(limit, PackedHome())
-        plain = plan_stream(view, PROGRAM, RunOptions(n_streams=8), 4, PIECE)
-        other = plan_packed(view, PROGRAM, RunOptions(n_streams=8), 4, PIECE, packed)
-        plan = chosen_plan(view, PROGRAM, RunOptions(n_streams=8), 4, PIECE, lambda: packed)
-        least = min(each.swept_bytes(4, 0) for each in (plain, other) if each is not None)
-        assert plan.swept_bytes(4, 0) == least
-        chosen.add(plan.packed is not None)
-    assert chosen == {False, True}
+@pytest.mark.parametrize("n_streams", [1, 8])
+@pytest.mark.parametrize("most_bytes", [20_000, 1 << 28])
+def test_packed_pages_are_fewer_bytes_though_their_slots_are_larger(
+    packed, n_streams, most_bytes, monkeypatch
+):
+    monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", most_bytes)
+
+    def swept(plan):
+        """Return the bytes that an iteration over all edges copies, once the pages that stay are there."""
+        return sum(plan.copied_bytes(page, 4, 0) for page in range(plan.n_kept, plan.n_pages))
+
+    for limit in range(160_000, 900_000, 20_000):
+        view, options = paged_view(limit, PackedHome()), RunOptions(n_streams=n_streams)
+        plain = plan_stream(view, PROGRAM, options, 4, PIECE)
+        plan = chosen_plan(view, PROGRAM, options, 4, PIECE, lambda: packed)
+        assert swept(plan) < 0.75 * swept(plain) or plan.packed is None
+        assert (plan.packed is None) == (plain.n_kept == plain.n_pages)

@@ -22,9 +22,9 @@ def chosen_plan(
     piece_edges: int,
     pack: Callable[[], PackedColumns | None],
 ) -> StreamPlan:
-    """Return the plan of a run: with packed columns if an iteration then copies fewer bytes.
+    """Return the plan of a run: with packed columns, unless all pages stay on the device without.
 
-    `options.compress` may ask for them in any case, or in none.
+    `options.compress` may ask for them in that case as well, or in none.
 
     Parameters
     ----------
@@ -40,19 +40,12 @@ def chosen_plan(
     """
     plain = plan_stream(view, program, options, offset, piece_edges)
     assert view.pages is not None
-    home = view.pages.packed
-    sizes = (
-        view.into.column_indices.dtype.itemsize,
-        0 if view.weights is None else view.weights.dtype.itemsize,
-    )
-    plain_bytes = plain.swept_bytes(*sizes)
-    if home is None or options.compress is False or (plain_bytes == 0 and options.compress is None):
+    home, all_stay = view.pages.packed, plain.n_kept == plain.n_pages
+    if home is None or options.compress is False or (all_stay and options.compress is None):
         return plain
     columns = home.get(pack)
     packed = None if columns is None else plan_packed(view, program, options, offset, piece_edges, columns)
-    if packed is None or (packed.swept_bytes(*sizes) >= plain_bytes and options.compress is None):
-        return plain
-    return packed
+    return packed or plain
 
 
 def plan_packed(
@@ -69,7 +62,8 @@ def plan_packed(
     because of a long row, there are fewer slots.
     """
     assert view.pages is not None
-    between, most_bytes = options.between_bytes * view.n_vertices, None
+    between = options.between_bytes * view.n_vertices
+    most_bytes: int | None = None
     for _ in range(TRIES):
         try:
             plan = plan_within(
@@ -83,6 +77,6 @@ def plan_packed(
         if view.pages.cut is None or room <= 0:
             break
         unpacked = max(layout.packed for layout in plan.layouts)
-        most_bytes = unpacked * room // plan.buffer_bytes
+        most_bytes = unpacked * room // plan.buffer_bytes * 15 // 16
     n_slots = room // plan.slot_bytes
     return replace(plan, n_slots=n_slots, n_kept=0) if n_slots > 0 else None

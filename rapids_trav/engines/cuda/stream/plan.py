@@ -142,10 +142,6 @@ class StreamPlan:
         columns = (last - first) * column if packed is None else packed.page_bytes(first, last)
         return columns + (last - first) * weight
 
-    def swept_bytes(self, column: int, weight: int) -> int:
-        """Return the bytes that an iteration over all edges copies, once the pages that stay are there."""
-        return sum(self.copied_bytes(page, column, weight) for page in range(self.n_kept, self.n_pages))
-
 
 def plan_stream(
     view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int
