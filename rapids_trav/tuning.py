@@ -109,6 +109,10 @@ class RunTuning:
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
         formula from the edges and vertices of each block, which "auto" uses.
+    compress : bool, optional
+        On a GPU, for a graph larger than its memory: whether pages are copied to it with their columns in
+        fewer bits, if these take at most three quarters of their bytes; by default, unless all pages stay
+        there as they are.
 
     References
     ----------
@@ -126,6 +130,7 @@ class RunTuning:
 
     gather: Gather = "rows"
     replication: Replication = "auto"
+    compress: bool | None = None
 
     def __post_init__(self) -> None:
         one_of("gather", self.gather, get_args(Gather))
@@ -140,6 +145,8 @@ class RunTuning:
                 f"replication={written(self.replication)} applies only to gather='replicas': leave it out, "
                 f"or give gather='replicas' as well."
             )
+        if self.compress is not None:
+            flag("compress", self.compress)
 
 
 Tuning = TypeVar("Tuning", BuildTuning, SearchTuning, RunTuning)

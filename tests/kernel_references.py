@@ -74,3 +74,73 @@ def count_pages(offsets, firsts, marks):
     each = np.stack([marks, marks * np.diff(offsets)], axis=1).astype(np.int64)
     sums = np.concatenate([np.zeros((1, 2), np.int64), each.cumsum(axis=0)])
     return np.diff(sums[firsts], axis=0)
+
+
+def pack_columns(offsets, columns):
+    """Return starts and words of the packed columns; `csr/packed.py` describes them (`packed.cu`)."""
+    n, bits = len(columns), 8 * columns.dtype.itemsize
+    heads = np.zeros(n, bool)
+    heads[offsets[:-1][np.diff(offsets) > 0]] = True
+    starts, words = [0], []
+    for begin in range(0, n, 1024):
+        own, first = columns[begin : begin + 1024].tolist(), heads[begin : begin + 1024].tolist()
+        own += (1024 - len(own)) * own[-1:]
+        first += (1024 - len(first)) * [False]
+        column = own[0]
+        head = first_head = own[first.index(True)] if True in first else 0
+        widths, groups = [], []
+        for group in range(0, 1024, 32):
+            mask, entries = 0, []
+            for i in range(group, group + 32):
+                if first[i]:
+                    mask |= 1 << i - group
+                    off = own[i] - head
+                    off -= (off >= 1 << bits - 1) << bits
+                    off += (off < -(1 << bits - 1)) << bits
+                    entries.append(2 * off if off >= 0 else -2 * off - 1)
+                    head = own[i]
+                else:
+                    entries.append((own[i] - column) % (1 << bits))
+                column = own[i]
+            width = max(map(int.bit_length, entries))
+            widths.append(width | (mask > 0) << 7)
+            groups += [mask] * (mask > 0)
+            packed = sum(entry << width * i for i, entry in enumerate(entries))
+            groups += [packed >> 32 * k & 0xFFFFFFFF for k in range(width)]
+        header = np.array(widths, np.uint8).view(np.uint32).tolist()
+        for value in (own[0], first_head):
+            header += [value % (1 << bits) >> 32 * k & 0xFFFFFFFF for k in range(bits // 32)]
+        words += header + groups
+        starts.append(len(words))
+    return np.array(starts, np.int64), np.array(words, np.uint32)
+
+
+def unpack_columns(starts, words, n_edges, dtype):
+    """Return the columns that `pack_columns` packed (`packed.cu`)."""
+    bits = 8 * np.dtype(dtype).itemsize
+    size, found = 1 << bits, []
+    for begin in starts[:-1].tolist():
+        widths = words[begin : begin + 8].view(np.uint8).tolist()
+        pairs = words[begin + 8 : begin + 8 + bits // 16].tolist()
+        column, head = (
+            sum(word << 32 * k for k, word in enumerate(pairs[i : i + bits // 32]))
+            for i in range(0, bits // 16, bits // 32)
+        )
+        at = begin + 8 + bits // 16
+        for width in widths:
+            mask = 0
+            if width >> 7:
+                mask, at = int(words[at]), at + 1
+            width &= 0x7F
+            packed = sum(word << 32 * k for k, word in enumerate(words[at : at + width].tolist()))
+            at += width
+            for i in range(32):
+                entry = packed >> width * i & (1 << width) - 1
+                if mask >> i & 1:
+                    head += entry >> 1 if entry % 2 == 0 else -(entry + 1) // 2
+                    column = head
+                else:
+                    column += entry
+                found.append(column % size)
+    unsigned = np.array(found[:n_edges], f"u{bits // 8}")
+    return unsigned.view(dtype)

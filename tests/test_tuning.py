@@ -49,6 +49,13 @@ def test_the_gathering_of_ranks():
     assert {(options.gather, options.replication) for options in engine.given} == {("replicas", 4)}
 
 
+@pytest.mark.parametrize("compress", [None, True, False])
+def test_the_compression_of_pages(compress):
+    engine = Recorder()
+    EDGES.trav.graph(engine=engine).pagerank(tuning={"compress": compress})
+    assert {options.compress for options in engine.given} == {compress}
+
+
 @pytest.mark.parametrize(
     ("given", "usual", "back_end"),
     [

@@ -7,7 +7,7 @@ from unittest.mock import patch
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.cuda.hybrid.dispatcher import Dispatcher
 from rapids_trav.errors import TravMemoryError
-from tests.gpu.paged_views import in_budget, in_pages, in_pinned_memory
+from tests.gpu.paged_views import in_budget, in_packed_pages, in_pages, in_pinned_memory
 
 from .cases import STEPS, Case, cases
 
@@ -21,6 +21,13 @@ def check_pages(case: Case, engine: CudaEngine) -> None:
     if case.ends:
         for mode in ("pull", "notify"):
             case.run(engine.run, in_pages(pinned, 5), mode=mode, asynchronous=True)
+
+
+def check_packed(case: Case, engine: CudaEngine) -> None:
+    """Check pages that stay packed and are unpacked in each iteration."""
+    pinned = in_pinned_memory(engine, case.host)
+    for mode in ("pull", "notify"):
+        case.run(engine.run, in_packed_pages(pinned, 5), mode=mode, compress=True)
 
 
 def check_staged(case: Case, engine: CudaEngine) -> None:
@@ -58,6 +65,7 @@ def run() -> None:
     for name, case in cases().items():
         print(f"program {name} over pages", flush=True)
         check_pages(case, engine)
+        check_packed(case, engine)
     check_staged(cases()["breadth_first"], engine)
     check_budget(cases()["shortest_paths"], engine)
     for name in ("shortest_paths", "pagerank"):

@@ -136,6 +136,7 @@ def execute(
         trace=question.trace,
         gather=settings.gather,
         replication=settings.replication,
+        compress=settings.compress,
         **own,
     )
     if question.checkpoint is not None:

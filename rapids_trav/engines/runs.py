@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.packed import PackedHome
 from rapids_trav.memory.budget import Beside, Budget, held
 from rapids_trav.programs.run_state import RunState
 
@@ -29,12 +30,15 @@ class Pages:
     cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
         Cuts the pages again, for an engine that knows how many bytes a run holds beside them.  Each page has
         at most `most_bytes`, unless a single row is longer.
+    packed : PackedHome, optional
+        Keeper of the columns in fewer bits, for an engine that can unpack them.
     """
 
     firsts: np.ndarray
     budget: Budget
     n_streams: int = 1
     cut: Callable[[int, int, int], tuple[np.ndarray, int]] | None = None
+    packed: PackedHome | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,9 @@ class RunOptions:
     schedule : {"auto", "sweep", "paths"}
         Way in which edges outside the engine's memory are brought into it.  "sweep": page by page; "paths":
         as blocks, some of which stay.
+    compress : bool, optional
+        Whether a sweep on a GPU copies the edges' columns in fewer bits, if these take at most three quarters
+        of their bytes; None: unless all pages stay on the GPU as they are.
     trace : bool
     n_streams : int
         Pages that are in progress at once.
@@ -155,6 +162,7 @@ class RunOptions:
     gather: str = "rows"
     replication: int | str = "auto"
     schedule: str = "auto"
+    compress: bool | None = None
     trace: bool = False
     n_streams: int = 3
     checkpoint: Callable[[RunState, bool], None] | None = None

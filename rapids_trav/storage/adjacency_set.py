@@ -148,12 +148,16 @@ class AdjacencySet:
             return LinkView(symmetric, symmetric)
         return LinkView(self.forward, built.get("backward"))
 
+    def label(self, name: str) -> str:
+        """Return the title of the adjacency called `name` in reports of memory."""
+        titles = {"forward": "CSR", "backward": "CSC"} if self.directed else {}
+        return titles.get(name, "CSR, symmetrised")
+
     def held(self) -> Iterator[tuple[str, Array]]:
         """Yield name and array of each part of each existing structure; parts of one share its name."""
         for name in NAMES if self.directed else NAMES[:1]:
             if (adjacency := self.__dict__.get(name)) is not None:
-                label = {"forward": "CSR", "backward": "CSC"}.get(name, "CSR, symmetrised")
-                label = label if self.directed else "CSR, symmetrised"
+                label = self.label(name)
                 yield from ((label, part) for part in adjacency.parts)
                 if name in self._weights:
                     yield f"weights of {label}", self._weights[name]

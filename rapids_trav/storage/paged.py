@@ -18,6 +18,7 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.csr.blocks import edge_blocks
+from rapids_trav.csr.packed import PackedHome
 from rapids_trav.csr.pages import longest_row, plan_pages
 from rapids_trav.csr.statistics import strengths
 from rapids_trav.engines.interface import Chunks, Engine
@@ -57,6 +58,7 @@ class PagedAdjacencySet(AdjacencySet):
     ) -> None:
         super().__init__(outside, n_vertices, weighted or chunks, directed, weighted, forward)
         self._outside = outside
+        self._packed: dict[str, PackedHome] = {}
 
     def adjacency(self, name: str) -> Adjacency:
         name = name if self.directed else "forward"
@@ -114,7 +116,8 @@ class PagedAdjacencySet(AdjacencySet):
             )
             self._degrees[into, weighted] = self._outside.kept(degrees, "degrees")
         self._outside.search_rows.give_up()  # the run needs their memory
-        degrees, pages = self._degrees[into, weighted], self._pages(rows, weights)
+        packed = self._packed.setdefault(into, PackedHome())
+        degrees, pages = self._degrees[into, weighted], self._pages(rows, weights, packed)
         out_weights = self.weights(out) if weighted and pushed else None
         return GatherView(rows, transposed, weights, degrees, pages, out_weights)
 
@@ -128,12 +131,12 @@ class PagedAdjacencySet(AdjacencySet):
         budget = outside.budget if outside.engine.place == "host" else None
         return strengths(columns, weights, self.n_vertices, np, block_within(budget))
 
-    def _pages(self, rows: Adjacency, weights: Array | None) -> Pages:
+    def _pages(self, rows: Adjacency, weights: Array | None, packed: PackedHome) -> Pages:
         edge_bytes = rows.column_indices.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
         budget = self._outside.budget
         cut = cut_within(budget, rows.row_offsets, edge_bytes, OFFSET_BYTES)
         # The memory per vertex depends on the program, so the engine cuts the pages again.
-        return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut)
+        return Pages(np.array([0, rows.n_vertices]), budget, STREAMS, cut, packed)
 
     def weights(self, name: str) -> Array:
         getattr(self, name)
@@ -162,6 +165,8 @@ class PagedAdjacencySet(AdjacencySet):
 
     def held(self) -> Iterator[tuple[str, Array]]:
         yield from super().held()
+        for name, packed in self._packed.items():
+            yield from ((f"packed columns of {self.label(name)}", part) for part in packed.arrays)
         for rows in self._outside.search_rows.of(self):
             yield from (("rows of searches", part) for part in rows.parts if place_of(part) == "device")
 

@@ -163,6 +163,7 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
         (SearchTuning, "gap", "^tuning='gap' is not a mapping: give a dict with any of 'policy'"),
         (RunTuning, {"gather": "all"}, "^gather='all' is not known: choose one of 'rows', 'replicas'.$"),
         (RunTuning, {"replication": 3}, "^replication=3 is not known"),
+        (RunTuning, {"compress": 1}, "^compress=1 is"),
         (RunTuning, {"replication": 4}, "^replication=4 applies only to gather='replicas'"),
     ],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rapids_trav.csr.packed import PackedHome
 from rapids_trav.csr.pages import plan_pages
 from rapids_trav.engines.runs import GatherView, Pages
 from rapids_trav.memory.budget import Budget
@@ -31,6 +32,13 @@ def in_pages(view: GatherView, n_pages: int, n_streams: int = 3) -> GatherView:
     """Return the view cut into pages of equally many rows."""
     firsts = np.unique(np.linspace(0, view.n_vertices, n_pages + 1).astype(np.int64))
     return replace(view, pages=Pages(firsts, Budget(PLENTY), n_streams))
+
+
+def in_packed_pages(view: GatherView, n_pages: int, n_streams: int = 3) -> GatherView:
+    """Return the view as `in_pages` does, but such that the engine may pack its columns."""
+    paged = in_pages(view, n_pages, n_streams)
+    assert paged.pages is not None
+    return replace(paged, pages=replace(paged.pages, packed=PackedHome()))
 
 
 def in_budget(view: GatherView, limit: int) -> GatherView:

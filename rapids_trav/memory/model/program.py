@@ -28,6 +28,7 @@ SHARD_EDGE_BYTES = 4  # per edge of a shard: its place in the shard, while it is
 FIXED_BYTES = 1 << 14  # counters, parameters, and upload buffers
 TABLE_BYTES = 112  # per page: starts and lengths of its lists, and its notified vertices
 HUB_BYTES = 128  # per piece of a long row: hubs and their pieces
+OFFSET_SHARE = 4  # while columns are packed, one row offset is read for so many edges at a time
 
 # Memory of the search along edges over which the distance does not grow.  Per such edge: the edge list, the
 # rows, and the sort.  Per vertex: the row offsets, the search, and the vertices that it starts from.
@@ -157,6 +158,15 @@ def streamed_bytes(run: RunShape, offset: int, piece_edges: int) -> int:
     """Return the bytes of a run with streamed edges, without the pages and their table."""
     hubs = HUB_BYTES * (run.n_edges // piece_edges)
     return run.n_vertices * streamed_vertex_bytes(run, offset) + FIXED_BYTES + hubs
+
+
+def packing_bytes(n_blocks: int, block_edges: int, column: int) -> int:
+    """Return the bytes in which a GPU packs blocks of columns of `column` bytes.
+
+    They hold the columns and at most as many bytes of words, two bits for each edge, row offsets and starts.
+    """
+    block = 2 * block_edges * column + 2 * block_edges // 8 + POSITION * block_edges // OFFSET_SHARE + 128
+    return n_blocks * block + FIXED_BYTES
 
 
 def question_bytes(value: int, ranked: bool, given: int = 0, own: int = 0) -> int:

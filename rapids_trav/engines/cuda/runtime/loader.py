@@ -39,6 +39,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
     "bfs_batch.cu": {"HEAVY_DEGREE": 256},
     "distance_sums.cu": {"MOST_WORDS": 4},
+    "packed.cu": {},
     "pages.cu": {},
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},

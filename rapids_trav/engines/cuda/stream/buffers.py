@@ -44,7 +44,7 @@ class Buffers:
         self.slots = [Slot(part, cupy.cuda.Stream(non_blocking=True), now) for part in slots]
         self.kept: dict[int, Array] = {}
         for pages in plan.kept_together(KEPT_TOGETHER):
-            sizes = [plan.layouts[page].rows for page in pages]
+            sizes = [plan.layouts[page].kept_bytes for page in pages]
             try:
                 memory = cupy.empty(sum(sizes), np.uint8)
             except MemoryError:

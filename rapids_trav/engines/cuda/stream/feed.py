@@ -17,7 +17,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.host_rows import over_host
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
-from rapids_trav.engines.cuda.stream.plan import StreamPlan
+from rapids_trav.engines.cuda.stream.plan import StreamPlan, aligned
 
 
 class Task(NamedTuple):
@@ -28,7 +28,7 @@ class Task(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A task whose edges can be copied: columns, and weights if there are any.
+    """A task whose edges can be copied: columns, packed or not, and weights if there are any.
 
     `copied` is recorded after the copy, so that their buffer can be used again; None if they have none.
     """
@@ -51,9 +51,10 @@ class Feed:
         arrays = (columns,) if weights is None else (columns, weights)
         self._arrays = tuple(map(np.asarray, arrays))
         self._plan = plan
-        self.reachable = all(over_host(array) is not None for array in self._arrays)
+        reachable = [over_host(array) is not None for array in self._arrays]
+        self.reachable = all(reachable)
         self._pool: ThreadPoolExecutor | None = None
-        if not self.reachable:
+        if not (self.reachable if plan.packed is None else all(reachable[1:])):
             n = plan.n_slots
             self._pool = ThreadPoolExecutor(n, thread_name_prefix="rapids_trav pages")
             self._buffers = [empty_pinned(plan.slot_bytes, np.uint8) for _ in range(n)]
@@ -92,15 +93,19 @@ class Feed:
         if task.action != "copy":
             return ()
         first, last = self._plan.edges(task.page)
-        return tuple(array[first:last] for array in self._arrays)
+        columns, *weights = self._arrays
+        packed = self._plan.packed
+        own = (columns[first:last],) if packed is None else packed.page(first, last)
+        return (*own, *(array[first:last] for array in weights))
 
     def _read(self, task: Task, turn: int) -> tuple[np.ndarray, ...]:
         """Read the parts of a page into a pinned buffer whose previous copy has finished."""
         parts = []
-        begins = (0, self._plan.layouts[task.page].weights)
         self._copied[turn].synchronize()
-        for begin, source in zip(begins, self._slices(task), strict=False):
+        begin = 0
+        for source in self._slices(task):
             part = self._buffers[turn][begin : begin + source.nbytes].view(source.dtype)
             np.copyto(part, source)
             parts.append(part)
+            begin += aligned(source.nbytes)
         return tuple(parts)

@@ -6,12 +6,15 @@ L. Ma et al., "Garaph", USENIX ATC 2017 (SYSTEMS G4, G5, G16).
    buffer of a slot, one page after another on one stream, so that the link is never idle or shared.
 2. Each slot has a stream of its own, on which the rows of its page are listed, gathered and applied while
    the next pages are copied.  Only events order them: the host reads one row of counters per iteration.
+3. Packed columns (`csr/packed.py`) are unpacked into the slot, on its stream, before they are gathered over.
+   Pages that stay do so packed, and are unpacked in each iteration: more of them stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 
 import cupy
 import numpy as np
@@ -20,7 +23,7 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
 from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
-from rapids_trav.engines.cuda.runtime.loader import load_for
+from rapids_trav.engines.cuda.runtime.loader import load, load_for
 from rapids_trav.engines.cuda.stream.buffers import (
     PAGES,
     VERTICES,
@@ -31,8 +34,10 @@ from rapids_trav.engines.cuda.stream.buffers import (
     to_device,
 )
 from rapids_trav.engines.cuda.stream.feed import Feed, Ready
+from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
+from rapids_trav.engines.cuda.stream.packing import packed_columns, unpack
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
-from rapids_trav.engines.cuda.stream.plan import READ_COST, plan_stream
+from rapids_trav.engines.cuda.stream.plan import READ_COST
 from rapids_trav.engines.cuda.stream.transfer_trace import Span, TransferTrace
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.errors import TravError
@@ -64,6 +69,8 @@ class PagePipeline:
     slots : list of Slot
     edge_bytes : int
         Bytes of an edge: its destination and its weight.
+    page_edges : list of int
+        Edges of each page, in as many bytes as are copied for it.
     """
 
     def __init__(
@@ -74,7 +81,9 @@ class PagePipeline:
         assert view.pages is not None
         self.view, budget = view, view.pages.budget
         edge = np.dtype(np.int32 if view.into.n_edges < NARROW_OFFSETS else np.int64)
-        self.plan = plan_stream(view, program, options, edge.itemsize, PIECE_EDGES)
+        self.plan = chosen_plan(
+            view, program, options, edge.itemsize, PIECE_EDGES, partial(packed_columns, view.into, budget)
+        )
         between = options.between_bytes * view.n_vertices
         held.enter_context(budget.hold(between, "the arrays made between iterations"))
         held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
@@ -87,6 +96,9 @@ class PagePipeline:
         """Create buffers, streams and lists; `held` closes them."""
         plan, weights, columns = self.plan, self.view.weights, self.view.into.column_indices
         self.edge_bytes = columns.dtype.itemsize + (0 if weights is None else weights.dtype.itemsize)
+        column, weight = columns.dtype.itemsize, self.edge_bytes - columns.dtype.itemsize
+        copied = (plan.copied_bytes(page, column, weight) for page in range(plan.n_pages))
+        self.page_edges = [n_bytes // self.edge_bytes for n_bytes in copied]
         self.log = TransferTrace(options)
         self.feed = Feed(columns, weights, plan)
         held.callback(self.feed.close)
@@ -94,6 +106,7 @@ class PagePipeline:
         held.callback(self._buffers.synchronize)
         self.slots = self._buffers.slots
         self._copying = cupy.cuda.Stream(non_blocking=True)
+        self._packed_kernels = load("packed.cu", 8 * columns.dtype.itemsize)
         self._there: set[int] = set()  # kept pages that have been copied
         self._turn = 0
         state = self.state
@@ -158,12 +171,14 @@ class PagePipeline:
         if action == "read":
             edges, n_bytes = self.feed.addresses, read_bytes
         else:
-            edges = self._addresses(page, home)
+            edges = self._addresses(page, slot, home)
         lists = self.lists
         with slot.stream:
             if copy is not None:
                 slot.stream.wait_event(copy[1])
             begin = self.log.mark(slot.stream)
+            if action != "read":
+                self._unpack(page, slot, home)
             listed = lists.lists(page, self._room(page, slot), marks)
             self.state.gather(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
             if after is not None:
@@ -177,8 +192,8 @@ class PagePipeline:
         if home is slot.memory:
             self._copying.wait_event(slot.free)
         begin = self.log.mark(self._copying)
-        offsets = (0, self.plan.layouts[ready.task.page].weights)
-        for offset, part in zip(offsets, ready.parts, strict=False):
+        places = self.plan.places(ready.task.page, home is not slot.memory)
+        for offset, part in zip(places, ready.parts, strict=False):
             to_device(home[offset : offset + part.nbytes], part, self._copying)
         if ready.copied is not None:
             ready.copied.record(self._copying)
@@ -190,10 +205,25 @@ class PagePipeline:
         begin, vertex = self.plan.layouts[page].rows, self.state.vertex
         return slot.memory[begin : begin + (after - first) * vertex.itemsize].view(vertex)
 
-    def _addresses(self, page: int, home: Array) -> Edges:
-        """Return the addresses of edge 0's column and weight, such that the page's edges are in `home`."""
-        first, weights = self.plan.edges(page)[0], self.view.weights
-        columns = shifted(home, 0, self.view.into.column_indices.dtype, first)
+    def _addresses(self, page: int, slot: Slot, home: Array) -> Edges:
+        """Return the addresses of edge 0's column and weight for a page that was copied to `home`.
+
+        Packed columns are those that `_unpack` writes into the slot.
+        """
+        columns = self._column_zero(page, home if self.plan.packed is None else slot.memory)
+        weights = self.view.weights
         if weights is None:
             return columns, None
-        return columns, shifted(home, self.plan.layouts[page].weights, weights.dtype, first)
+        *_, begin = self.plan.places(page, home is not slot.memory)
+        return columns, shifted(home, begin, weights.dtype, self.plan.edges(page)[0])
+
+    def _column_zero(self, page: int, memory: Array) -> int:
+        """Return the address of edge 0's column, such that the page's columns begin at that of `memory`."""
+        return shifted(memory, 0, self.view.into.column_indices.dtype, self.plan.edges(page)[0])
+
+    def _unpack(self, page: int, slot: Slot, home: Array) -> None:
+        """Unpack the columns of a page that was copied to `home` into the slot, if they are packed."""
+        if self.plan.packed is not None:
+            starts, words, _ = self.plan.places(page, home is not slot.memory)
+            columns = self._column_zero(page, slot.memory)
+            unpack(self._packed_kernels, home[starts:], home[words:], self.plan.edges(page), columns)

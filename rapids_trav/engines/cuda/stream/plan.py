@@ -8,10 +8,11 @@ budget then holds the first pages for the whole run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rapids_trav.csr.packed import START, PackedColumns, blocks_of
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.errors import TravMemoryError
@@ -25,18 +26,37 @@ READ_COST = 4  # cost of an edge that is read in place, in copied edges
 
 @dataclass(frozen=True)
 class PageLayout:
-    """Positions in a page's buffer, in bytes, of the parts that follow the columns."""
+    """Positions in a page's buffer, in bytes, of the parts that follow the columns.
+
+    Attributes
+    ----------
+    weights, rows, packed : int
+    n_bytes : int
+        Bytes of the page in progress.
+    kept_bytes : int
+        Bytes of the page where it stays: of its columns, packed if they were, and its weights.
+    """
 
     weights: int
     rows: int
+    packed: int
     n_bytes: int
+    kept_bytes: int
 
     @classmethod
-    def of(cls, n_edges: int, n_rows: int, column: int, weight: int, vertex: int) -> PageLayout:
-        """Return the layout, given edges and rows, and the bytes of a column, a weight and a listed row."""
+    def of(
+        cls, n_edges: int, n_rows: int, column: int, weight: int, vertex: int, packed: int | None = None
+    ) -> PageLayout:
+        """Return the layout, given edges and rows, and the bytes of a column, a weight and a listed row.
+
+        `packed` are the bytes of the packed columns; None if they are copied as they are.
+        """
         weights = aligned(n_edges * column)
         rows = weights + aligned(n_edges * weight)
-        return cls(weights, rows, rows + aligned(n_rows * vertex))
+        begin = rows + aligned(n_rows * vertex)
+        if packed is None:
+            return cls(weights, rows, begin, begin, rows)
+        return cls(weights, rows, begin, begin + aligned(packed), rows - weights + aligned(packed))
 
 
 def aligned(n_bytes: int) -> int:
@@ -59,6 +79,8 @@ class StreamPlan:
         Bytes of the vertices and the tables.
     n_kept : int
         Number of pages, from the first on, that stay in buffers of their own.
+    packed : PackedColumns or None
+        The columns in fewer bits, if pages are copied and stay in that form.
     """
 
     firsts: np.ndarray
@@ -67,6 +89,7 @@ class StreamPlan:
     n_slots: int
     resident_bytes: int
     n_kept: int
+    packed: PackedColumns | None = None
 
     @property
     def n_pages(self) -> int:
@@ -79,13 +102,15 @@ class StreamPlan:
     @property
     def buffer_bytes(self) -> int:
         """Bytes of all buffers."""
-        return self.n_slots * self.slot_bytes + sum(layout.rows for layout in self.layouts[: self.n_kept])
+        return self.n_slots * self.slot_bytes + sum(
+            layout.kept_bytes for layout in self.layouts[: self.n_kept]
+        )
 
     def kept_together(self, n_bytes: int) -> Iterator[range]:
         """Yield runs of the pages that stay, each of `n_bytes` or up to a page more."""
         first = taken = 0
         for page in range(self.n_kept):
-            taken += self.layouts[page].rows
+            taken += self.layouts[page].kept_bytes
             if taken >= n_bytes or page + 1 == self.n_kept:
                 yield range(first, page + 1)
                 first, taken = page + 1, 0
@@ -96,6 +121,26 @@ class StreamPlan:
 
     def edges(self, page: int) -> tuple[int, int]:
         return int(self.first_edges[page]), int(self.first_edges[page + 1])
+
+    def places(self, page: int, stays: bool) -> tuple[int, ...]:
+        """Return where the parts that a page is copied in begin, in its own buffer if it stays or in a slot.
+
+        The parts are columns and weights or, if columns are packed, the starts and words of their blocks, and
+        weights.
+        """
+        layout = self.layouts[page]
+        if self.packed is None:
+            return 0, layout.weights
+        starts = layout.rows - layout.weights if stays else layout.packed
+        begin, end = blocks_of(*self.edges(page))
+        return starts, starts + (end - begin) * START.itemsize, 0 if stays else layout.weights
+
+    def copied_bytes(self, page: int, column: int, weight: int) -> int:
+        """Return the bytes that are copied for a page, given those of a column, unpacked, and of a weight."""
+        first, last = self.edges(page)
+        packed = self.packed
+        columns = (last - first) * column if packed is None else packed.page_bytes(first, last)
+        return columns + (last - first) * weight
 
 
 def plan_stream(
@@ -112,14 +157,14 @@ def plan_stream(
     """
     between = options.between_bytes * view.n_vertices
     try:
-        return _plan(view, program, options, offset, piece_edges, -between)
+        return plan_within(view, program, options, offset, piece_edges, -between)
     except TravMemoryError:
         assert view.pages is not None
         budget = view.pages.budget
 
     def fits(more: int) -> bool:
         try:
-            _plan(view, program, options, offset, piece_edges, more - between)
+            plan_within(view, program, options, offset, piece_edges, more - between)
         except TravMemoryError:
             return False
         return True
@@ -138,7 +183,7 @@ def least_bytes(
 
     def fits(n_bytes: int) -> bool:
         try:
-            _plan(view, program, options, offset, piece_edges, n_bytes - between - free)
+            plan_within(view, program, options, offset, piece_edges, n_bytes - between - free)
         except TravMemoryError:
             return False
         return True
@@ -157,10 +202,22 @@ def least_that(fits: Callable[[int], bool], scale: int) -> int:
     return high
 
 
-def _plan(
-    view: GatherView, program: Program, options: RunOptions, offset: int, piece_edges: int, more: int
+def plan_within(
+    view: GatherView,
+    program: Program,
+    options: RunOptions,
+    offset: int,
+    piece_edges: int,
+    more: int,
+    packed: PackedColumns | None = None,
+    most_bytes: int | None = None,
 ) -> StreamPlan:
-    """Return a plan for the free memory of the budget and `more` bytes."""
+    """Return a plan for the free memory of the budget and `more` bytes.
+
+    Pages have at most `most_bytes`, by default MOST_PAGE_BYTES, without their packed columns.  These may
+    not fit as well, and `buffer_bytes` tells.
+    """
+    most_bytes = MOST_PAGE_BYTES if most_bytes is None else most_bytes
     assert view.pages is not None
     pages, into = view.pages, view.into
     column = vertex = into.column_indices.dtype.itemsize
@@ -173,19 +230,25 @@ def _plan(
         if pages.cut is None:
             firsts, n_slots = pages.firsts, min(asked, pages.n_streams)
         else:
-            firsts, n_slots = pages.cut(resident + gaps - more, asked, MOST_PAGE_BYTES)
+            firsts, n_slots = pages.cut(resident + gaps - more, asked, most_bytes)
         needed = base + TABLE_BYTES * len(firsts)
         if needed <= resident or pages.cut is None:
             break
         resident = needed + (needed - base) // 8  # room for the pages that this loss adds
     first_edges = np.asarray(into.row_offsets[firsts], np.int64)
-    sizes = zip(np.diff(first_edges).tolist(), np.diff(firsts).tolist(), strict=True)
-    layouts = [PageLayout.of(n_edges, n_rows, column, weight, vertex) for n_edges, n_rows in sizes]
-    plan = StreamPlan(firsts, first_edges, layouts, min(n_slots, max(len(layouts), 1)), needed, 0)
+    layouts = []
+    for i in range(len(firsts) - 1):
+        first, last = first_edges[i : i + 2].tolist()
+        own = None if packed is None else packed.page_bytes(first, last)
+        layouts.append(
+            PageLayout.of(last - first, int(firsts[i + 1] - firsts[i]), column, weight, vertex, own)
+        )
+    n_slots = min(n_slots, max(len(layouts), 1))
+    plan = StreamPlan(firsts, first_edges, layouts, n_slots, needed, 0, packed)
     left = pages.budget.free + more - plan.resident_bytes - plan.buffer_bytes
-    ends = np.cumsum([layout.rows for layout in layouts])
+    ends = np.cumsum([layout.kept_bytes for layout in layouts])
     n_kept = int(np.searchsorted(ends, left, side="right"))
-    return StreamPlan(firsts, first_edges, layouts, plan.n_slots, needed, n_kept)
+    return replace(plan, n_kept=n_kept)
 
 
 def page_action(n_rows: int, n_edges: int, page_edges: int, reachable: bool) -> str:

@@ -84,7 +84,7 @@ class StreamedExecutor:
         if state.program.apply is not None:
             cupy.bitwise_or(marks, state.flags.view(np.uint8), out=marks)
         counts = pages.lists.marked(marks).tolist()
-        edges = np.diff(pages.plan.first_edges).tolist()
+        edges = pages.page_edges
         state.flags.fill(False)
         if not self._options.asynchronous:
             state.new_messages[...] = state.messages
