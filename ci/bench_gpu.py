@@ -15,6 +15,7 @@
     python ci/bench_gpu.py replication          B6: gathering with copies of each vertex, and without
     python ci/bench_gpu.py programs             PageRank, components and SSSP, against cuGraph's
     python ci/bench_gpu.py out-of-core          in a quarter of the memory, against in memory and the link
+    python ci/bench_gpu.py schedules            B7, B15: programs in a quarter of the memory, by schedule
     python ci/bench_gpu.py beyond               larger than the card: built, searched, validated
     python ci/bench_gpu.py all --json rows.jsonl --plot rows.png
     python ci/bench_gpu.py readme --json ci/gpu-benchmark.jsonl     rows of the pages' tables, in one run
@@ -53,6 +54,7 @@ from bench import (
     real,
     replication,
     scales,
+    schedules,
     streamed,
     tables,
     threads,
@@ -81,6 +83,7 @@ BENCHMARKS = {
     "replication": replication,
     "programs": programs,
     "out-of-core": out_of_core,
+    "schedules": schedules,
     "beyond": beyond,
     "variants": variants,
 }
