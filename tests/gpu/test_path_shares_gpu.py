@@ -48,6 +48,20 @@ def test_heavy_rows_on_every_level(cupy, engine, edges):
     assert_same(cupy, found, shares_on(CpuEngine(), graph, sources, edges, 1))
 
 
+def test_without_memory_for_32_searches_sources_are_searched_one_by_one(cupy, engine, monkeypatch):
+    from rapids_trav.engines.cuda.bfs import path_shares
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(path_shares, "Batch", full)
+    graph, sources = GRAPHS["directed"], [3, 1, 2]
+    with count_launches() as launches:
+        found = shares_on(engine, graph, sources, True, SHARED)
+    assert launches["count_paths"] and not launches["begin_paths"]
+    assert_same(cupy, found, shares_on(CpuEngine(), graph, sources, True, 1))
+
+
 def test_the_memory_model_and_the_kernel_agree_on_sizes():
     from rapids_trav.engines.cuda.bfs.path_shares_batch import HEAVY_DEGREE, WARP
 

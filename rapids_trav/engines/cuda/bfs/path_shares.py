@@ -23,13 +23,21 @@ def shortest_path_shares(view: View, sources: Array, edges: bool, together: int)
     of_edges = cupy.zeros(view.out.n_edges) if edges else None
     shares = PathShares(cupy.zeros(view.n_vertices), of_edges, cupy.zeros(view.n_vertices, np.int64))
     sources = cupy.ascontiguousarray(sources, view.out.column_indices.dtype)
-    if together < WARP:
+    batch = _batch(view, shares) if together >= WARP else None
+    if batch is None:
         _one_by_one(view, sources, shares)
-    else:
-        batch = Batch(view, shares)
-        for begin in range(0, len(sources), WARP):
-            batch.add(sources[begin : begin + WARP])
+        return shares
+    for begin in range(0, len(sources), WARP):
+        batch.add(sources[begin : begin + WARP])
     return shares
+
+
+def _batch(view: View, shares: PathShares) -> Batch | None:
+    """Return the memory of a batch, or None if a pool holds more than was known when it was chosen."""
+    try:
+        return Batch(view, shares)
+    except MemoryError:
+        return None
 
 
 def _one_by_one(view: View, sources: Array, shares: PathShares) -> None:
