@@ -279,7 +279,7 @@ WRONG = {
     "null vertices": (
         build(vertices=[1, None]),
         TravError,
-        "vertices holds 1 null, and a null is not a vertex: leave them out.",
+        "vertices holds 1 null, and a null is not a vertex: leave it out.",
     ),
     "vertices of another width": (
         build(EDGES, *PAIRS, vertices=[1, 2]),
@@ -328,7 +328,7 @@ WRONG = {
     "graph without vertices, None": (
         lambda graph: EDGES.iloc[:0].trav.bfs(None),
         TravError,
-        "sources is None: give at least one vertex id."
+        "sources is None, which names no vertex: give at least one vertex id."
     ),
     "long unknown string": (
         lambda graph: EDGES.trav.bfs("x" * 10**6, src="name", dst="next"),
@@ -386,9 +386,9 @@ WRONG = {
         f"sources contains 1 unknown vertex: Timestamp('2020-01-01 00:00:00.001000'): {KNOWN}",
     ),
     "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
-    "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
+    "no sources at all": (bfs(None), TravError, "sources is None, which names no vertex: give at least one vertex id."),
     "null source": (
-        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave them out."
+        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave it out."
     ),
     "boolean source": (
         bfs(True), TravError, "sources holds True, but the graph's ids are int64: convert one to the other."

@@ -86,3 +86,15 @@ def test_lists_in_parquet(tmp_path, capsys):
     pd.DataFrame({"src": [[1, 2]], "dst": [[2, 3]]}).to_parquet(path)
     assert run(["bfs", str(path), "-s", "1"]) == 1
     assert "which is not an id: give each part a column of its own" in capsys.readouterr().err
+
+
+def test_vertices_of_closeness_are_told_as_an_argument():
+    with pytest.raises(UnknownVertexError, match="^of= contains 1 unknown vertex: 9:"):
+        NUMBERS.trav.closeness(of=[9])
+    with pytest.raises(TravError, match="^of= is empty"):
+        NUMBERS.trav.closeness(of=[])
+
+
+def test_several_nulls_are_told_as_several():
+    with pytest.raises(TravError, match="holds 2 nulls, and a null is not a vertex: leave them out"):
+        NUMBERS.trav.bfs([1, None, None])
