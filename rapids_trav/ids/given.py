@@ -165,7 +165,9 @@ def _kind(column: Column, library: Library) -> str:
     if column.dtype == object and library.name == "pandas":
         inferred = pd.api.types.infer_dtype(column)
         numbers = ("integer", "floating", "mixed-integer-float")
-        return "number" if inferred in numbers else inferred if inferred in ("boolean", "decimal") else "other"
+        return (
+            "number" if inferred in numbers else inferred if inferred in ("boolean", "decimal") else "other"
+        )
     if hasattr(column.dtype, "categories"):
         return "number" if column.dtype.categories.dtype.kind in "iuf" else "other"
     if is_decimal(column.dtype) and library.name == "pandas":

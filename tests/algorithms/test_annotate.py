@@ -111,7 +111,10 @@ def test_what_is_refused():
         (lambda: graph.annotate(edges, answer, on="who"), "^Column 'who' is not in the edges"),
         (lambda: graph.annotate(edges, answer, on=["src", "dst"]), "^on names 2 columns, and ids have 1"),
         (lambda: graph.annotate(edges.astype(str), answer, on="src"), "the graph's ids are int64"),
-        (lambda: graph.annotate(edges.astype("Int64").where(edges > 0), answer, on="src"), "^Column 'src' of the frame holds 1 null, .*: leave it out"),
+        (
+            lambda: graph.annotate(edges.astype("Int64").where(edges > 0), answer, on="src"),
+            "^Column 'src' of the frame holds 1 null, .*: leave it out",
+        ),
     ):
         with pytest.raises(TravError, match=message):
             ask()
