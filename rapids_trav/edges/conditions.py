@@ -113,8 +113,8 @@ def _column_with_column(test: Comparison, left: Series, right: Series, library: 
     if kinds[0] == "time" and (_zone(left) is None) != (_zone(right) is None):
         without, other = names if _zone(left) is None else names[::-1]
         raise TravError(
-            f"where= compares column {without!r}, whose times have no time zone, with column {other!r}, whose "
-            f"times have one: give both a zone, for example with dt.tz_localize('UTC'), or neither."
+            f"where= compares column {without!r}, whose times have no time zone, with column {other!r}, "
+            f"whose times have one: give both a zone, for example with dt.tz_localize('UTC'), or neither."
         )
     if test.operator not in ("==", "!=") and (_has_own_order(left) or _has_own_order(right)):
         if not all(map(_is_category, (left, right))) or not same_categories(left.dtype, right.dtype):
@@ -284,6 +284,6 @@ def _incomparable(name: str, column: Series) -> TravError:
 
 def _unlike(test: Comparison, left: Series, other: str) -> TravError:
     return TravError(
-        f"where= compares different kinds of values: column {test.column.name!r} holds {_plain(left).dtype}, and "
-        f"{other}; compare it with values of its own kind, with text and dates in quotes."
+        f"where= compares different kinds of values: column {test.column.name!r} holds {_plain(left).dtype}, "
+        f"and {other}; compare it with values of its own kind, with text and dates in quotes."
     )

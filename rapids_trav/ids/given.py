@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.errors import TravError, plain, written
+from rapids_trav.errors import TravError, first_line, plain, written
 from rapids_trav.frames.columns import Array, Dtype, Values, move
 from rapids_trav.frames.libraries import PandasFrames, library_of, names_nothing
 from rapids_trav.ids.maps import Column, Library
@@ -74,6 +74,10 @@ def read_column(what: str, values: Values, library: Library) -> Column:
                 column = library.column(values, dtype=object)
             else:
                 raise
+        except UnicodeEncodeError:  # a string with a lone surrogate, which pandas holds as an object
+            if library.name != "pandas":
+                raise
+            column = library.column(values, dtype=object)
         if names_nothing(column.dtype):
             raise TravError(
                 f"{what} is of type {column.dtype}, whose values are not ids: give numbers, strings or dates."
@@ -97,7 +101,7 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Giv
     refuse_nulls(what, source.null_count(column))
     given = _kind(column, source)
     if hasattr(dtype, "categories"):
-        return _possible(library.column(values))
+        return _possible(column if source is library else _of_library(what, column, library))
     if given in ("number", "decimal") and is_decimal(dtype):
         return _decimals(column, dtype, library)
     if given in ("number", "decimal") and dtype.kind in "iuf":
@@ -110,7 +114,17 @@ def _component(what: str, values: Values, dtype: Dtype, library: Library) -> Giv
     if _is_text(dtype, library) and not _is_text(found, source):
         # A cuDF column cannot be iterated over, but its values are all of one kind.
         _check_text(what, column.iloc[:1].to_pandas() if source.name == "cudf" else column, dtype)
-    return _possible(library.column(column))
+    return _possible(_of_library(what, column, library))
+
+
+def _of_library(what: str, column: Column, library: Library) -> Column:
+    try:
+        return library.column(column)
+    except UnicodeEncodeError as error:
+        raise TravError(
+            f"{what} holds a string that is not valid Unicode ({first_line(error)}), as all ids are: leave "
+            f"it out."
+        ) from error
 
 
 def refuse_nulls(what: str, nulls: int) -> None:
@@ -183,7 +197,7 @@ def is_decimal(dtype: Dtype) -> bool:
 
 
 def _exact(column: Column, dtype: Dtype, library: Library) -> Given:
-    """Convert numbers to integers; a number that no integer of the signedness of `dtype` equals is flagged."""
+    """Convert numbers to integers; a number that no integer of the sign of `dtype` equals is flagged."""
     told = column
     if hasattr(column.dtype, "categories"):
         column = column.astype(column.dtype.categories.dtype)
@@ -213,7 +227,7 @@ def _exact(column: Column, dtype: Dtype, library: Library) -> Given:
 
 def _decimals(column: Column, dtype: Dtype, library: Library) -> Given:
     """Convert numbers to decimals of this dtype, floats as they are written; the others are flagged."""
-    kind = getattr(dtype, "pyarrow_dtype", dtype)
+    kind: Dtype = getattr(dtype, "pyarrow_dtype", dtype)
     if column.dtype == dtype:
         return _possible(library.column(column))
     if hasattr(column.dtype, "categories"):

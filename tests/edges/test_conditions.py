@@ -363,5 +363,5 @@ def test_times_with_a_zone_and_without_are_not_compared(sign, stored):
 
 def test_a_date_is_not_told_to_take_an_hour():
     frame = pd.DataFrame({"day": [dt.date(2026, 5, 30)]})
-    with pytest.raises(TravError, match="with '2026-05-31T12:00': write a date as '2026-05-31'\\.$"):
+    with pytest.raises(TravError, match=r"with '2026-05-31T12:00': write a date as '2026-05-31'\.$"):
         flags("day == '2026-05-31T12:00'", frame)
