@@ -126,6 +126,12 @@ def listed(values: Iterable[object]) -> str:
     return ", ".join(map(written, values)) or "none"
 
 
+def a_type(value: object) -> str:
+    """Return the short name of a value's type after its article, such as "an int"."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' or name == 'ndarray' else 'a'} {name}"
+
+
 def type_name(value: object) -> str:
     """Return the name of a value's type, with its module unless that is built in."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")

@@ -110,19 +110,19 @@ WRONG = {
         build(replaced(src=[1.0, None, None])),
         TravError,
         "Column 'src' holds 2 nulls, and a null is not a vertex: "
-        "drop those rows first, with edges.dropna(subset=['src']) or, in polars, edges.drop_nulls('src').",
+        "drop those rows first, with edges.dropna(subset=['src']).",
     ),
     "null among strings": (
         build(replaced(src=["a", None, "c"], dst=["b", "c", "d"])),
         TravError,
         "Column 'src' holds 1 null, and a null is not a vertex: "
-        "drop those rows first, with edges.dropna(subset=['src']) or, in polars, edges.drop_nulls('src').",
+        "drop that row first, with edges.dropna(subset=['src']).",
     ),
     "null among nullable integers": (
         build(replaced(dst=pd.array([1, None, 3], dtype="Int64"))),
         TravError,
         "Column 'dst' holds 1 null, and a null is not a vertex: "
-        "drop those rows first, with edges.dropna(subset=['dst']) or, in polars, edges.drop_nulls('dst').",
+        "drop that row first, with edges.dropna(subset=['dst']).",
     ),
     "fraction": (build(replaced(dst=[1.0, 2.5, 3.0])), TravError, f"Column 'dst' holds 2.5, {WHOLE}"),
     "infinity": (build(replaced(dst=[1.0, np.inf, 3.0])), TravError, f"Column 'dst' holds inf, {INFINITE}"),
@@ -279,7 +279,7 @@ WRONG = {
     "null vertices": (
         build(vertices=[1, None]),
         TravError,
-        "vertices holds 1 null, and a null is not a vertex: leave them out.",
+        "vertices holds 1 null, and a null is not a vertex: leave it out.",
     ),
     "vertices of another width": (
         build(EDGES, *PAIRS, vertices=[1, 2]),
@@ -328,7 +328,7 @@ WRONG = {
     "graph without vertices, None": (
         lambda graph: EDGES.iloc[:0].trav.bfs(None),
         TravError,
-        "sources is None: give at least one vertex id."
+        "sources is None, which names no vertex: give at least one vertex id."
     ),
     "long unknown string": (
         lambda graph: EDGES.trav.bfs("x" * 10**6, src="name", dst="next"),
@@ -386,9 +386,11 @@ WRONG = {
         f"sources contains 1 unknown vertex: Timestamp('2020-01-01 00:00:00.001000'): {KNOWN}",
     ),
     "no sources": (bfs([]), TravError, "sources is empty: give at least one vertex id."),
-    "no sources at all": (bfs(None), TravError, "sources is None: give at least one vertex id."),
+    "no sources at all": (
+        bfs(None), TravError, "sources is None, which names no vertex: give at least one vertex id."
+    ),
     "null source": (
-        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave them out."
+        bfs([1, None]), TravError, "sources holds 1 null, and a null is not a vertex: leave it out."
     ),
     "boolean source": (
         bfs(True), TravError, "sources holds True, but the graph's ids are int64: convert one to the other."
@@ -484,8 +486,8 @@ WRONG = {
     "filter that is not boolean": (
         bfs(1, where="src"),
         TravError,
-        "where='src' is a column of int64: name a boolean one, "
-        "for example with a column that compares it, edges['src'] == value.",
+        "where='src' is a column of int64: compare it with a value, as in where='src > 3', or name a boolean "
+        "one.",
     ),
     "filter with nulls": (
         bfs(1, where="sure"),
@@ -542,7 +544,7 @@ def test_strings_that_are_no_unicode():
     if str(TEXT) != "object":  # as Python objects, such strings are ids like any other
         with pytest.raises(TravError, match="Column 'src' holds a string that is not valid Unicode"):
             lone.trav.graph()
-    with pytest.raises(TravError, match="sources holds values"):
+    with pytest.raises(UnknownVertexError, match="sources contains 1 unknown vertex: "):
         EDGES.trav.bfs("\ud800", src="name", dst="next")
 
 

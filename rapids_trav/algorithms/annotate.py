@@ -13,7 +13,7 @@ from rapids_trav.frames import arrow, forms, proxies
 from rapids_trav.frames.columns import Array, Frame, Series, Values, id_names, move
 from rapids_trav.frames.forms import Form
 from rapids_trav.frames.libraries import library, library_of, nullable_dtype
-from rapids_trav.ids.lookup import as_columns
+from rapids_trav.ids.given import as_columns
 from rapids_trav.ids.maps import Library
 
 
@@ -33,7 +33,7 @@ def annotate(graph: TraversableGraph, rows: Values, answer: Values, on: object) 
     target = library(library_of(rows) or "pandas", proxied)
     columns: dict[str, Series] = {}
     for end, suffix in ends:
-        found = known(_taken(form, rows, end), f"the column {'+'.join(map(str, end))} of the edges")
+        found = known(_taken(form, rows, end), f"Column {'+'.join(map(str, end))!r} of the frame")
         for name in own:
             label = f"{name}{suffix}"
             if label in names:
@@ -129,7 +129,12 @@ def _rows_of(graph: TraversableGraph, values: Frame, own: Sequence[str]) -> Valu
     def places(ids: Values, what: str) -> Array:
         if len(ids) == 0:
             return xp.empty(0, dtype=np.int64)
-        return move(encode(as_columns(what, ids, graph.ids.dtypes, lib)), xp)
+        given = as_columns(what, ids, graph.ids.dtypes, lib)
+        found = move(encode([part.values for part in given]), xp)
+        for part in given:
+            if part.impossible is not None:  # as unknown as any other id that no vertex has
+                found = xp.where(move(part.impossible, xp), -1, found)
+        return found
 
     vertex = id_names("vertex", graph.ids.width)
     of_answer = places(values[vertex[0]] if len(vertex) == 1 else values[vertex], "answer")

@@ -78,7 +78,7 @@ def _sums(
             sums = graph.engine.distance_sums(view, sources, "vertices", together)
             return graph.id_columns("vertex"), sums.mapped(graph.values.in_order)
     view = graph.storage.view(options.direction, where)
-    internal = on_engine(graph, internal_of(graph, "of", vertices))
+    internal = on_engine(graph, internal_of(graph, "of=", vertices))
     sources, place = xp.unique(internal, return_inverse=True) if len(internal) else (internal, internal)
     with adding_up(view, len(sources), "sources") as together:
         sums = graph.engine.distance_sums(view, sources, "sources", together)

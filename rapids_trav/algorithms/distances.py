@@ -17,7 +17,7 @@ from rapids_trav.algorithms.request import on_engine
 from rapids_trav.algorithms.request import vertices as internal_of
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import BfsOptions, PairDistances, PairSearch
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, a_type
 from rapids_trav.frames.columns import Frame, Masked
 from rapids_trav.memory.model.search import Searches
 from rapids_trav.storage.interface import SearchView
@@ -111,10 +111,10 @@ def _columns(graph: TraversableGraph, pairs: object) -> tuple[Sized, Sized]:
         if len(pairs[0]) == len(pairs[1]):
             return pairs
         raise TravError(
-            f"pairs holds {len(pairs[0])} first vertices and {len(pairs[1])} second ones: give two sequences "
-            f"of the same length."
+            f"pairs is a tuple of two sequences, with {len(pairs[0])} and {len(pairs[1])} vertices: give "
+            f"sequences of the same length."
         )
     raise TravError(
-        f"pairs is a {type(pairs).__name__}: give a frame with a column for each vertex of a pair, or a "
-        f"tuple of two sequences."
+        f"pairs is {a_type(pairs)}: give a frame with a column for each vertex of a pair, or a tuple of two "
+        f"sequences."
     )

@@ -122,4 +122,10 @@ def _frame(columns: dict[str, Values], kind: str) -> Frame:
         bare = {name: cudf.Series(column).reset_index(drop=True) for name, column in columns.items()}
         return cudf.DataFrame(bare)
     bare = {name: getattr(column, "array", column) for name, column in columns.items()}  # without an index
-    return pd.DataFrame(bare, copy=False)
+    try:
+        return pd.DataFrame(bare, copy=False)
+    except UnicodeEncodeError:  # a string with a lone surrogate, which only columns of objects hold
+        objects = (name for name, values in bare.items() if values.dtype.kind in "OU")
+        return pd.DataFrame(
+            bare | {name: pd.Series(bare[name], dtype=object) for name in objects}, copy=False
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from rapids_trav.edges.sources import EdgeSource
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import Dtype, Series, Values
-from rapids_trav.ids.lookup import read_column
+from rapids_trav.ids.given import read_column, refuse_nulls
 from rapids_trav.ids.maps import Library
 
 
@@ -72,11 +72,7 @@ class BuildPass:
 def isolated(values: Values, dtype: Dtype, library: Library) -> Series:
     """Return a column of vertices; integers in a list take the dtype of the edges if it can hold them."""
     column = read_column("vertices", values, library)
-    if nulls := library.null_count(column):
-        raise TravError(
-            f"vertices holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: leave them "
-            f"out."
-        )
+    refuse_nulls("vertices", library.null_count(column))
     if not hasattr(values, "dtype") and column.dtype.kind in "iu" and dtype.kind in "iuf":
         fitted = column.astype(dtype)
         same = (fitted.astype(column.dtype) == column) & ((fitted < 0) == (column < 0))

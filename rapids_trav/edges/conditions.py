@@ -1,16 +1,15 @@
 """Evaluation of conditions on a frame of edges, of pandas or cuDF, in three-valued logic.
 
 The values are true, false and null.  A comparison with a null is null; `and`, `or` and `not` are those of
-Kleene, as in SQL.  NaN counts as null.  Integers are compared exactly with any number.
+Kleene, as in SQL.  NaN counts as null.  Numbers are compared exactly (`numbers`), and ordered categories in
+their order.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, tzinfo
 from typing import NamedTuple
 
 import numpy as np
@@ -18,18 +17,12 @@ import pandas as pd
 import pyarrow as pa
 
 from rapids_trav.edges.expressions import AllOf, AnyOf, Column, Comparison, IsNull, Not, Test
-from rapids_trav.errors import TravError, first_line, written
+from rapids_trav.edges.numbers import OPERATORS, compared_columns, compared_with_number
+from rapids_trav.errors import TravError, first_line, listed, written
 from rapids_trav.frames.columns import Array, Dtype, Frame, Series, Values
+from rapids_trav.ids.composite_ids import same_categories
 from rapids_trav.ids.maps import Library
 
-OPERATORS: dict[str, Callable[[Values, Values], Values]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 OF_OBJECTS = {
     "string": "text",
     "boolean": "truth",
@@ -41,6 +34,7 @@ OF_OBJECTS = {
     "datetime": "time",
     "datetime64": "time",
 }
+NANS_ASIDE = (pd.ArrowDtype, pd.Float32Dtype, pd.Float64Dtype)  # types in which NaN is no null
 
 
 class Truth(NamedTuple):
@@ -83,8 +77,8 @@ def _checked_flags(column: Column, frame: Frame, library: Library) -> Column:
 
 
 def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
-    left = _plain(frame[test.column.name])
-    right = _plain(frame[test.other.name]) if isinstance(test.other, Column) else None
+    left = frame[test.column.name]
+    right = frame[test.other.name] if isinstance(test.other, Column) else None
     null = _nulls(left, library)
     if right is not None:
         null = null | _nulls(right, library)
@@ -108,30 +102,59 @@ def _compared(test: Comparison, frame: Frame, library: Library) -> Truth:
 
 
 def _column_with_column(test: Comparison, left: Series, right: Series, library: Library) -> Array:
+    assert isinstance(test.other, Column)
+    names = test.column.name, test.other.name
     kinds = kind_of(left, library), kind_of(right, library)
-    if kinds[0] != kinds[1] or None in kinds:
-        raise _unlike(test, left, f"column {test.other.name!r} {right.dtype}")  # type: ignore[union-attr]
-    return _asked(test, left, right, library)
+    for name, column, kind in zip(names, (left, right), kinds, strict=True):
+        if kind is None:
+            raise _incomparable(name, column)
+    if kinds[0] != kinds[1]:
+        raise _unlike(test, left, f"column {names[1]!r} {_plain(right).dtype}")
+    if kinds[0] == "time" and (_zone(left) is None) != (_zone(right) is None):
+        without, other = names if _zone(left) is None else names[::-1]
+        raise TravError(
+            f"where= compares column {without!r}, whose times have no time zone, with column {other!r}, "
+            f"whose times have one: give both a zone, for example with dt.tz_localize('UTC'), or neither."
+        )
+    if test.operator not in ("==", "!=") and (_has_own_order(left) or _has_own_order(right)):
+        if not all(map(_is_category, (left, right))) or not same_categories(left.dtype, right.dtype):
+            ordered, other = names if _has_own_order(left) else names[::-1]
+            raise TravError(
+                f"where= compares column {ordered!r} by {test.operator}, whose categories have an order of "
+                f"their own, with column {other!r}, which does not have the same: give both the same ordered "
+                f"categories, or compare by == or !=."
+            )
+        left, right = library.codes(left), library.codes(right)
+    left, right = _plain(left), _plain(right)
+    if kinds[0] == "number":
+        return _asked(test, left, lambda: compared_columns(test.operator, left, right, library), library)
+    return _asked(test, left, lambda: library.array(OPERATORS[test.operator](left, right)), library)
 
 
 def _with_value(test: Comparison, left: Series, library: Library) -> Array:
     value: Values = test.other
     kind = kind_of(left, library)
     of_value = {bool: "truth", str: "text"}.get(type(value), "number")
+    if kind is None:
+        raise _incomparable(test.column.name, left)
     if kind in ("time", "date") and isinstance(value, str):
         value = _moment(test, left, kind, value)
     elif kind == "duration" and isinstance(value, str):
         value = _duration(test, value)
     elif kind != of_value:
         raise _unlike(test, left, f"{written(value)} is {_named(of_value)}")
-    if kind == "number" and left.dtype.kind in "iu":
-        return _integers(test.operator, library.array(left), value, library)
-    return _asked(test._replace(other=value), left, value, library)
+    if test.operator not in ("==", "!=") and _has_own_order(left):
+        place = _place_among(test, left, value)
+        return OPERATORS[test.operator](library.array(library.codes(left)), place)
+    left = _plain(left)
+    if kind == "number":
+        return _asked(test, left, lambda: compared_with_number(test.operator, left, value, library), library)
+    return _asked(test, left, lambda: library.array(OPERATORS[test.operator](left, value)), library)
 
 
-def _asked(test: Comparison, left: Series, right: object, library: Library) -> Array:
+def _asked(test: Comparison, left: Series, compare: Callable[[], Array], library: Library) -> Array:
     try:
-        return library.array(OPERATORS[test.operator](left, right))
+        return compare()
     except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
         raise TravError(
             f"where= compares column {test.column.name!r} of {left.dtype} by {test.operator}, which "
@@ -139,20 +162,26 @@ def _asked(test: Comparison, left: Series, right: object, library: Library) -> A
         ) from error
 
 
-def _integers(sign: str, values: Array, number: float, library: Library) -> Array:
-    """Compare integers of up to 64 bits with any number, without rounding them to floats."""
-    every, none = library.xp.ones(len(values), dtype=bool), library.xp.zeros(len(values), dtype=bool)
-    if isinstance(number, float) and not number.is_integer():
-        if sign in ("==", "!="):
-            return every if sign == "!=" else none
-        below = sign in ("<", "<=")  # below a fraction means up to the integer before it
-        sign, number = ("<=", math.floor(number)) if below else (">=", math.ceil(number))
-    number, limits = int(number), np.iinfo(values.dtype)
-    if number > limits.max:
-        return every if sign in ("<", "<=", "!=") else none
-    if number < limits.min:
-        return every if sign in (">", ">=", "!=") else none
-    return OPERATORS[sign](values, values.dtype.type(number))
+def _is_category(column: Series) -> bool:
+    return hasattr(column.dtype, "categories")
+
+
+def _has_own_order(column: Series) -> bool:
+    """Return whether a column has ordered categories whose order is not that of their values."""
+    dtype = column.dtype
+    return bool(_is_category(column) and dtype.ordered and not dtype.categories.is_monotonic_increasing)
+
+
+def _place_among(test: Comparison, column: Series, value: object) -> int:
+    """Return the place of a value among the ordered categories of a column."""
+    categories = column.dtype.categories
+    categories = categories.to_pandas() if hasattr(categories, "to_pandas") else categories
+    if value not in categories:
+        raise TravError(
+            f"where= compares column {test.column.name!r} by {test.operator} with {written(test.other)}, "
+            f"which is not one of its ordered categories: compare it with one of {listed(categories)}."
+        )
+    return int(categories.get_loc(value))
 
 
 def _moment(test: Comparison, left: Series, kind: str, text: str) -> object:
@@ -163,17 +192,26 @@ def _moment(test: Comparison, left: Series, kind: str, text: str) -> object:
             return date.fromisoformat(text)
         moment = pd.Timestamp(text)
     except ValueError:
+        with_hour = " or '2026-05-31T12:00'" if kind == "time" else ""
         raise TravError(
             f"where= compares column {test.column.name!r} of {left.dtype} with {written(text)}: write a date "
-            f"as '2026-05-31' or '2026-05-31T12:00'."
+            f"as '2026-05-31'{with_hour}."
         ) from None
-    zone = getattr(left.dtype, "tz", None) or getattr(getattr(left.dtype, "pyarrow_dtype", None), "tz", None)
+    zone = _zone(left)
     if zone is None and moment.tzinfo is not None:
         raise TravError(
             f"where= compares column {test.column.name!r}, whose times have no time zone, with "
             f"{written(text)}: leave out the zone."
         )
     return moment.tz_localize(zone) if zone is not None and moment.tzinfo is None else moment
+
+
+def _zone(column: Series) -> str | tzinfo | None:
+    """Return the time zone of a column of times, which has rows; None if it has none."""
+    dtype = getattr(getattr(column.dtype, "categories", None), "dtype", column.dtype)
+    if _is_object(dtype):
+        return getattr(column.iloc[0], "tzinfo", None)
+    return getattr(dtype, "tz", None) or getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None)
 
 
 def _duration(test: Comparison, text: str) -> object:
@@ -193,6 +231,8 @@ def _plain(column: Series) -> Series:
 
 
 def _nulls(column: Series, library: Library) -> Array:
+    if isinstance(column.dtype, NANS_ASIDE) and column.dtype.kind == "f":
+        return np.isnan(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return library.array(column.isna())
 
 
@@ -235,8 +275,15 @@ def _named(kind: str) -> str:
     return {"truth": "true or false", "number": "a number"}.get(kind, kind)
 
 
+def _incomparable(name: str, column: Series) -> TravError:
+    return TravError(
+        f"where= compares column {name!r} of {column.dtype}, whose values conditions cannot compare: convert "
+        f"it to numbers, text, dates, timestamps or durations, or give a mask."
+    )
+
+
 def _unlike(test: Comparison, left: Series, other: str) -> TravError:
     return TravError(
-        f"where= compares different kinds of values: column {test.column.name!r} holds {left.dtype}, and "
-        f"{other}; compare it with values of its own kind, with text and dates in quotes."
+        f"where= compares different kinds of values: column {test.column.name!r} holds {_plain(left).dtype}, "
+        f"and {other}; compare it with values of its own kind, with text and dates in quotes."
     )

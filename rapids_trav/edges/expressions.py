@@ -163,7 +163,10 @@ class _Parser:
 
     def _test(self, depth: int) -> Test:
         if depth > DEEPEST:
-            self._refuse(f"at most {DEEPEST} parentheses and nots within each other")
+            raise TravError(
+                f"where={written(self._text)} has more than {DEEPEST} parentheses and nots within each other "
+                f"at character {self._token.place + 1}: write it with fewer."
+            )
         if self._takes("not"):
             return Not(self._test(depth + 1))
         if self._takes("("):

@@ -22,7 +22,15 @@ from rapids_trav.edges.arrow_edges import ArrowEdges
 from rapids_trav.edges.frame_rows import FrameRows, GraphDefaults
 from rapids_trav.edges.generated_edges import MIXED_LIBRARIES, GeneratedEdges, check_columns
 from rapids_trav.edges.parquet_edges import ParquetEdges
-from rapids_trav.errors import EdgeColumnsError, TravError, UnknownColumnError, listed, type_name, written
+from rapids_trav.errors import (
+    EdgeColumnsError,
+    TravError,
+    UnknownColumnError,
+    a_type,
+    listed,
+    type_name,
+    written,
+)
 from rapids_trav.frames import proxies
 from rapids_trav.frames.columns import Array, Frame
 from rapids_trav.frames.forms import form_of
@@ -76,7 +84,7 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         return FrameEdges.of(*array_edges.adjacency(edges), engine)
     if column := library_of(edges, ("Series", "Index")):
         raise TravError(
-            f"edges is a {type(edges).__name__} of {column}, not a frame: give the frame that holds both "
+            f"edges is {a_type(edges)} of {column}, not a frame: give the frame that holds both "
             f"ends of the edges."
         )
     if form_of(edges):
@@ -90,7 +98,12 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         return GeneratedEdges(edges, engine)
     if isinstance(edges, Mapping):
         raise TravError(
-            f"edges is a {type(edges).__name__}: make a frame of it first, for example with pandas.DataFrame."
+            f"edges is {a_type(edges)}: make a frame of it first, for example with pandas.DataFrame."
+        )
+    if _is_networkx(edges):
+        raise TravError(
+            f"edges is {a_type(edges)} of NetworkX: make a frame of it first, with "
+            f"networkx.to_pandas_edgelist(edges, 'src', 'dst')."
         )
     if isinstance(edges, Iterable) and not hasattr(edges, "columns") and getattr(edges, "ndim", 1) != 0:
         parts = list(edges)
@@ -126,6 +139,11 @@ def open_edges(edges: Any, engine: object = "auto") -> EdgeSource:
         f"edges holds an object of type {type_name(edges)}: give frames of pandas, polars, pyarrow, cuDF or "
         f"Dask, two arrays, a sparse matrix, or paths of Parquet files."
     )
+
+
+def _is_networkx(edges: object) -> bool:
+    bases = [base for base in type(edges).__mro__ if base.__module__.partition(".")[0] == "networkx"]
+    return any(base.__name__ == "Graph" for base in bases)
 
 
 class FrameEdges(FrameRows):
@@ -197,6 +215,8 @@ def _opened(frames: Sequence[Frame], engine: object) -> Sequence[Frame]:
 
 def edge_columns(source: EdgeSource, src: Ends, dst: Ends) -> tuple[list[Hashable], list[Hashable]]:
     """Return the columns of sources and destinations: those named, else the default pair that exists."""
+    if not source.columns:
+        raise EdgeColumnsError("The edges have no columns: give a frame with a column for each end.")
     if src is None and dst is None:
         for pair in DEFAULT_COLUMNS:
             if all(name in source.columns for name in pair):

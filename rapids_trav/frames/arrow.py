@@ -30,15 +30,19 @@ PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 def plain_table(table: pa.Table) -> pa.Table:
     """Return the table in layouts that pandas and cuDF both read.
 
-    String views become strings.  All dictionary columns of one type share one dictionary throughout the
-    table, so that both ends of the edges have the same categories.  The values of an unordered dictionary are
-    sorted in ascending order, since Arrow gives their positions no meaning.
+    String views become strings, and times of day in nanoseconds become microseconds if that loses nothing.
+    All unordered dictionaries of one type become one throughout the table, so that both ends of the edges
+    have the same categories; its values ascend, since Arrow gives their positions no meaning.  An ordered
+    dictionary is its column's own, for the order of one says nothing of another.
     """
     columns = [_plain(column) for column in table.columns]
     groups: dict[pa.DataType, list[int]] = {}
     for i, column in enumerate(columns):
         if pa.types.is_dictionary(column.type):
-            groups.setdefault(column.type, []).append(i)
+            if column.type.ordered:
+                columns[i] = _in_order(column)
+            else:
+                groups.setdefault(column.type, []).append(i)
     for group in groups.values():
         for i, column in zip(group, _sharing([columns[i] for i in group]), strict=True):
             columns[i] = column
@@ -49,6 +53,11 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if kind in PLAIN:
         return column.cast(PLAIN[kind])
+    if kind == pa.time64("ns"):
+        try:
+            return column.cast(pa.time64("us"))
+        except pa.ArrowInvalid:  # parts of a microsecond
+            return column
     if pa.types.is_dictionary(kind) and kind.value_type in PLAIN:
         values = PLAIN[kind.value_type]
         chunks = [_dictionary(of.indices, of.dictionary.cast(values), kind.ordered) for of in column.chunks]
@@ -56,8 +65,24 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+def _in_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of an ordered dictionary type with one dictionary, else its plain values."""
+    kind = column.type
+    values = max(
+        (chunk.dictionary for chunk in column.chunks), key=len, default=pa.array([], kind.value_type)
+    )
+    try:
+        alike = all(values[: len(chunk.dictionary)].equals(chunk.dictionary) for chunk in column.chunks)
+        if not alike or values.null_count or len(values.unique()) < len(values):
+            return column.cast(kind.value_type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # values that Arrow cannot compare
+        return column.cast(kind.value_type)
+    chunks = [_dictionary(chunk.indices.cast(pa.int32()), values, True) for chunk in column.chunks]
+    return pa.chunked_array(chunks, pa.dictionary(pa.int32(), kind.value_type, True))
+
+
 def _sharing(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
-    """Return columns of one dictionary type with a shared dictionary, else their plain values."""
+    """Return columns of one unordered dictionary type with a shared dictionary, else their plain values."""
     kind = columns[0].type
     chunks = [chunk for column in columns for chunk in column.chunks]
     try:
@@ -67,15 +92,12 @@ def _sharing(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
         values = unified[0].dictionary
         if values.null_count or len(values.unique()) < len(values):
             return [column.cast(kind.value_type) for column in columns]
-        order = None if kind.ordered else pc.sort_indices(values)
+        order = pc.sort_indices(values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # values that Arrow cannot compare
         return [column.cast(kind.value_type) for column in columns]
-    if order is not None:
-        values, place = values.take(order), pc.sort_indices(order).cast(pa.int32())
-    else:
-        place = pa.array(np.arange(len(values), dtype=np.int32))
-    shared = iter(_dictionary(place.take(chunk.indices), values, kind.ordered) for chunk in unified)
-    common = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
+    values, place = values.take(order), pc.sort_indices(order).cast(pa.int32())
+    shared = iter(_dictionary(place.take(chunk.indices), values, False) for chunk in unified)
+    common = pa.dictionary(pa.int32(), kind.value_type, False)
     return [pa.chunked_array([next(shared) for _ in column.chunks], common) for column in columns]
 
 

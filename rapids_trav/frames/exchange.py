@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from rapids_trav.errors import TravError
+from rapids_trav.errors import TravError, written
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import Array, Frame, id_names
 
@@ -145,17 +146,38 @@ def names_of(vertices: pd.DataFrame, columns: EdgeColumns) -> list[Hashable]:
 
 
 def _attributes(frame: pd.DataFrame, others: Sequence[Hashable]) -> dict[str, list]:
-    return {str(name): _values(frame[name]) for name in frame.columns if name not in others}
+    names = _names(frame, others)
+    told = [str(name) for name in names]
+    _check_distinct(told)
+    return dict(zip(told, _columns(frame, names), strict=True))
 
 
 def _records(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[dict[Hashable, object]]:
     """Return a dict for each row, without the columns named in `others`."""
-    names = [name for name in frame.columns if name not in others]
+    names = _names(frame, others)
     if not names:
         return [{} for _ in range(len(frame))]
-    return [
-        dict(zip(names, row, strict=True)) for row in zip(*(_values(frame[n]) for n in names), strict=True)
-    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*_columns(frame, names), strict=True)]
+
+
+def _names(frame: pd.DataFrame, others: Sequence[Hashable]) -> list[Hashable]:
+    """Return the names of the columns but for those in `others`; they become names of attributes."""
+    names = [name for name in frame.columns if name not in others]
+    _check_distinct(names)
+    return names
+
+
+def _check_distinct(names: Sequence[Hashable]) -> None:
+    name, count = Counter(names).most_common(1)[0] if names else (None, 0)
+    if count > 1:
+        raise TravError(
+            f"Column {written(name)} occurs {count} times in the edges, and an attribute has one value: "
+            f"rename all but one."
+        )
+
+
+def _columns(frame: pd.DataFrame, names: Sequence[Hashable]) -> list[list]:
+    return [_values(frame[name]) for name in names]
 
 
 def _values(column: pd.Series) -> list:

@@ -8,14 +8,22 @@ such as DuckDB.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.errors import NOT_COLLECTED, EdgeColumnsError, TravError, first_line, type_name
+from rapids_trav.errors import (
+    NOT_COLLECTED,
+    EdgeColumnsError,
+    TravError,
+    TravWarning,
+    first_line,
+    type_name,
+)
 from rapids_trav.frames import arrow
 from rapids_trav.frames.columns import Array, Dtype, Frame, Masked, Series, Values, move
 from rapids_trav.frames.libraries import Column, CudfFrames, PandasFrames, library_of
@@ -67,6 +75,10 @@ class ArrowForm:
         columns = [_recast(frame[name], dtypes[name]) for name in frame.column_names]
         return pa.table(columns, names=frame.column_names)
 
+    def without_nulls(self, name: Hashable) -> str:
+        """Return, for a message, how the caller drops the rows in which a column is null."""
+        return f"edges.filter(pyarrow.compute.field({name!r}).is_valid())"
+
     def joined(self, frame: Frame, columns: Frame) -> Frame:
         """Return a frame with the columns of another one appended."""
         for name in columns.column_names:
@@ -90,6 +102,10 @@ class PandasForm(ArrowForm):
 
     def handed(self, table: pa.Table, stand_ins: Mapping[Dtype, Dtype]) -> Frame:
         return arrow.to_pandas(table)
+
+    def without_nulls(self, name: Hashable) -> str:
+        condition = '"' + str(name).replace('"', '""') + '" is not null'
+        return f"a filter, which in DuckDB is edges.filter({condition!r})"
 
     def dtypes(self, frame: Frame) -> dict[str, Dtype]:
         return dict(frame.dtypes) if self.owns(frame) else super().dtypes(frame)
@@ -137,6 +153,9 @@ class PolarsForm:
     def like(self, frame: Frame, dtypes: Mapping[str, Dtype]) -> Frame:
         return frame.cast(dict(dtypes))
 
+    def without_nulls(self, name: Hashable) -> str:
+        return f"edges.drop_nulls({name!r})"
+
     def joined(self, frame: Frame, columns: Frame) -> Frame:
         return frame.hstack(columns)
 
@@ -165,6 +184,9 @@ class HandedOut:
             return self.form.concat(parts)
         return super().concat(parts, **options)  # type: ignore[misc]
 
+    def without_nulls(self, name: Hashable) -> str:
+        return self.form.without_nulls(name)
+
     def read(self, frame: Frame, columns: Sequence[Hashable]) -> Frame:
         """Read columns of one of the caller's frames into a frame of pandas or cuDF.
 
@@ -175,7 +197,10 @@ class HandedOut:
             back = self.form.dtypes(self.form.handed(self.to_table(made.iloc[:0]), {}))
             own = self.form.dtypes(frame)
             for name in map(str, columns):
-                self.stand_ins.setdefault(back[name], own[name])
+                if _has_categories(back[name]) == _has_categories(
+                    own[name]
+                ):  # else they came as plain values
+                    self.stand_ins.setdefault(back[name], own[name])
         return made
 
     def from_table(self, table: pa.Table) -> Frame:
@@ -208,13 +233,23 @@ class HandedOutCudf(HandedOut, CudfFrames):
         try:
             return self.from_arrow(arrow.plain_table(table))
         except (TypeError, ValueError, NotImplementedError) as error:
+            bad = _refused(
+                table.column_names, lambda name: self.from_arrow(arrow.plain_table(table.select([name])))
+            )
             raise TravError(
-                f"cuDF cannot hold the columns {', '.join(table.column_names)} ({first_line(error)}): "
-                f"convert them, or use engine='cpu'."
+                f"cuDF cannot hold the {bad} ({first_line(error)}): convert {_those(bad)}, or use "
+                f"engine='cpu'."
             ) from error
 
     def to_table(self, frame: Frame) -> pa.Table:
         return frame.to_arrow(preserve_index=False)
+
+
+def _has_categories(dtype: Dtype) -> bool:
+    """Return whether this is a type of pandas, polars or Arrow whose values are those of a dictionary."""
+    if isinstance(dtype, pa.DataType):
+        return pa.types.is_dictionary(dtype)
+    return hasattr(dtype, "categories") or str(dtype).startswith(("Categorical", "Enum"))
 
 
 def handed_out(form: Form, engine: object) -> HandedOutPandas | HandedOutCudf:
@@ -258,12 +293,26 @@ def kept(form: Form, obj: Values) -> Frame:
         return pa.Table.from_batches([obj])
     try:
         reader = obj if isinstance(obj, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(obj)
-        return reader.read_all()
     except Exception as error:  # each library that produces streams raises its own errors
         raise TravError(
             f"edges is an object of type {type_name(obj)}, whose Arrow stream gives no rows of a frame "
             f"({first_line(error)}): give a frame with a column for each end."
         ) from error
+    try:
+        table = reader.read_all()
+    except Exception as error:
+        raise TravError(
+            f"edges is an object of type {type_name(obj)}, whose Arrow stream failed while it was read "
+            f"({first_line(error)}): give one that can be read to its end."
+        ) from error
+    if table.num_rows == 0 and reader is obj:
+        warnings.warn(
+            f"edges is an object of type {type_name(obj)} that gave no rows: it gives its rows only once, so "
+            f"if it was read before, give a new one, or the table that its read_all() returned.",
+            TravWarning,
+            stacklevel=2,
+        )
+    return table
 
 
 def opened(values: Values, on_gpu: bool = False) -> Values:
@@ -296,10 +345,26 @@ def columns_of(form: Form, frame: Frame, columns: Sequence[Hashable]) -> pa.Tabl
     try:
         return form.table(frame, names)
     except Exception as error:  # polars raises its own errors, for example for Python objects
+        bad = _refused(names, lambda name: form.table(frame, [name]))
         raise TravError(
-            f"Arrow cannot hold the columns {', '.join(names)} ({first_line(error)}): convert them to "
-            f"numbers, strings or dates."
+            f"Arrow cannot hold the {bad} ({first_line(error)}): convert {_those(bad)} to numbers of 64 "
+            f"bits, strings or dates."
         ) from error
+
+
+def _refused(names: Sequence[str], read: Callable[[str], object]) -> str:
+    """Return, for a message, which of these columns cannot be read by themselves; all of them if each can."""
+    bad = []
+    for name in names:
+        try:
+            read(name)
+        except Exception:  # whatever the library raises
+            bad.append(name)
+    return f"column{'' if len(bad) == 1 else 's'} {', '.join(bad or names)}"
+
+
+def _those(columns: str) -> str:
+    return "it" if columns.startswith("column ") else "them"
 
 
 def _recast(column: pa.ChunkedArray, wanted: pa.DataType | None) -> pa.ChunkedArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,10 @@ class PandasFrames:
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iubV":
             return 0
         return int(column.isna().sum())
+
+    def without_nulls(self, name: Hashable) -> str:
+        """Return, for a message, how the caller drops the rows in which a column is null."""
+        return f"edges.dropna(subset=[{name!r}])"
 
     def codes(self, column: Series) -> Series:
         """Return the codes of a categorical column, -1 for null."""
@@ -301,6 +305,9 @@ class CudfFrames:
 
     def null_count(self, column: Series) -> int:
         return int(column.isna().sum()) if column.dtype.kind == "f" else int(column.null_count)
+
+    def without_nulls(self, name: Hashable) -> str:
+        return f"edges.dropna(subset=[{name!r}])"
 
     def codes(self, column: Series) -> Series:
         return column.cat.codes.fillna(-1)  # cuDF's codes of nulls are null

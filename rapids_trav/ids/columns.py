@@ -29,19 +29,21 @@ class NullIdsError(TravError):
     column : hashable
         The name of the column.
     nulls : int
+    remedy : str
+        How the caller's library drops them.
     """
 
-    def __init__(self, column: Hashable, nulls: int) -> None:
+    def __init__(self, column: Hashable, nulls: int, remedy: str) -> None:
         super().__init__(
             f"Column {column!r} holds {nulls} null{'s' if nulls > 1 else ''}, and a null is not a vertex: "
-            f"drop those rows first, with edges.dropna(subset=[{column!r}]) or, in polars, "
-            f"edges.drop_nulls({column!r})."
+            f"drop {'those rows' if nulls > 1 else 'that row'} first, with {remedy}."
         )
         self.column = column
         self.nulls = nulls
+        self.remedy = remedy
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.column, self.nulls)
+        return type(self), (self.column, self.nulls, self.remedy)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def read(name: Hashable, column: Column, library: Library, xp: ModuleType) -> Id
     if (strings := library.factorize_strings(column)) is not None:
         return IdColumn(name, "value", column.dtype, len(column), strings)
     if nulls := library.null_count(column):
-        raise NullIdsError(name, nulls)
+        raise NullIdsError(name, nulls, library.without_nulls(name))
     if isinstance(column.dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
     dtype, rows = column.dtype, len(column)

@@ -121,12 +121,15 @@ def is_plain(dtype: Dtype, held: np.dtype) -> bool:
 
 
 def integers(column: Column, library: Library, dtype: np.dtype) -> Array:
-    """Return a numeric column's values, or an array, in `dtype` or a narrower type."""
+    """Return a numeric column's values, or an array, as integers of the signedness of `dtype`.
+
+    They may be wider than `dtype`: in 8, 16 or 32 bits an unknown id would wrap to that of a vertex.
+    """
     if hasattr(column, "iloc"):
         if hasattr(column.dtype, "categories"):
             column = column.astype(column.dtype.categories.dtype)
         column = library.array(column)
-    return column if column.dtype.kind == dtype.kind else column.astype(dtype)
+    return column if column.dtype.kind == dtype.kind else column.astype(wide(dtype))
 
 
 def wide(dtype: np.dtype) -> np.dtype:

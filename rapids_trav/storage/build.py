@@ -15,7 +15,7 @@ from rapids_trav.engines.interface import Engine
 from rapids_trav.frames import forms, proxies
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.degree_order import ReorderedIds, degrees, descending
-from rapids_trav.ids.lookup import split
+from rapids_trav.ids.given import split
 from rapids_trav.ids.maps import IdMap
 from rapids_trav.ids.renumber import renumber
 from rapids_trav.ids.renumber_streamed import renumber_distinct

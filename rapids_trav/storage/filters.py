@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rapids_trav.edges.conditions import evaluate
+from rapids_trav.edges.conditions import evaluate, kind_of
 from rapids_trav.edges.expressions import WORDS, Column, Expression, parse, written_out
 from rapids_trav.edges.sources import require_column
-from rapids_trav.errors import TravError, UnknownColumnError, listed, written
+from rapids_trav.errors import TravError, UnknownColumnError, a_type, listed, written
 from rapids_trav.frames.columns import Array, Frame, Series, Values, move
 from rapids_trav.frames.libraries import library_of
 from rapids_trav.ids.maps import Library
@@ -31,6 +31,14 @@ Where = Hashable  # a filter in the graph's own form: the name of a column, an `
 Filter = Hashable | np.ndarray | pd.Series | None  # a filter from the caller; CuPy and cuDF types as well
 
 ARRAYS = ("__array__", "__cuda_array_interface__")  # every array has one of them
+EXAMPLES = {  # what a column of each kind may be compared with
+    "number": "> 3",
+    "text": "== 'a'",
+    "time": ">= '2026-05-31'",
+    "date": ">= '2026-05-31'",
+    "duration": "> '90min'",
+}
+LAZY = ("polars", "pyarrow", "duckdb")  # packages whose expressions are computed only on a frame of theirs
 FILLS = ("fillna", "fill_null")  # of pandas and cuDF, and of polars and pyarrow
 
 
@@ -220,12 +228,15 @@ def mask(frame: Frame, where: Hashable, library: Library) -> Array:
     nulls = library.null_count(column)
     if column.dtype.kind != "b" and not (nulls and _booleans(column, library)):
         if _booleans(column, library):
-            helps = f"edges[{where!r}].astype(bool)"
+            helps = f"name a boolean one, for example edges[{where!r}].astype(bool)"
+        elif isinstance(where, str) and (value := EXAMPLES.get(kind_of(column, library) or "")):
+            condition = f"{written_out(Column(where))} {value}"
+            helps = f"compare it with a value, as in where={condition!r}, or name a boolean one"
         else:
-            helps = f"with a column that compares it, edges[{where!r}] == value"
-        raise TravError(
-            f"where={where!r} is a column of {column.dtype}: name a boolean one, for example {helps}."
-        )
+            helps = (
+                f"name a boolean one, for example with a column that compares it, edges[{where!r}] == value"
+            )
+        raise TravError(f"where={where!r} is a column of {column.dtype}: {helps}.")
     if nulls:
         raise NullFlagsError(where, nulls, of_objects=column.dtype.kind != "b")
     return library.array(column)
@@ -240,11 +251,22 @@ def _booleans(column: Series, library: Library) -> bool:
 
 def check_name(where: object) -> None:
     """Refuse a filter that can be neither the name of a column nor the text of a condition."""
+    if _package(where) in LAZY and re.search("expr", f"{type(where)}", re.IGNORECASE):  # some are hashable
+        flags = "edges.select(where).to_series()" if _package(where) == "polars" else "an array of booleans"
+        raise TravError(
+            f"where is an expression of {_package(where)}: give the text of a condition, such as 'weight > "
+            f"3', or a mask, {flags}."
+        )
     if not isinstance(where, Hashable) or isinstance(where, bool) or callable(where):
         raise TravError(
-            f"where is a {type(where).__name__}: give the name of a column, a condition such as "
+            f"where is {a_type(where)}: give the name of a column, a condition such as "
             f"'weight > 3', or an array or Series of booleans."
         )
+
+
+def _package(value: object) -> str:
+    """Return the name of the package of a value's type, such as "duckdb" for the module `_duckdb`."""
+    return type(value).__module__.partition(".")[0].removeprefix("_")
 
 
 def check_column(where: Hashable, columns: Sequence[Hashable]) -> None:
@@ -280,6 +302,6 @@ def refuse_mask(where: object) -> None:
     """Refuse a mask, since edges on several workers have no positions."""
     if is_mask(where):
         raise TravError(
-            f"where is a {type(where).__name__}, and a graph on the workers of a cluster takes no masks: "
+            f"where is {a_type(where)}, and a graph on the workers of a cluster takes no masks: "
             f"write a condition such as 'weight > 3', or add the mask to the edges as a column and name that."
         )

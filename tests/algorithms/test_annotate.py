@@ -1,5 +1,7 @@
 """`Graph.annotate`: results joined to the rows of a frame by vertex."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -109,7 +111,20 @@ def test_what_is_refused():
         (lambda: graph.annotate(edges, answer, on="who"), "^Column 'who' is not in the edges"),
         (lambda: graph.annotate(edges, answer, on=["src", "dst"]), "^on names 2 columns, and ids have 1"),
         (lambda: graph.annotate(edges.astype(str), answer, on="src"), "the graph's ids are int64"),
-        (lambda: graph.annotate(edges.astype("Int64").where(edges > 0), answer, on="src"), "holds 1 null"),
+        (
+            lambda: graph.annotate(edges.astype("Int64").where(edges > 0), answer, on="src"),
+            "^Column 'src' of the frame holds 1 null, .*: leave it out",
+        ),
     ):
         with pytest.raises(TravError, match=message):
             ask()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
+@pytest.mark.parametrize("value", [9.0, 1.5, -1, np.inf, 10**30, Decimal("0.5")])
+def test_values_that_no_vertex_can_have_are_joined_to_nulls(dtype, value):
+    graph = pd.DataFrame({"src": [0, 1], "dst": [1, 2]}, dtype=dtype).trav.graph()
+    kind = Decimal if isinstance(value, Decimal) else int
+    rows = pd.DataFrame({"id": pd.Series([kind(2), value, kind(1)], dtype=object)})
+    joined = graph.annotate(rows, graph.bfs(0, predecessors=False), on="id")
+    assert joined["distance"].fillna(-1).tolist() == [2, -1, 1]

@@ -256,7 +256,10 @@ def test_bounds_save_searches(monkeypatch):
         (lambda graph: graph.betweenness(sources=[]), "sources is empty"),
         (lambda graph: graph.betweenness(of="edges", endpoints=True), "endpoints=True applies to vertices"),
         (lambda graph: graph.distances([0, 1]), "give a frame with a column for each vertex"),
-        (lambda graph: graph.distances(([0, 1], [2])), "2 first vertices and 1 second"),
+        (
+            lambda graph: graph.distances(([0, 1], [2])),
+            "^pairs is a tuple of two sequences, with 2 and 1 vertices: give",
+        ),
         (lambda graph: graph.distances(pd.DataFrame({"u": [0]})), "pairs has 1 columns: give 2"),
         (lambda graph: graph.distances(([0], [7])), "7"),
         (lambda graph: graph.eccentricity(where="no"), "'no' is not in the edges"),

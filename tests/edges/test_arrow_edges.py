@@ -11,7 +11,15 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from rapids_trav import EdgeColumnsError, Graph, Program, TravError, UnknownColumnError, UnknownVertexError
+from rapids_trav import (
+    EdgeColumnsError,
+    Graph,
+    Program,
+    TravError,
+    TravWarning,
+    UnknownColumnError,
+    UnknownVertexError,
+)
 
 RANDOM = np.random.default_rng(18)
 N_VERTICES, N_EDGES = 60, 150
@@ -299,3 +307,31 @@ def test_nan_of_a_value_is_not_null():
     answer = Graph.from_edges(edges).run(program, initial=[np.inf, 1.0, -np.inf], max_iterations=1)
     assert answer["value"].null_count() == 0
     assert answer["value"].is_nan().any()
+
+
+def test_only_the_column_that_arrow_cannot_hold_is_told():
+    edges = pl.DataFrame({"src": [1], "dst": [2], "big": pl.Series([object()], dtype=pl.Object)})
+    with pytest.raises(TravError, match=r"^Arrow cannot hold the column big \(.*\): convert it to numbers"):
+        edges.trav.bfs(1, where="big > 3")
+
+
+def test_a_stream_that_fails_says_so():
+    def batches():
+        yield pa.record_batch({"src": [1], "dst": [2]})
+        raise RuntimeError("the disk is full")
+
+    schema = pa.schema([("src", pa.int64()), ("dst", pa.int64())])
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    with pytest.raises(
+        TravError, match=r"failed while it was read \(the disk is full\): give one that can be"
+    ):
+        Graph.from_edges(reader)
+
+
+def test_a_stream_that_gives_nothing_warns_that_it_may_have_been_read():
+    table = pa.table({"src": [1], "dst": [2]})
+    reader = table.to_reader()
+    assert Graph.from_edges(reader).n_vertices == 2
+    with pytest.warns(TravWarning, match="gave no rows: it gives its rows only once"):
+        assert Graph.from_edges(reader).n_vertices == 0
+    assert Graph.from_edges(table[:0]).n_vertices == 0  # a table gives its rows always

@@ -1,12 +1,14 @@
 """Columns, ids and edges in unusual forms of other libraries: accepted, or refused with a message."""
 
+import networkx
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from rapids_trav import Graph, TravError, UnknownVertexError
+from rapids_trav import EdgeColumnsError, Graph, TravError, UnknownVertexError
 
 DISTANCES = [0, 1, 2, 3]
 
@@ -156,3 +158,22 @@ def test_strings_with_null_characters_are_told_apart_or_refused():
         with pytest.raises(TravError, match="up to a null character"):
             frame.astype("str").trav.bfs(words)
     assert frame.astype("string").trav.bfs("a")["distance"].tolist() == DISTANCES
+
+
+@pytest.mark.parametrize("kind", [networkx.Graph, networkx.MultiDiGraph])
+def test_a_graph_of_networkx_is_told_how_to_become_a_frame(kind):
+    graph = networkx.path_graph(3, create_using=kind)
+    with pytest.raises(
+        TravError, match=rf"^edges is a {kind.__name__} of NetworkX: .* networkx\.to_pandas_edge"
+    ):
+        Graph.from_edges(graph)
+    edges = networkx.to_pandas_edgelist(graph, "src", "dst")  # as the message says
+    assert Graph.from_edges(edges).bfs(0)["distance"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("edges", [pd.DataFrame(index=[0]), pl.DataFrame()])
+def test_edges_without_columns_have_none_to_choose_from(edges):
+    with pytest.raises(
+        EdgeColumnsError, match=r"^The edges have no columns: give a frame with a column for each"
+    ):
+        Graph.from_edges(edges)

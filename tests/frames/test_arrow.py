@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rapids_trav import Graph
+from rapids_trav import Graph, TravError
 from rapids_trav.frames import arrow
 
 DAYS = [dt.date(2020, 1, day) for day in (1, 2, 3)]
@@ -89,7 +89,9 @@ def test_types_of_pyarrow(kind):
     def column(part):
         if not pa.types.is_dictionary(dtype):
             return part
-        encoded = part.dictionary_encode()
+        encoded = (values if dtype.ordered else part).dictionary_encode()
+        if dtype.ordered:  # the order of one dictionary says nothing of another
+            encoded = encoded[:2] if part.equals(values[:2]) else encoded[1:]
         return pa.DictionaryArray.from_arrays(
             encoded.indices.cast(dtype.index_type), encoded.dictionary, ordered=dtype.ordered
         )
@@ -111,6 +113,56 @@ def test_values_of_unordered_dictionaries_ascend_by_value():
     answer = Graph.from_edges(pa.table({"src": made, "dst": other})).degrees()
     assert answer["vertex"].to_pylist() == ["a", "b", "c"]
     assert pa.types.is_dictionary(answer["vertex"].type)
+
+
+def test_ends_with_ordered_values_of_their_own_give_plain_values():
+    made, other = (
+        pa.DictionaryArray.from_arrays([0, 1], words, ordered=True) for words in (["b", "a"], ["c", "b"])
+    )
+    table = pa.table({"src": made, "dst": other})
+    answer = Graph.from_edges(table).bfs("b")
+    assert answer["vertex"].to_pylist() == ["a", "b", "c"]
+    assert pa.types.is_large_string(answer["vertex"].type) or pa.types.is_string(answer["vertex"].type)
+    for name in table.column_names:
+        assert (
+            arrow.to_pandas(table)[name].cat.categories.tolist()
+            == table[name].chunk(0).dictionary.to_pylist()
+        )
+
+
+def test_an_ordered_dictionary_may_grow_from_chunk_to_chunk():
+    def chunk(words):
+        return pa.DictionaryArray.from_arrays([len(words) - 1, 0], words, ordered=True)
+
+    grown = pa.chunked_array([chunk(["b"]), chunk(["b", "a", "c"]), chunk(["b", "a"])])
+    column = arrow.to_pandas(pa.table({"x": grown}))["x"]
+    assert column.tolist() == ["b", "b", "c", "b", "a", "b"]
+    assert column.cat.categories.tolist() == ["b", "a", "c"]
+    assert column.cat.ordered
+    mixed = pa.chunked_array([chunk(["b", "a"]), chunk(["a", "b"])])
+    assert arrow.to_pandas(pa.table({"x": mixed}))["x"].tolist() == ["a", "b", "b", "a"]
+
+
+@pytest.mark.parametrize(("src", "dst"), [(["b"], ["a", "b"]), (["a", "b"], ["b"]), (["a", "b"], ["b", "a"])])
+def test_enums_of_their_own_give_strings(src, dst):
+    edges = pl.DataFrame(
+        {"src": pl.Series(["b"], dtype=pl.Enum(src)), "dst": pl.Series([dst[0]], dtype=pl.Enum(dst))}
+    )
+    answer = edges.vstack(edges).trav.bfs("b")
+    assert answer.schema["vertex"] == pl.String
+    assert answer["vertex"].to_list() == sorted({"b", dst[0]})
+
+
+def test_a_condition_goes_by_the_order_of_its_own_enum():
+    edges = pl.DataFrame(
+        {
+            "src": pl.Series(["mid", "mid"], dtype=pl.Enum(["mid", "low", "high"])),
+            "dst": pl.Series(["low", "high"], dtype=pl.Enum(["mid", "low", "high"])),
+            "grade": pl.Series(["low", "high"], dtype=pl.Enum(["low", "mid", "high"])),
+        }
+    )
+    found = edges.trav.bfs("mid", where="grade < 'mid'", reached_only=True)
+    assert found["vertex"].to_list() == ["mid", "low"]
 
 
 @pytest.mark.parametrize("values", [["a", "a"], ["a", None]])
@@ -145,3 +197,16 @@ def test_columns_in_one_piece_are_not_copied():
     assert np.shares_memory(frame["x"].to_numpy(), numbers)
     back = arrow.from_pandas(pd.DataFrame({"x": numbers}, copy=False))
     assert np.shares_memory(back["x"].chunk(0).to_numpy(), numbers)
+
+
+def test_times_of_day_in_nanoseconds_are_ids_where_microseconds_hold_them():
+    early, late = dt.time(9), dt.time(10, 30, 0, 1)
+    edges = pl.DataFrame({"src": [early], "dst": [late]})
+    answer = edges.trav.bfs(early)
+    assert answer.schema["vertex"] == pl.Time
+    assert answer.rows() == [(early, 0, None), (late, 1, early)]
+    nanoseconds = edges.to_arrow().cast(pa.schema([(name, pa.time64("ns")) for name in ("src", "dst")]))
+    assert Graph.from_edges(nanoseconds).bfs(late).schema.field("vertex").type == pa.time64("ns")
+    narrow = pa.table({name: pa.array([one], pa.time64("ns")) for name, one in (("src", 1), ("dst", 1000))})
+    with pytest.raises(TravError, match=r"^Column 'src' is of type time64\[ns\]"):
+        Graph.from_edges(narrow)

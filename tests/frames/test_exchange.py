@@ -117,3 +117,18 @@ def test_none_of_them_is_imported_before():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("names", [["w", "w"], [1, "1"]])
+@pytest.mark.parametrize("method", ["to_networkx", "to_igraph"])
+def test_attributes_of_one_name_are_refused(names, method):
+    edges = pd.DataFrame([[0, 1, 2, 3]], columns=["src", "dst", *names])
+    if method == "to_igraph":
+        pytest.importorskip("igraph")
+    elif len(set(names)) > 1:
+        assert edges.trav.graph().to_networkx().edges[0, 1] == {1: 2, "1": 3}
+        return
+    with pytest.raises(TravError, match=r"^Column .* occurs 2 times in the edges, .*: rename all but one\.$"):
+        getattr(edges.trav.graph(), method)()
+    with pytest.raises(TravError, match="occurs 2 times"):
+        getattr(edges.trav.graph().khop(0, 1), method)()

@@ -12,7 +12,7 @@ from common import rows, to_pandas
 from rapids_trav import TravError, UnknownVertexError
 from rapids_trav.frames.libraries import PandasFrames, library
 from rapids_trav.ids.composite_ids import TupleIds
-from rapids_trav.ids.lookup import read_column
+from rapids_trav.ids.given import read_column
 from rapids_trav.ids.maps import RangeIds, SortedIds
 from rapids_trav.ids.renumber import renumber
 

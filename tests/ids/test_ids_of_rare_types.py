@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from rapids_trav import TravError
+from rapids_trav import TravError, UnknownVertexError
 
 WORDS = pd.DataFrame({"src": ["a"], "dst": ["b"]})
 BYTES = pd.DataFrame({"src": [b"a"], "dst": [b"b"]})
@@ -63,3 +63,32 @@ def test_names_that_are_no_text_are_not_saved(end, tmp_path):
     with pytest.raises(TravError, match=r"Column '.ud800' cannot be saved"):
         graph.save(tmp_path / "graph")
     assert not (tmp_path / "graph").exists()
+
+
+@pytest.mark.parametrize(("width", "scale"), [(38, 0), (38, 2), (20, 0)])
+def test_decimal_ids_take_numbers_of_every_kind(width, scale):
+    dtype = pd.ArrowDtype(pa.decimal128(width, scale))
+    frame = pd.DataFrame({"src": [Decimal(1), Decimal(2)], "dst": [Decimal(2), Decimal(3)]})
+    graph = frame.astype(dtype).trav.graph()
+    for given in (1, 1.0, Decimal(1), np.uint8(1), [1] * 100, Decimal("1.00")):
+        assert graph.bfs(given)["distance"].tolist() == [0, 1, 2]
+    for unknown in (4, 1.5, 10**40, -1, float("inf"), Decimal("1.125")):
+        with pytest.raises(UnknownVertexError, match="1 unknown vertex"):
+            graph.bfs(unknown)
+    with pytest.raises(TravError, match="sources holds True"):
+        graph.bfs(True)
+    joined = graph.annotate(pd.DataFrame({"id": [3.0, 1.5, 1.0]}), graph.components(), on="id")
+    assert joined["component"].isna().tolist() == [False, True, False]
+
+
+def test_decimal_cents_are_found_as_they_are_written():
+    ids = pd.Series([Decimal("1.10"), Decimal("2.25")], dtype=pd.ArrowDtype(pa.decimal128(9, 2)))
+    graph = pd.DataFrame({"src": ids, "dst": ids[::-1].to_numpy()}).astype(ids.dtype).trav.graph()
+    assert graph.bfs(1.1)["distance"].tolist() == graph.bfs(Decimal("1.1"))["distance"].tolist() == [0, 1]
+
+
+def test_decimals_find_whole_numbers():
+    graph = pd.DataFrame({"src": [1], "dst": [2]}).trav.graph()
+    assert graph.bfs(Decimal(1))["distance"].tolist() == [0, 1]
+    with pytest.raises(UnknownVertexError, match=r"1 unknown vertex: Decimal\('1.5'\)"):
+        graph.bfs([Decimal(1), Decimal("1.5")])

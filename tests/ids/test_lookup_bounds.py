@@ -79,3 +79,33 @@ def test_a_sort_back_end_is_the_one_that_is_named(back_end):
     xp = Recording()
     assert descending(np.array([1, 5, 3, 5]), back_end, xp).tolist() == [1, 3, 2, 0]
     assert xp.used == (back_end,)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("ids", [(1, 2, 3), (1, 9, 100)], ids=["range", "gaps"])
+@pytest.mark.parametrize("beyond", [2**8, 2**16, 2**32, 2**63])
+def test_an_id_past_the_dtype_of_the_ids_does_not_wrap(dtype, ids, beyond):
+    graph = pd.DataFrame({"src": np.array(ids[:-1], dtype), "dst": np.array(ids[1:], dtype)}).trav.graph()
+    unknown = ids[0] + beyond
+    questions = [unknown, [unknown], pd.Series([unknown], dtype="UInt64"), np.full(100, unknown, "u8")]
+    for question in questions:
+        with pytest.raises(UnknownVertexError, match=f"1 unknown vertex: {unknown}:"):
+            graph.bfs(question)
+        with pytest.raises(UnknownVertexError):
+            graph.bfs(question, mode="each")
+    with pytest.raises(UnknownVertexError):
+        graph.distances(([ids[0]], [unknown]))
+    people = pd.DataFrame({"id": np.array([unknown, ids[0]], "u8")})
+    joined = graph.annotate(people, graph.bfs(ids[0]), on="id")
+    assert joined["distance"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint32"])
+def test_a_part_of_an_id_past_its_dtype_does_not_wrap(dtype):
+    part = np.array([1, 2], dtype)
+    graph = pd.DataFrame({"a": part, "b": part, "c": part[::-1], "d": part}).trav.graph(
+        ["a", "b"], ["c", "d"]
+    )
+    for unknown in ((2**32 + 1, 1), (1, 2**32 + 1)):
+        with pytest.raises(UnknownVertexError):
+            graph.bfs([unknown])

@@ -1,10 +1,13 @@
 """Messages about invalid ids: each value is named once, with its kind and a remedy."""
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from rapids_trav import TravError, UnknownVertexError
+from rapids_trav import Graph, TravError, UnknownVertexError
 from rapids_trav.cli import run
 
 NUMBERS = pd.DataFrame({"src": [1], "dst": [2]})
@@ -86,3 +89,52 @@ def test_lists_in_parquet(tmp_path, capsys):
     pd.DataFrame({"src": [[1, 2]], "dst": [[2, 3]]}).to_parquet(path)
     assert run(["bfs", str(path), "-s", "1"]) == 1
     assert "which is not an id: give each part a column of its own" in capsys.readouterr().err
+
+
+def test_vertices_of_closeness_are_told_as_an_argument():
+    with pytest.raises(UnknownVertexError, match=r"^of= contains 1 unknown vertex: 9:"):
+        NUMBERS.trav.closeness(of=[9])
+    with pytest.raises(TravError, match=r"^of= is empty"):
+        NUMBERS.trav.closeness(of=[])
+
+
+def test_several_nulls_are_told_as_several():
+    with pytest.raises(TravError, match="holds 2 nulls, and a null is not a vertex: leave them out"):
+        NUMBERS.trav.bfs([1, None, None])
+
+
+LONE = "a\ud800"  # a string with a lone surrogate, which is not valid Unicode
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "category", "string"])
+@pytest.mark.parametrize("many", [1, 100, 20_000])
+def test_a_string_that_is_not_unicode_is_as_unknown_as_others(dtype, many):
+    with pytest.raises(UnknownVertexError, match="contains 1 unknown vertex: "):
+        WORDS.astype(dtype).trav.bfs([LONE] * many)
+
+
+@pytest.mark.parametrize("dtype", [object, "U"])
+def test_a_string_that_is_not_unicode_may_be_an_id_among_objects(dtype):
+    graph = Graph.from_edges((np.array([LONE, "c"], dtype), np.array(["c", "d"], dtype)))
+    assert graph.bfs(LONE)["distance"].tolist() == graph.bfs([LONE] * 100)["distance"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("edges", "remedy"),
+    [
+        (lambda: pd.DataFrame({"src": ["a", None], "dst": ["b", "c"]}), r"edges\.dropna\(subset=\['src'\]\)"),
+        (lambda: pl.DataFrame({"src": ["a", None], "dst": ["b", "c"]}), r"edges\.drop_nulls\('src'\)"),
+        (
+            lambda: pa.table({"src": ["a", None], "dst": ["b", "c"]}),
+            r"edges\.filter\(pyarrow.*'src'\)\.is_valid\(\)\)",
+        ),
+        (
+            lambda: duckdb.sql("select 'a' src, 'b' dst union all select null, 'c'"),
+            r"""edges\.filter\('"src" is not null'\)""",
+        ),
+    ],
+    ids=["pandas", "polars", "pyarrow", "duckdb"],
+)
+def test_the_remedy_for_nulls_is_one_of_the_callers_library(edges, remedy):
+    with pytest.raises(TravError, match=f"holds 1 null, .* drop that row first, with .*{remedy}\\.$"):
+        Graph.from_edges(edges())

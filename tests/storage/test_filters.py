@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from rapids_trav import Graph, TravError, UnknownColumnError
@@ -208,3 +210,41 @@ def test_checkpoints_tell_filters_apart(tmp_path):
     mask[0] ^= True
     with pytest.raises(TravError, match="another choice of where"):
         graph.pagerank(where=mask, checkpoint=tmp_path / "ranks", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (
+            lambda: pl.col("weight") > 3,
+            r"of polars: .* 'weight > 3', or a mask, edges\.select\(where\)\.to_series\(\)",
+        ),
+        (lambda: pc.field("weight") > 3, "of pyarrow: give the text of a condition"),
+        (lambda: duckdb.ColumnExpression("weight") > 3, "of duckdb: give the text of a condition"),
+    ],
+    ids=["polars", "pyarrow", "duckdb"],
+)
+def test_expressions_of_other_libraries_are_told_as_such(expression, message):
+    edges = pl.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [5, 1]})
+    with pytest.raises(TravError, match=f"^where is an expression {message}"):
+        edges.trav.bfs(0, where=expression())
+    mask = edges.select(pl.col("weight") > 3).to_series()  # as the message says
+    assert edges.trav.bfs(0, where=mask)["distance"].to_list() == [0, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "condition"),
+    [
+        ("n", [1, 4], "n > 3"),
+        ("a b", [1.0, 4.0], "`a b` > 3"),
+        ("s", ["a", "b"], "s == 'a'"),
+        ("t", pd.to_datetime(["2026-01-01", "2026-06-01"]), "t >= '2026-05-31'"),
+        ("lasts", pd.to_timedelta(["1min", "2h"]), "lasts > '90min'"),
+    ],
+)
+def test_a_column_that_is_no_filter_is_told_a_condition_that_works(name, values, condition):
+    edges = pd.DataFrame({"src": [0, 1], "dst": [1, 2], name: values})
+    with pytest.raises(TravError, match="compare it with a value, as in where=") as caught:
+        edges.trav.bfs(0, where=name)
+    assert f"where={condition!r}, or name a boolean one" in str(caught.value)
+    assert int(edges.trav.khop([0, 1], 1, where=condition).edges.shape[0]) == 1

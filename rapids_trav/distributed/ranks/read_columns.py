@@ -105,7 +105,7 @@ def _refuse(errors: Sequence[TravError]) -> None:
     first = errors[0]
     if isinstance(first, NullIdsError):
         alike = (one for one in errors if isinstance(one, NullIdsError) and one.column == first.column)
-        raise NullIdsError(first.column, sum(one.nulls for one in alike))
+        raise NullIdsError(first.column, sum(one.nulls for one in alike), first.remedy)
     raise first
 
 
