@@ -119,3 +119,14 @@ def test_what_was_handed_out_may_be_written_to():
         return [list(one) for one in ids.decode(None)]
 
     assert on_ranks(1, work) == [[[5, 7, 900_000], ["a", "c", "b"]]]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "int8"])
+@pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [1, 9, 30, 100, 120]], ids=["range", "gaps"])
+def test_an_id_past_the_dtype_of_the_ids_does_not_wrap(dtype, ids, size):
+    beyond = ids[0] + 2**32
+    vertices = [ids[0], beyond, [beyond] * (FEW + 1), np.array([beyond], "u8")]
+    found = compare([pd.Series(np.array(ids, dtype), name="src")], vertices, size)
+    assert found[0] == [0]
+    assert all(isinstance(answer, tuple) for answer in found[1:])
