@@ -58,7 +58,7 @@ _LAZY = {
     "Program": "rapids_trav.programs.definition",
     "Traced": "rapids_trav.algorithms.bfs",
 }
-_MODULES = ("datasets", "generators", "programs", "tuning")
+_MODULES = ("datasets", "generators", "io", "plot", "programs", "tuning")
 
 
 def __getattr__(name: str) -> object:
@@ -71,7 +71,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    special = (name for name in globals() if name.startswith("__"))
+    return sorted({*special, *__all__, *_MODULES})
 
 
 register()

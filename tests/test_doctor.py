@@ -86,6 +86,7 @@ def test_this_machine():
     assert report.trials[0].engine == "cpu"
     assert report.healthy, report.trials
     assert report.as_dict()["packages"]["numba"]
+    assert {"matplotlib", "scipy", "dask", "networkx", "polars", "duckdb", "igraph"} <= report.packages.keys()
 
 
 def test_a_broken_engine_is_reported_not_raised(monkeypatch):

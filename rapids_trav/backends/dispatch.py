@@ -33,6 +33,9 @@ EVERY_SOURCE = 1_000  # ... for a search from every node
 ANY = 0  # ... for a power iteration, for which NetworkX itself makes a matrix
 
 
+NODES = ("source", "target", "n", "u")  # arguments that are nodes
+
+
 class Function:
     """A function of NetworkX that the backend implements.
 
@@ -60,7 +63,7 @@ class Function:
         self._signature = inspect.signature(body)
 
     def __call__(self, *args: Value, **kwargs: Value) -> Value:
-        reason = self.refusal(args, kwargs)
+        reason = self.refusal(args, kwargs) or self._no_node(args, kwargs)
         if reason is None:
             logger.debug("running %s", self.name)
             try:
@@ -80,6 +83,21 @@ class Function:
             return f"the arguments do not fit: {error}"
         bound.apply_defaults()
         return None if self._refuse is None else self._refuse(bound.arguments)
+
+    def _no_node(self, args: tuple, kwargs: Arguments) -> str | None:
+        """Return why an argument cannot be a node, or None: functions of NetworkX tell it differently."""
+        if not self.graphs:
+            return None
+        for name, value in self._signature.bind(*args, **self._taken(kwargs)).arguments.items():
+            if name not in NODES:
+                continue
+            if value is None and self._signature.parameters[name].default is not None:
+                return f"{name} is None"
+            try:
+                hash(value)
+            except TypeError:
+                return f"{name} cannot be hashed"
+        return None
 
     def _taken(self, kwargs: Arguments) -> Arguments:
         """Leave out arguments of a later NetworkX that the body lacks, where they have its default value."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rapids_trav.backends.kernels.insertion import transposed_rows
-from rapids_trav.backends.structure import Dicts, Reduce, Rows, Structure, checked
+from rapids_trav.backends.structure import Dicts, Reduce, Rows, Structure, Weights, checked, numbers
 from rapids_trav.csr.adjacency import Array
 
 
@@ -19,7 +19,7 @@ class ArraySource:
     Attributes
     ----------
     values : mapping of array
-        One array for each attribute.
+        One array for each attribute, of objects unless `tolist` returns NetworkX's values.
     predecessors : callable, optional
         Returns the rows of incoming edges in the order in which the edges were added.  By default the edges
         count as added row by row.
@@ -33,10 +33,11 @@ class ArraySource:
             return self.predecessors()
         return Rows(*transposed_rows(*structure.rows)[:2])
 
-    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Array:
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
         if attribute in self.values:
-            return checked(self.values[attribute])
-        return checked(np.full(len(structure.rows.columns), default))
+            values = self.values[attribute]
+            return numbers(values.tolist(), reduce) if values.dtype == object else Weights(checked(values))
+        return Weights(checked(np.full(len(structure.rows.columns), default)))
 
     def dicts(self, structure: Structure) -> Dicts:
         names = list(structure.nodes)

@@ -37,7 +37,7 @@ def structure_of_frame(
         return None
     src, dst, nodes = ends
     offsets, columns, rows = insertion_rows(src, dst, len(nodes), not directed, bool(attributes))
-    values = {name: frame[name].to_numpy()[rows] for name in attributes}
+    values = {name: _attributes(frame[name])[rows] for name in attributes}
     predecessors = None
     if directed:
 
@@ -80,6 +80,16 @@ def _kind(column: pd.Series) -> str | None:
     if dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype):
         return "text" if pd.api.types.infer_dtype(column, skipna=False) == "string" else None
     return None
+
+
+def _attributes(column: pd.Series) -> Array:
+    """Return the values that NetworkX finds in a column by iterating over it: numbers, or objects."""
+    dtype: Value = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufcO":
+        return column.to_numpy()
+    if isinstance(dtype, pd.ArrowDtype) and dtype.kind in "iuf" and not column.hasnans:
+        return column.to_numpy()
+    return np.fromiter(column, object, len(column))
 
 
 def _numbered_densely(src: Array, dst: Array) -> tuple[Array, Array, Array] | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from rapids_trav.backends.networkx_types import Value
-from rapids_trav.backends.structure import Dicts, Node, Reduce, Rows, Structure, index_dtype, numbers
-from rapids_trav.csr.adjacency import Array
+from rapids_trav.backends.structure import Dicts, Node, Reduce, Rows, Structure, Weights, index_dtype, numbers
 
 
 @dataclass
@@ -27,18 +26,24 @@ class NetworkxSource:
             raise RuntimeError("The graph has changed since it was converted: convert it again.")
         return rows
 
-    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Array:
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
         parallel = list(chain.from_iterable(nbrs.values() for nbrs in self.held.adj.values()))
         if len(parallel) != len(structure.rows.columns):
             raise RuntimeError("The graph has changed since it was converted: convert it again.")
         if not self.multigraph:
-            return numbers(data.get(attribute, default) for data in parallel)
-        values = numbers(data.get(attribute, default) for keys in parallel for data in keys.values())
+            return numbers((data.get(attribute, default) for data in parallel), reduce)
+        every = (data.get(attribute, default) for keys in parallel for data in keys.values())
+        values, whole = numbers(every, reduce)
         counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
         if len(values) == len(parallel):
-            return values
+            return Weights(values, whole)
         starts = np.cumsum(counts) - counts
-        return (np.add if reduce == "sum" else np.minimum).reduceat(values, starts)
+        combined = (np.add if reduce == "sum" else np.minimum).reduceat(values, starts)
+        if whole is None:
+            return Weights(combined)
+        group = np.repeat(np.arange(len(parallel)), counts)
+        least = np.flatnonzero(values == combined[group])  # of equal ones Python takes the first
+        return Weights(combined, whole[least[np.unique(group[least], return_index=True)[1]]])
 
     def dicts(self, structure: Structure) -> Dicts:
         return copied(self.held, self.multigraph)
@@ -72,8 +77,11 @@ def read_rows(adj: Mapping[Node, Mapping], nodes: Value, index: Mapping[Node, in
     """Return the compressed rows of a dict of dicts, in the order of the dicts."""
     n = len(nodes)
     offsets = np.zeros(n + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, adj.values()), np.int64, n), out=offsets[1:])
-    every: Iterable[Node] = chain.from_iterable(adj.values())
+    rows: Collection[Collection[Node]] = adj.values()
+    if set(map(type, rows)) != {dict}:
+        rows = [list(nbrs) for nbrs in rows]  # the length of NetworkX's views may count edges that they hide
+    np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=offsets[1:])
+    every: Iterable[Node] = chain.from_iterable(rows)
     m = int(offsets[-1])
     kinds = set(map(type, nodes))
     if kinds == {int} and min(nodes) >= 0 and max(nodes) < 4 * (n + 64):

@@ -30,6 +30,13 @@ class Rows(NamedTuple):
     columns: Array
 
 
+class Weights(NamedTuple):
+    """Weights of columns, int64 or float64; `whole` tells which of them are integers if only some are."""
+
+    values: Array
+    whole: Array | None = None
+
+
 class Dicts(NamedTuple):
     """Dicts of a NetworkX graph: attributes of nodes, successors and, if it is directed, predecessors."""
 
@@ -44,8 +51,8 @@ class Source(Protocol):
     def incoming(self, structure: Structure) -> Rows:
         """Return the rows of incoming edges of a directed graph, in NetworkX's order of predecessors."""
 
-    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Array:
-        """Return the weight of each column of `structure.rows`, int64 or float64.
+    def weights(self, structure: Structure, attribute: Hashable, default: object, reduce: Reduce) -> Weights:
+        """Return the weight of each column of `structure.rows`.
 
         Raises NotImplementedError if they are not all numbers that such an array holds exactly.
         """
@@ -74,7 +81,7 @@ class Structure:
     directed: bool
     multigraph: bool
     source: Source
-    _weights: dict[tuple, Array] = field(default_factory=dict)
+    _weights: dict[tuple, Weights] = field(default_factory=dict)
     _sought: bool = False  # whether a node has been looked for
 
     @property
@@ -135,31 +142,47 @@ class Structure:
         """Return the rows to follow and their transpose."""
         return (self.incoming, self.rows) if reverse else (self.rows, self.incoming)
 
-    def weights(self, attribute: Hashable, default: object = 1, reduce: Reduce = "min") -> Array | None:
-        """Return the weights of the columns, which are cached; None if `attribute` is None."""
-        if attribute is None:
+    def weights(self, attribute: Hashable, default: object = 1, reduce: Reduce = "min") -> Weights | None:
+        """Return the weights of the columns, which are cached; None if each of them is 1.
+
+        Each weight is 1 if `attribute` is None, but the sum over parallel edges is their number.
+        """
+        if attribute is None and not (self.multigraph and reduce == "sum"):
             return None
-        key = (attribute, default, reduce if self.multigraph else None)
+        least = (attribute, default, "min")
+        if not self.multigraph and least in self._weights:  # nothing to combine, and "min" takes fewer types
+            return self._weights[least]
+        key = (attribute, default, reduce)
         if key not in self._weights:
             self._weights[key] = self.source.weights(self, attribute, default, reduce)
         return self._weights[key]
 
 
-def numbers(values: Iterable[object], count: int = -1) -> Array:
-    """Return values as int64 or float64.
+def numbers(values: Iterable[object], reduce: Reduce) -> Weights:
+    """Return weights.
 
-    Raise NotImplementedError if they are not numbers that those types hold.
+    Raise NotImplementedError if they are not numbers that int64 or float64 hold.  Distances, for which
+    `reduce` is "min", are sums of the caller's objects, which round and overflow as those do: a narrower type
+    of NumPy is refused.
     """
     taken = list(values)
     kinds = set(map(type, taken))
     if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
         raise NotImplementedError("a weight is not an integer or a float")
     whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+    if reduce == "min" and not all(issubclass(kind, (int, float, np.int64)) for kind in kinds):
+        raise NotImplementedError("a weight is of a type of NumPy that is neither int64 nor float64")
     try:
         array = np.array(taken, dtype=np.int64 if whole else np.float64)
     except OverflowError as error:
         raise NotImplementedError("a weight does not fit 64 bits") from error
-    return checked(array)
+    weights = checked(array)
+    if reduce == "sum" or whole or not any(issubclass(kind, (int, np.integer)) for kind in kinds):
+        return Weights(weights)
+    integers = np.fromiter((isinstance(value, (int, np.integer)) for value in taken), bool, len(taken))
+    if np.abs(weights[integers]).max() > (1 << 53) // len(weights):
+        raise NotImplementedError("sums of the integers among the weights may not fit a float")
+    return Weights(weights, integers)
 
 
 def checked(array: Array) -> Array:
@@ -173,8 +196,8 @@ def checked(array: Array) -> Array:
         if largest > (1 << 62) // max(len(array), 1):
             raise NotImplementedError("sums of the weights may not fit 64 bits")
         return array.astype(np.int64, copy=False)
-    if array.dtype.kind != "f":
-        raise NotImplementedError(f"weights of type {array.dtype} are not integers or floats")
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        raise NotImplementedError(f"weights of type {array.dtype} are not integers or floats of 64 bits")
     array = array.astype(np.float64, copy=False)
     if np.isnan(array).any():
         raise NotImplementedError("a weight is NaN")

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-FrameT = TypeVar("FrameT")  # the type of the answers
+if TYPE_CHECKING:  # Python's own TypeVar takes a default from 3.13 on
+    import typing_extensions
+
+    from rapids_trav.frames.columns import Frame
+
+    FrameT = typing_extensions.TypeVar("FrameT", default=Frame)
+else:
+    FrameT = TypeVar("FrameT")  # the type of the answers
 
 
 class DataFrame(Protocol):

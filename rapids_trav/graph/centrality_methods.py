@@ -193,7 +193,9 @@ class CentralityMethods(GraphProperties):
         DataFrame
             `vertex`, ascending; or `src` and `dst`, with a row for each distinct edge and the smaller id of
             an undirected edge first.  `betweenness`, float64, is on the scale of NetworkX 3.6.  Its last
-            digits may differ with the number of threads.  Repeated edges count once.
+            digits may differ with the number of threads.  Repeated edges count once.  With a
+            single source (``k=1`` or one of `sources`) that vertex itself has NaN, as in NetworkX, unless
+            `endpoints` are counted: only paths from other sources could pass through it.
 
         Raises
         ------

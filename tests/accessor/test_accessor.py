@@ -159,3 +159,9 @@ after_import("lazy_module", lambda: calls.append("now"))
 print(calls)
 """
     assert run(code).splitlines() == ["[]", "[True] True", "[True, 'now']"]
+
+
+def test_one_line_forms_of_what_is_not_a_row_for_each_vertex(edges):
+    assert edges.trav.diameter() == edges.trav.graph().diameter() == 2
+    found = to_pandas(edges.trav.distances(([0, 0], [2, 3]), directed=True))
+    assert found["distance"].tolist()[0] == 2 and found["distance"].isna().tolist() == [False, True]

@@ -39,6 +39,17 @@ def test_every_public_name_is_there_when_asked_for(name):
     assert run(f"import rapids_trav; print(rapids_trav.{name} is not None)") == "True"
 
 
+@pytest.mark.parametrize("name", ["datasets", "generators", "io", "plot", "programs", "tuning"])
+def test_every_public_module_is_there_when_asked_for(name):
+    assert name in dir(rapids_trav)
+    assert run(f"import rapids_trav; print(rapids_trav.{name}.__name__)") == f"rapids_trav.{name}"
+
+
+def test_what_is_listed_is_public():
+    listed = {name for name in dir(rapids_trav) if not name.startswith("__")}
+    assert listed == {*rapids_trav.__all__, "datasets", "generators", "io", "plot", "tuning"}
+
+
 def test_names_that_are_not_there():
     with pytest.raises(AttributeError, match=r"^module 'rapids_trav' has no attribute 'grahp'$"):
         rapids_trav.grahp  # noqa: B018

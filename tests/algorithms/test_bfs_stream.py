@@ -137,7 +137,7 @@ def test_an_unknown_root_is_reported_when_it_is_reached(engine):
         ([None], r"^roots is None"),
         (["a"], r"^roots holds 'a', but the graph's ids are int64"),
         (np.zeros((2, 2), int), r"^roots has 2 dimensions: give a flat sequence of ids.$"),
-        (None, r"^roots is None: give at least one vertex id.$"),
+        (None, r"^roots is None, which names no vertex: give at least one vertex id.$"),
     ],
 )
 def test_roots_that_are_refused(engine, roots, message):

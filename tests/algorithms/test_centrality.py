@@ -306,3 +306,12 @@ def test_fewer_searches_run_at_once_under_a_small_limit(monkeypatch, some):
     pd.testing.assert_frame_equal(found, wanted)
     assert together[0] <= 64 < graph.n_vertices, "the smallest limit has room for one thread"
     assert graph.budget.peak <= limit
+
+
+@pytest.mark.parametrize("options", [{"normalized": True}, {"normalized": False}])
+def test_the_only_source_of_betweenness_has_nan_unless_ends_count(options):
+    graph = pd.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).trav.graph()
+    score = graph.betweenness(sources=[1], **options)["betweenness"]
+    assert score.isna().tolist() == [False, True, False, False]
+    assert not graph.betweenness(sources=[1], endpoints=True, **options)["betweenness"].isna().any()
+    assert not graph.betweenness(sources=[0, 1], **options)["betweenness"].isna().any()

@@ -7,6 +7,7 @@ import warnings
 
 import networkx as nx
 import pytest
+from networkx_cases import converted, outcome
 
 from rapids_trav.backends import dispatch, interface
 from rapids_trav.backends.graphs import Unread
@@ -147,3 +148,33 @@ def test_generators_tell_their_errors_when_networkx_does():
     edges = nx.bfs_edges(nx.path_graph(3), "none", backend="trav")
     with pytest.raises(nx.NetworkXError, match="not in the graph"):
         next(edges)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("node", [None, [1], {}, (1, [2])])
+def test_what_cannot_be_a_node_is_answered_as_networkx_does(kind, node):
+    graph = nx.path_graph(4, create_using=kind)
+    for name, names in {
+        "has_path": ("source", "target"),
+        "bfs_edges": ("source",),
+        "bfs_tree": ("source",),
+        "ancestors": ("source",),
+        "dijkstra_path_length": ("source", "target"),
+        "single_source_shortest_path": ("source",),
+        "ego_graph": ("n",),
+        "closeness_centrality": ("u",),
+    }.items():
+        for wrong in names:
+            arguments = dict.fromkeys(names, 1) | {wrong: node}
+            own = outcome(getattr(backend, name), converted(graph), **arguments)
+            assert own == outcome(dispatch.original(name), graph, **arguments), (name, wrong)
+
+
+@pytest.mark.skipif(dispatch.networkx_version() < (3, 7), reason="not deprecated before NetworkX 3.7")
+def test_a_deprecation_is_told_in_networkx_words():
+    told = []
+    for call in (dispatch.original("bfs_predecessors"), backend.bfs_predecessors):
+        with pytest.warns(DeprecationWarning) as seen:
+            list(call(converted(nx.path_graph(3)), 0))
+        told.append([str(warning.message) for warning in seen])
+    assert told[0] == told[1]

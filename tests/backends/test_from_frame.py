@@ -102,3 +102,61 @@ def test_the_frame_may_change_afterwards():
     frame.loc[:, :] = 7
     assert nx.single_source_dijkstra_path_length(graph, 0) == {0: 0, 1: 2, 2: 5}
     assert nx.ancestors(graph, 2) == {0, 1}
+
+
+TIMES = pd.to_datetime(["2020-01-01", None, "2020-01-03 04:05:06.123456789"], format="mixed")
+COLUMNS = {
+    "datetime64[ns]": pd.Series(TIMES),
+    "datetime64[us]": pd.Series(TIMES).dt.floor("us").astype("datetime64[us]"),
+    "timezone": pd.Series(TIMES).dt.tz_localize("Europe/Oslo"),
+    "timedelta": pd.Series(TIMES - TIMES[0]),
+    "timestamp[ns][pyarrow]": pd.Series(TIMES).astype("timestamp[ns][pyarrow]"),
+    "Int64": pd.Series([1, None, 3], dtype="Int64"),
+    "Int64 without nulls": pd.Series([1, 2, 3], dtype="Int64"),
+    "Float32": pd.Series([0.1, 0.2, None], dtype="Float32"),
+    "int64[pyarrow]": pd.Series([1, None, 3], dtype="int64[pyarrow]"),
+    "int64[pyarrow] without nulls": pd.Series([1, 2, 3], dtype="int64[pyarrow]"),
+    "boolean": pd.Series([True, None, False], dtype="boolean"),
+    "string": pd.Series(["a", None, "b"], dtype="string"),
+    "str": pd.Series(["a", None, "b"], dtype="str"),
+    "category": pd.Series(["a", None, "b"], dtype="category"),
+    "period": pd.Series(TIMES).dt.to_period("D"),
+    "float32": pd.Series([0.1, 0.2, 0.3], dtype="float32"),
+    "bool": pd.Series([True, False, True]),
+    "complex": pd.Series([1j, 2, 3]),
+    "lists": pd.Series([[1, 2], [3, 4], [5, 6]]),
+    "mixed": pd.Series([1, 2.5, None], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_attributes_of_every_type_are_networkx_own(name, kind):
+    frame = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 0], "w": [5, 6, 7], "x": COLUMNS[name]})
+    for edge_attr in ("x", ["w", "x"], True):
+        made = backend.from_pandas_edgelist(frame, edge_attr=edge_attr, create_using=kind)
+        assert LAZY in made.__dict__
+        theirs = original(frame, edge_attr=edge_attr, create_using=kind)
+        ego = nx.ego_graph(made, 0, 2)
+        assert LAZY in made.__dict__
+        assert repr(plain(ego)) == repr(plain(nx.ego_graph(theirs, 0, 2)))
+        assert repr(plain(made)) == repr(plain(theirs))
+        assert [type(x) for *_, x in made.edges(data="x")] == [type(x) for *_, x in theirs.edges(data="x")]
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name != "lists"])
+def test_nodes_of_every_type_are_networkx_own(name):
+    frame = pd.DataFrame({"source": COLUMNS[name].dropna(), "target": 7})
+    made, theirs = backend.from_pandas_edgelist(frame), original(frame)
+    assert repr(plain(made)) == repr(plain(theirs))
+    assert [type(node) for node in made] == [type(node) for node in theirs]
+
+
+@pytest.mark.parametrize("name", ["Int64 without nulls", "int64[pyarrow] without nulls", "float32"])
+def test_attributes_that_are_numbers_are_weights(name):
+    frame = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 0], "x": COLUMNS[name]})
+    made = backend.from_pandas_edgelist(frame, edge_attr="x", create_using=nx.DiGraph)
+    theirs = original(frame, edge_attr="x", create_using=nx.DiGraph)
+    found = nx.single_source_dijkstra_path_length(made, 0, weight="x")
+    assert LAZY in made.__dict__
+    assert found == nx.single_source_dijkstra_path_length(theirs, 0, weight="x")

@@ -137,3 +137,25 @@ def test_nodes_are_found_as_in_a_dictionary(times):
             found = structure.find(node)
         hashable = not isinstance(node, list | dict)
         assert found == (dict(zip(nodes, range(5), strict=True)).get(node) if hashable else None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_filtered_views_have_the_edges_that_they_show(kind):
+    graph = kind()
+    graph.add_weighted_edges_from(
+        [(0, 1, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 0, 5), (1, 3, 6), (4, 4, 1)]
+    )
+    edges = [*graph.edges(keys=True)] if graph.is_multigraph() else [*graph.edges]
+    views = (
+        graph.edge_subgraph(edges[1:4]),
+        graph.subgraph([0, 1, 3]),
+        nx.subgraph_view(graph, filter_edge=lambda u, v, *key: (u + v) % 2 == 1),
+        nx.restricted_view(graph, [3], edges[:2]),
+    )
+    for view in views:
+        own, source = converted(view), next(iter(view))
+        for name in ("single_source_shortest_path", "single_source_dijkstra"):
+            assert plain(getattr(nx, name)(own, source)) == plain(getattr(nx, name)(view, source))
+        if graph.is_directed():
+            assert nx.ancestors(own, 1) == nx.ancestors(view, 1)
+        assert plain(own) == plain(view)

@@ -48,6 +48,12 @@ assert_type(rows, pl.DataFrame)
 
 with Graph.from_edges(edges, directed=True, memory_limit="1GB") as of_pandas:
     assert_type(of_pandas.bfs(0), pd.DataFrame)
+assert_type(TravAccessor(edges).diameter(), int)
+
+def either(of_any: Graph, traced: Traced, near: Neighborhood, accessor: TravAccessor) -> None:
+    of_any.bfs(0).head(len(traced.trace) + len(near.edges))
+
+either(Graph.from_edges(edges), graph.bfs(0, trace=True), graph.khop(0, 1), TravAccessor(table))
 assert_type(TravAccessor(edges).graph(), Graph[pd.DataFrame])
 assert_type(TravAccessor(edges).bfs(0, directed=True), pd.DataFrame)
 assert_type(TravAccessor(table).khop(0, 1).vertices, pl.DataFrame)

@@ -69,7 +69,7 @@ def harmonic_centrality(
 ) -> dict[Node, float]:
     structure = structure_of(G)
     found = _by_node(structure, _sums_to_all(structure).inverse)
-    return {node: found[node] for node in set(structure.nodes)}  # NetworkX's order
+    return {node: found[node] or 0 for node in set(structure.nodes)}  # NetworkX's order, and its integer 0
 
 
 def _eccentricities(structure: Structure) -> Array:

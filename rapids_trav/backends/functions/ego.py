@@ -65,7 +65,8 @@ def _edges(structure: Structure, node: Node, kept: set[Node]) -> Iterator[tuple[
     assert isinstance(structure.source, ArraySource)
     values = structure.source.values
     for other in _filtered(places, kept):
-        yield node, other, {name: values[name][places[other]].item() for name in values}
+        at = slice(places[other], places[other] + 1)
+        yield node, other, {name: values[name][at].tolist()[0] for name in values}
 
 
 def _filtered(names: Collection[Node], kept: set[Node]) -> list[Node]:

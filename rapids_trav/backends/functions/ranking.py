@@ -22,7 +22,14 @@ GRAIN = 1 << 12  # number of vertices that is worth a thread
 
 
 def _refuse(arguments: Arguments) -> str | None:
-    return "the weight is a function" if callable(arguments["weight"]) else None
+    if callable(arguments["weight"]):
+        return "the weight is a function"
+    graph = arguments["G"]
+    while (beneath := getattr(graph, "_graph", None)) is not None:
+        if beneath.is_directed() and not graph.is_directed():
+            return "an edge of an undirected view of a directed graph may have two weights"
+        graph = beneath
+    return None
 
 
 def _vector(structure: Structure, given: Mapping[Node, Value]) -> Array:
@@ -49,16 +56,19 @@ def pagerank(
     n = structure.n
     if n == 0:
         return {}
-    weights = structure.weights(weight, 1, "sum")
+    combined = structure.weights(weight, 1, "sum")
     rows = structure.rows
     with Team() as team:
+        weights = None if combined is None else combined.values.astype(np.float64, copy=False)
         if weights is None:
             sums = np.diff(rows.offsets).astype(np.float64)
         else:
-            weights = weights.astype(np.float64, copy=False)
             sums = np.empty(n)
             team.run(row_sums, n, rows.offsets, weights, sums, grain=GRAIN)
-        share = np.divide(1.0, sums, out=np.zeros(n), where=sums != 0)
+        with np.errstate(over="ignore"):
+            share = np.divide(1.0, sums, out=np.zeros(n), where=sums != 0)
+        if not (np.isfinite(sums).all() and np.isfinite(share).all()):
+            raise NotImplementedError("a sum of weights, or its inverse, is infinite")
         uniform: Array = np.repeat(1.0 / n, n)
         x: Array = uniform
         if nstart is not None:

@@ -73,7 +73,8 @@ def bfs_predecessors(
 ) -> Iterator[Edge]:
     if networkx_version() >= PREDECESSORS_DEPRECATED:
         warnings.warn(
-            "bfs_predecessors is deprecated from NetworkX 3.7 on; use bfs_edges.",
+            "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
+            "Use ``(t, s) for (s, t) in bfs_edges`` instead",
             DeprecationWarning,
             stacklevel=2,
         )

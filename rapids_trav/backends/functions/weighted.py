@@ -14,7 +14,7 @@ from rapids_trav.backends.dispatch import BY_WEIGHT, EVERY_SOURCE, dispatched
 from rapids_trav.backends.graphs import structure_of
 from rapids_trav.backends.kernels.dijkstra import dijkstra
 from rapids_trav.backends.networkx_types import Arguments, Graph, Value
-from rapids_trav.backends.structure import Node, Structure
+from rapids_trav.backends.structure import Node, Structure, Weights
 from rapids_trav.csr.adjacency import Array
 
 Lengths = dict[Node, Value]
@@ -28,26 +28,49 @@ def _refuse(arguments: Arguments) -> str | None:
     return _bound(arguments) if "cutoff" in arguments else None
 
 
-def weights_of(structure: Structure, weight: Value) -> Array:
+def weights_of(structure: Structure, weight: Value) -> Weights:
     """Return the weight of each column; 1 if no attribute is given."""
-    weights = structure.weights(weight)
-    return np.ones(len(structure.rows.columns), np.int64) if weights is None else weights
+    return structure.weights(weight) or Weights(np.ones(len(structure.rows.columns), np.int64))
 
 
 @dataclass(frozen=True)
 class Settled:
-    """Vertices in the order in which they were settled, with their distances and predecessors."""
+    """Vertices in the order in which they were settled, with their distances and predecessors.
+
+    `whole` tells which columns of the structure's rows have a weight that is an integer, if only some have.
+    """
 
     structure: Structure
     n_sources: int
     order: Array
     distance: Array
     predecessor: Array
+    whole: Array | None
 
     def lengths(self) -> Lengths:
         values: list = self.distance.tolist()
         values[: self.n_sources] = [0] * self.n_sources
+        for place in self._integers():
+            values[place] = int(values[place])
         return dict(zip(self.structure.named(self.order), values, strict=True))
+
+    def last_length(self) -> Value:
+        """Return the distance of the vertex settled last, which is not a source."""
+        value = self.distance[-1].item()
+        return int(value) if len(self.order) - 1 in self._integers() else value
+
+    def _integers(self) -> list[int]:
+        """Return the positions in `order` whose distance is a sum of integers among other weights."""
+        if self.whole is None:
+            return []
+        offsets, columns = self.structure.rows
+        rows = np.repeat(np.arange(self.structure.n), np.diff(offsets))
+        in_tree = self.predecessor[columns] == rows
+        by_integer = np.zeros(self.structure.n, bool)
+        by_integer[columns[in_tree]] = self.whole[in_tree]
+        for v, parent in zip(self.order.tolist(), self.predecessor[self.order].tolist(), strict=True):
+            by_integer[v] = parent < 0 or (by_integer[v] and by_integer[parent])
+        return np.flatnonzero(by_integer[self.order]).tolist()
 
     def paths(self) -> Paths:
         names = self.structure.named(self.order)
@@ -68,14 +91,16 @@ class Settled:
 
 
 def _settle(
-    structure: Structure, sources: Iterable[int], weights: Array, cutoff: Value = None, target: int = -1
+    structure: Structure, sources: Iterable[int], weights: Weights, cutoff: Value = None, target: int = -1
 ) -> Settled:
     starts = np.array(list(sources), np.int64)
     bound = math.inf if cutoff is None else cutoff
-    done = dijkstra(*structure.rows, weights, starts, target, bound, cutoff is not None)
-    if not len(done[0]):
+    order, distance, predecessor = dijkstra(
+        *structure.rows, weights.values, starts, target, bound, cutoff is not None
+    )
+    if not len(order):
         raise ValueError("Contradictory paths found:", "negative weights?")
-    return Settled(structure, len(starts), *done)
+    return Settled(structure, len(starts), order, distance, predecessor, weights.whole)
 
 
 def _started(G: Graph, sources: Value) -> tuple[Structure, list[int]]:
@@ -106,7 +131,7 @@ def multi_source_dijkstra(
         return settled.lengths(), settled.paths()
     if end is None or settled.order[-1] != end:
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return settled.distance[-1].item(), settled.path_to(end)
+    return settled.last_length(), settled.path_to(end)
 
 
 @dispatched(least=BY_WEIGHT, refuse=_refuse)
@@ -160,7 +185,7 @@ def dijkstra_path_length(G: Graph, source: Value, target: Value, weight: Value =
     settled = _settle(structure, starts, weights_of(structure, weight), None, -1 if end is None else end)
     if end is None or settled.order[-1] != end:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return settled.distance[-1].item()
+    return settled.last_length()
 
 
 def _from_each(

@@ -48,3 +48,30 @@ def test_personalization_of_nothing():
 
 def test_the_empty_graph():
     assert backend.pagerank(converted(nx.Graph())) == {}
+
+
+@pytest.mark.parametrize("kind", [nx.MultiGraph, nx.MultiDiGraph])
+def test_without_weights_parallel_edges_count_each(kind):
+    graph = kind([(0, 1), (0, 1), (0, 1), (0, 2), (1, 2), (2, 3), (2, 0)])
+    own = backend.pagerank(converted(graph), weight=None)
+    assert own == pytest.approx(nx.pagerank(graph, weight=None), abs=1e-13)
+    single = nx.pagerank(nx.Graph(graph), weight=None)
+    assert abs(own[1] - single[1]) > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NetworkX's code
+@pytest.mark.parametrize("weights", [(float("inf"), 1.0), (1e308, 1e308), (1e-320, 1e-320)])
+def test_sums_of_weights_that_are_infinite_are_left_to_networkx(weights):
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, weights[0]), (0, 2, weights[1]), (1, 0, 1.0), (2, 1, 1.0)])
+    assert repr(ranks(backend.pagerank, converted(graph))) == repr(ranks(nx.pagerank, graph))
+
+
+@pytest.mark.parametrize("beneath", [nx.DiGraph, nx.MultiDiGraph])
+def test_undirected_views_of_directed_graphs_are_left_to_networkx(beneath):
+    graph = beneath()
+    graph.add_weighted_edges_from([(0, 1, 1.0), (1, 0, 9.0), (1, 2, 2.0), (2, 0, 5.0), (0, 2, 1.0)])
+    view = graph.to_undirected(as_view=True)
+    for seen in (view, view.subgraph([0, 1, 2])):
+        assert "undirected view" in backend.can_run("pagerank", (seen,), {})
+    assert backend.can_run("pagerank", (graph.subgraph([0, 1]),), {}) is True

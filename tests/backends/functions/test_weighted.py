@@ -1,11 +1,16 @@
 """Weighted shortest paths equal those of NetworkX, in the order in which it settles nodes, with ties."""
 
+import warnings
+
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from networkx_cases import NEWEST, assert_like_networkx, converted, graphs, outcome
 from random_graphs import common
+
+from rapids_trav.backends.graphs import structure_of
 
 weighted = graphs(weights=("integers", "floats"))
 cutoffs = st.none() | st.integers(0, 6) | st.sampled_from([0.3, 2.5])
@@ -64,3 +69,47 @@ def test_weights_that_arrays_do_not_hold_are_left_to_networkx(weight):
     graph[1][2]["weight"] = weight
     own = outcome(backend.single_source_dijkstra_path_length, converted(graph), 0)
     assert repr(own) == repr(outcome(nx.single_source_dijkstra_path_length, graph, 0))
+
+
+def exact(graph, *args, name="single_source_dijkstra", **kwargs):
+    """Compare with the backend, the type of each number included."""
+    from rapids_trav.backends.interface import backend
+
+    own = outcome(backend._functions[name].body, converted(graph), *args, **kwargs)
+    assert repr(own) == repr(outcome(getattr(nx, name), graph, *args, **kwargs))
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_integers_among_floats_stay_integers(kind):
+    graph = kind()
+    graph.add_weighted_edges_from([(0, 1, 1), (1, 2, 2), (2, 3, 1.0), (3, 4, 1), (0, 5, 0.5), (0, 6, True)])
+    graph.add_edge(1, 7)
+    if graph.is_multigraph():
+        graph.add_weighted_edges_from([(0, 1, 1.0), (0, 5, 2), (2, 8, 3.0), (2, 8, 3)])
+    exact(graph, 0)
+    for target in graph:
+        exact(graph, 0, target)
+        exact(graph, 0, target, name="dijkstra_path_length")
+
+
+def test_integers_among_floats_that_a_float_does_not_hold_are_left_to_networkx():
+    from rapids_trav.backends.interface import backend
+
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, 2**53), (1, 2, 1), (2, 3, 1.0)])
+    own = backend.single_source_dijkstra_path_length(converted(graph), 0)
+    assert own[2] == 2**53 + 1 and repr(own) == repr(nx.single_source_dijkstra_path_length(graph, 0))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.longdouble, np.int8, np.uint64])
+def test_narrower_types_of_numpy_are_summed_by_networkx(kind):
+    from rapids_trav.backends.interface import backend
+
+    graph = nx.path_graph(5)
+    nx.set_edge_attributes(graph, kind(50) / kind(7) if issubclass(kind, np.floating) else kind(50), "weight")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # int8 overflows
+        own = outcome(backend.single_source_dijkstra_path_length, converted(graph), 0)
+        assert repr(own) == repr(outcome(nx.single_source_dijkstra_path_length, graph, 0))
+    with pytest.raises(NotImplementedError, match="a type of NumPy"):
+        structure_of(graph).weights("weight")
