@@ -73,8 +73,7 @@ def bfs_predecessors(
 ) -> Iterator[Edge]:
     if networkx_version() >= PREDECESSORS_DEPRECATED:
         warnings.warn(
-            "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
-            "Use ``(t, s) for (s, t) in bfs_edges`` instead",
+            "bfs_predecessors is deprecated since NetworkX 3.7 and goes in NetworkX 3.9: use bfs_edges.",
             DeprecationWarning,
             stacklevel=2,
         )
