@@ -46,7 +46,7 @@
 #define MOST_BLOCKS 256
 #endif
 #ifndef PRICE
-#define PRICE 16  // of an edge that is read in host memory, in edges of a copy
+#define PRICE 32  // of an edge that is read in host memory, in edges of a copy
 #endif
 
 // With fewer edges than this between two moves of the threshold, or fewer than there are items to be looked

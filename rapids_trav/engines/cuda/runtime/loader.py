@@ -62,7 +62,7 @@ PROGRAM_TUNABLES: dict[str, dict[str, int]] = {
         "RESIDENT_BLOCKS": 2,
         "CHUNK": 2048,
         "MOST_BLOCKS": MOST_BLOCKS,
-        "PRICE": 16,
+        "PRICE": 32,
         "LITTLE": 32768,
     },
 }
