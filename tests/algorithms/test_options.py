@@ -48,6 +48,8 @@ METHODS = {
     "closeness": (ClosenessOptions, {"of", "improved"}, set()),
     "harmonic": (ClosenessOptions, {"of"}, set()),
     "eccentricity": (CentralityOptions, {"of"}, set()),
+    "diameter": (CentralityOptions, set(), set()),
+    "distances": (CentralityOptions, {"pairs"}, set()),
     "betweenness": (BetweennessOptions, set(), set()),
     "components": (ComponentsOptions, set(), set()),
     "sssp": (SsspOptions, {"sources"}, set()),
