@@ -17,11 +17,7 @@
 // A. E. Sariyuece et al., Betweenness centrality on GPUs and heterogeneous architectures, GPGPU-6, 2013.
 //
 // Must agree with: rapids_trav/engines/cpu/bfs/shortest_path_shares.py.
-#include "level.cuh"
-
-__device__ __forceinline__ bool is_copy(const vertex_t* column_indices, i64 begin, i64 edge) {
-    return edge > begin && column_indices[edge] == column_indices[edge - 1];
-}
+#include "path_shares.cuh"
 
 extern "C" __global__ void count_paths(const edge_t* __restrict__ row_offsets,
                                        const vertex_t* __restrict__ column_indices, i64 first, i64 n_frontier,
@@ -84,7 +80,7 @@ extern "C" __global__ void add_shares(const ShareArguments given) {
             total += weight[v];
             if (of_edges != nullptr) of_edges[edge] += own * weight[v];
         }
-        for (i32 step = WARP / 2; step > 0; step /= 2) total += __shfl_down_sync(FULL_WARP, total, step);
+        total = warp_sum(total);
         if (lane_id() == 0) {
             const double share = own * total;
             weight[u] = (1 + share) / own;

@@ -20,7 +20,7 @@
 // M. Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, PVLDB 8(4), 2014.
 //
 // Must agree with: path_shares.cu, source by source.
-#include "level.cuh"
+#include "path_shares.cuh"
 
 #ifndef HEAVY_DEGREE
 #define HEAVY_DEGREE 2048  // from this degree on, a row belongs to the kernels for heavy rows
@@ -74,8 +74,7 @@ __device__ __forceinline__ void follow_row(const Row& row, i64 first, i64 stride
         u32 searches = 0;
         if (edge < row.end) {
             neighbor = column_indices[edge];
-            const bool copy = edge > row.begin && column_indices[edge - 1] == neighbor;
-            if (!copy) searches = words[neighbor] & wanted;
+            if (!is_copy(column_indices, row.begin, edge)) searches = words[neighbor] & wanted;
         }
         if (searches != 0) meet(neighbor, searches);
         u32 lanes = __ballot_sync(FULL_WARP, searches != 0);
@@ -191,11 +190,6 @@ struct GatherSharesArguments {
     double* of_edges;  // null: vertices only
     i64* reached;
 };
-
-__device__ __forceinline__ double warp_sum(double value) {
-    for (i32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
-    return value;
-}
 
 // Returns what this lane's search receives along a part of the row.
 __device__ __forceinline__ double gather_row(const GatherSharesArguments& given, const Row& row, i64 first,

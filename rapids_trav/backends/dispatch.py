@@ -63,11 +63,12 @@ class Function:
         self._signature = inspect.signature(body)
 
     def __call__(self, *args: Value, **kwargs: Value) -> Value:
+        kwargs = self._taken(kwargs)
         reason = self.refusal(args, kwargs) or self._no_node(args, kwargs)
         if reason is None:
             logger.debug("running %s", self.name)
             try:
-                return self.body(*args, **self._taken(kwargs))
+                return self.body(*args, **kwargs)
             except NotImplementedError as error:
                 if not self.graphs:
                     raise
@@ -88,7 +89,7 @@ class Function:
         """Return why an argument cannot be a node, or None: functions of NetworkX tell it differently."""
         if not self.graphs:
             return None
-        for name, value in self._signature.bind(*args, **self._taken(kwargs)).arguments.items():
+        for name, value in self._signature.bind(*args, **kwargs).arguments.items():
             if name not in NODES:
                 continue
             if value is None and self._signature.parameters[name].default is not None:

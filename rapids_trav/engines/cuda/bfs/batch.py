@@ -139,7 +139,7 @@ class Batch:
         self._words = -(-len(sources) // WORD)
         self._frontier, self._next, self._visited = cupy.zeros((3, self._n * self._words), np.uint64)
         self._wanted = cupy.asarray(_mask(len(sources)))
-        self._heavy_out = _heavy_rows(view.out)
+        self._heavy_out = heavy_rows(view.out, HEAVY_DEGREE)
         self._heavy_in: Array | None = None
         self._counters = Counters()
 
@@ -169,7 +169,7 @@ class Batch:
     def pull(self, level: int) -> Counts:
         into = self._view.into
         if self._heavy_in is None:
-            self._heavy_in = self._heavy_out if into is self._view.out else _heavy_rows(into)
+            self._heavy_in = self._heavy_out if into is self._view.out else heavy_rows(into, HEAVY_DEGREE)
         row = self._counters.fresh()
         self._kernels.launch(
             "batch_pull", self._n * self._words, into.row_offsets, into.column_indices, self._n, self._words,
@@ -215,6 +215,7 @@ def _mask(n_sources: int) -> np.ndarray:
     return np.array([(1 << min(left, WORD)) - 1 for left in range(n_sources, 0, -WORD)], np.uint64)
 
 
-def _heavy_rows(adjacency: Adjacency) -> Array:
+def heavy_rows(adjacency: Adjacency, least_degree: int) -> Array:
+    """Return the vertices with at least so many edges."""
     degrees = cupy.diff(adjacency.row_offsets)
-    return cupy.flatnonzero(degrees >= HEAVY_DEGREE).astype(adjacency.column_indices.dtype)
+    return cupy.flatnonzero(degrees >= least_degree).astype(adjacency.column_indices.dtype)

@@ -7,12 +7,11 @@ the way out, and nothing on the way back.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
+from rapids_trav.engines.cuda.bfs.batch import heavy_rows
 from rapids_trav.engines.cuda.bfs.levels import Counters
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import GatherSharesArguments
@@ -31,6 +30,7 @@ class Batch:
         self._shares = shares
         self._kernels = loader.load_for("path_shares_batch.cu", view.out)
         self._counters = Counters()
+        self._heavy = heavy_rows(view.out, HEAVY_DEGREE)
         self._frontier, self._next, self._open = (cupy.zeros(n, np.uint32) for _ in range(3))
         self._distance = cupy.empty((n, WARP), np.int32)
         self._paths, self._weight = (cupy.empty((n, WARP)) for _ in range(2))
@@ -107,8 +107,3 @@ class Batch:
             ahead, here = here, ahead
         ahead.fill(0)
         here.fill(0)
-
-    @cached_property
-    def _heavy(self) -> Array:
-        degrees = cupy.diff(self._out.row_offsets)
-        return cupy.flatnonzero(degrees >= HEAVY_DEGREE).astype(self._out.column_indices.dtype)
