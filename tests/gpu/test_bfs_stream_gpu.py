@@ -11,7 +11,6 @@ from pandas.testing import assert_frame_equal
 
 import rapids_trav  # noqa: F401  (registers .trav)
 from rapids_trav import UnknownVertexError
-from rapids_trav.engines.cuda.bfs import queued
 
 from .small_graphs import random
 
@@ -23,6 +22,8 @@ ROOTS = [int(vertex) for vertex in random(700, 2000, symmetric=False).u[:9]]
 @pytest.fixture
 def begun(monkeypatch):
     """Return a list with an entry for each search that was queued."""
+    from rapids_trav.engines.cuda.bfs import queued
+
     put, numbers = queued._Queue.put, []
 
     def counted(queue, source):
@@ -112,6 +113,7 @@ def test_edges_outside_the_memory_of_the_gpu_are_searched_one_by_one(engine, beg
 
 def test_what_the_searches_allocate_is_what_is_counted(engine, monkeypatch):
     """In flight are the working memory of one search and the arrays of all of them."""
+    from rapids_trav.engines.cuda.bfs import queued
     from rapids_trav.memory.model.search import ahead_bytes
 
     sizes = []
