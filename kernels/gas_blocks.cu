@@ -8,18 +8,18 @@
 // 1. Each round takes the items of a queue: short ones from a list, long ones in chunks from another.
 // 2. An item sends its vertex's value along its edges.  Vertices whose values improve enter the next queue
 //    with the items whose block is on the device.
-// 3. Values are taken in any order until that has cost `unordered_edges`, as on graphs of long diameter,
-// where
-//    the same vertices improve time and again.  From then on items whose value has not passed a threshold are
-//    put off.  When the queue is empty, the threshold moves beyond the first value that was put off, by a
-//    step that grows while there is little to do between two moves; a round then enters the items that pass
-//    it.
+// 3. Values are taken in any order until that has cost `unordered_edges`, as it does on graphs of long
+//    diameter, where the same vertices improve time and again.  From then on items whose value has not passed
+//    a threshold are put off.  When the queue is empty, the threshold moves beyond the first value that was
+//    put off, by a step that grows while there is little to do between two moves; a round then enters the
+//    items that pass it.
 // 4. Items of other blocks are "rented", that is, their edges are read in host memory, until that has cost
-//    the block the price of a copy; from then on they wait for it.
+//    the block the price of a copy; from then on they wait for it.  A launch begins with the waiting items of
+//    the blocks that the host names: they have arrived, or their rows are to be read in host memory.
 //
 // Invariants.  A bit of `next_queued` is set by an improvement in the round before, and is cleared by the
 // round that takes the item; so an improvement that comes after its vertex was read enters the item again.
-// Bits of `waiting` are set in a launch and only cleared between launches; the thread block that sets one
+// Bits of `waiting` are set in a launch and only cleared at the begin of one; the thread block that sets one
 // counts it when the launch ends.  All blocks of the grid read the same decisions to stop and to take values
 // in order, which one thread makes before a barrier, and compute the same threshold.
 //
@@ -98,6 +98,7 @@ struct BlocksArguments {
     const degree_t* degrees;
     const i64* first_items;  // of each block, and their end
     const i32* places;
+    const i32* entered;  // blocks whose waiting items the launch begins with
     value_t* values;
     u8* active;
     u32* queued;
@@ -113,11 +114,11 @@ struct BlocksArguments {
     BlocksControl* control;
     const u32* landed;  // number of copies that have arrived
     i64 n_vertices;
-    i64 entered;  // the block whose items enter_block() takes
     i64 most_rounds;
     i64 most_edges;       // pushed along since the start of the run
     i64 unordered_edges;  // likewise
     i32 n_blocks;
+    i32 n_entered;
     i32 shift;
     u32 landed_before;
 };
@@ -275,29 +276,6 @@ extern "C" __global__ void mark_active(const BlocksArguments given) {
     }
 }
 
-// Puts off the waiting items of a block; the threshold goes back, as they may precede those already taken.
-extern "C" __global__ void enter_block(const BlocksArguments given) {
-    const i64 first = given.first_items[given.entered];
-    const i64 after = given.first_items[given.entered + 1];
-    for (i64 word = first / WARP + global_thread(); word * WARP < after; word += global_threads()) {
-        u32 found = given.waiting[word];
-        if (word * WARP < first) found &= ~0u << (first % WARP);
-        if (after - word * WARP < WARP) found &= (1u << (after % WARP)) - 1;
-        if (found == 0) continue;
-        atomicAnd(&given.waiting[word], ~found);
-        atomicOr(&given.put_off[word], found);
-    }
-    if (global_thread() == 0) {
-        u64* const counts = counts_of(given, given.entered);
-        counts[WAITING] = counts[WAITING_EDGES] = 0;
-        const value_t least = given.least[given.entered];
-        value_t* const of_all = given.least + given.n_blocks;
-        of_all[PUT_OFF] = reduce(of_all[PUT_OFF], least);
-        of_all[THRESHOLD] = reduce(of_all[THRESHOLD], least);
-        given.least[given.entered] = identity();
-    }
-}
-
 // Marks the vertices that have an item in the queue, or one that waits or is put off.  Before the call,
 // `active` is 0.
 extern "C" __global__ void collect_active(const BlocksArguments given) {
@@ -413,6 +391,34 @@ __device__ __forceinline__ void along_chunks(Along& along, i64 n_chunks) {
     }
 }
 
+// Puts off the items that wait for the blocks that the host names; the threshold goes back, as they may
+// precede those already taken.
+__device__ __forceinline__ void enter_waiting(const BlocksArguments& given, const BlocksShared& shared) {
+    for (i32 i = 0; i < given.n_entered; ++i) {
+        const i64 first = shared.first_items[given.entered[i]];
+        const i64 after = shared.first_items[given.entered[i] + 1];
+        for (i64 word = first / WARP + global_thread(); word * WARP < after; word += global_threads()) {
+            u32 found = __ldcg(&given.waiting[word]);
+            if (word * WARP < first) found &= ~0u << (first % WARP);
+            if (after - word * WARP < WARP) found &= (1u << (after % WARP)) - 1;
+            if (found == 0) continue;
+            atomicAnd(&given.waiting[word], ~found);
+            atomicOr(&given.put_off[word], found);
+        }
+    }
+    if (blockIdx.x != 0) return;
+    value_t* const of_all = given.least + given.n_blocks;
+    for (i32 i = static_cast<i32>(threadIdx.x); i < given.n_entered; i += BLOCK_SIZE) {
+        const i32 block = given.entered[i];
+        u64* const counts = counts_of(given, block);
+        if (shared.places[block] == ABSENT) counts[SPENT] += PRICE * counts[WAITING_EDGES];
+        counts[WAITING] = counts[WAITING_EDGES] = 0;
+        atomic_reduce(&of_all[PUT_OFF], given.least[block]);
+        atomic_reduce(&of_all[THRESHOLD], given.least[block]);
+        given.least[block] = identity();
+    }
+}
+
 // Moves the threshold beyond the first value that is put off; one thread of each block calls it, all with the
 // same result.  In double precision, as sums of integers may overflow.
 __device__ __forceinline__ value_t moved_threshold(const BlocksShared& shared, u64 since, double& step) {
@@ -494,7 +500,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
         shared.places[i] = given.places[i];
         shared.activated[i] = 0;
         shared.waiting.clear(i);
-        if (blockIdx.x == 0) counts_of(given, i)[LISTED] = 0;
+        if (blockIdx.x != 0) continue;
+        counts_of(given, i)[LISTED] = 0;
+        if (shared.places[i] != ABSENT) counts_of(given, i)[SPENT] = 0;
+    }
+    if (given.n_entered > 0) {
+        __syncthreads();
+        enter_waiting(given, shared);
+        __syncthreads();
+        if (threadIdx.x == 0) arrive_and_wait(&control->barrier, epoch);
     }
     value_t* const least = given.least + given.n_blocks;
     double step = __ldcg(&control->step);

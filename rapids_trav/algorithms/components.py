@@ -1,7 +1,8 @@
 """Weakly connected components, by linking trees or by label propagation with shortcuts.
 
-Engines with the method `links` link trees in one pass over the edges (`engines.cpu.components`), unless the
-caller gives an option that only label propagation has.  Otherwise labels are propagated:
+Engines with the method `links` link trees, mostly along a part of the edges (`engines.cpu.components`,
+`engines.cuda.components`), unless the caller gives an option that only label propagation has.  Otherwise
+labels are propagated:
 
 S. Stergiou, D. Rughwani, K. Tsioutsiouliklis, "Shortcutting label propagation for distributed connected
 components", WSDM 2018.
@@ -29,7 +30,7 @@ from rapids_trav.engines.runs import Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import move
 from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.memory.model.program import question_bytes, shortcut_bytes, union_bytes
+from rapids_trav.memory.model.program import question_bytes, shortcut_bytes, union_bytes, union_bytes_on_gpu
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import connected_components
 
@@ -62,10 +63,14 @@ def _links(graph: TraversableGraph, options: ComponentsOptions) -> bool:
     engine, processor = graph.engine, options.processor
     can = engine.links is not None and processor in ("auto", engine.processor)
     if options.mode == "union" and not can:
-        found = f"the engine is {engine.name!r}" if engine.links is None else f"processor={processor!r}"
+        if engine.links is None:
+            raise TravError(
+                f"mode='union' is not available with the engine {engine.name!r}: use mode='auto', or build "
+                f"with engine='cpu'."
+            )
         raise TravError(
-            f"mode='union' is for the CPU engine, and {found}: use mode='auto', or build with engine='cpu' "
-            f"and leave out processor."
+            f"mode='union' runs where the graph is, on the {engine.processor.upper()}, and "
+            f"processor={processor!r}: leave out processor, or use mode='auto'."
         )
     return can and options.may_link
 
@@ -75,7 +80,12 @@ def _linked(graph: TraversableGraph, options: ComponentsOptions, on_page: OnPage
     assert graph.engine.links is not None
     view = graph.storage.link_view(graph.rows.resolve(options.where))
     n, dtype, ranked = graph.n_vertices, vertex_dtype(graph.n_vertices), graph.ids.rank is not None
-    own, trees = question_bytes(dtype.itemsize, ranked) * n, union_bytes(n, dtype.itemsize)
+    own = question_bytes(dtype.itemsize, ranked) * n
+    trees = (
+        union_bytes(n, dtype.itemsize)
+        if graph.engine.place == "host"
+        else union_bytes_on_gpu(n, dtype.itemsize, view.paged)
+    )
     with graph.storage.room(own, "the components of vertices", trees):
         places = graph.values.places(dtype) if ranked else None
         yield graph.engine.links(view, places, RunOptions(trace=options.trace, on_page=on_page))

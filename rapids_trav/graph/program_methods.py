@@ -200,9 +200,10 @@ class ProgramMethods(GraphProperties):
     ) -> Answer:
         """Find the weakly connected components: vertices that are connected if directions are ignored.
 
-        The CPU engine links trees by the algorithm Afforest, in one pass over the edges: a few neighbours of
-        every vertex first, then the other neighbours of vertices outside the largest component.  Labels are
-        propagated, as by `run`, on a GPU and with `asynchronous`, `schedule`, `checkpoint` or another `mode`.
+        Trees are linked by the algorithm Afforest, on the CPU and on a GPU: along two edges of every vertex
+        first, then along the other edges of the vertices outside the largest component.  Edges outside the
+        engine's memory are read once at most.  With `asynchronous`, `schedule`, `checkpoint` or another
+        `mode`, labels are propagated, as by `run`.
 
         Parameters
         ----------
@@ -215,8 +216,8 @@ class ProgramMethods(GraphProperties):
             "union" links trees; the others propagate labels, as in `run`.  The answer is the same.
         trace : bool, default False
             As in `run`.  If trees are linked, the trace has up to two rows: mode "hook" for the first
-            neighbours (for a graph larger than memory, for whole rows, until a large component is known), and
-            "rest" for the others, unless all vertices are connected by then.  `active` counts the vertices
+            neighbours (on the CPU, for a graph larger than memory, for whole rows, until a large component is
+            known), and "rest" for the others, unless all vertices are connected by then.  `active` counts the vertices
             whose rows were linked, `edges` their neighbours.
         processor, schedule, progress, checkpoint, checkpoint_every, resume
             As in `run`.

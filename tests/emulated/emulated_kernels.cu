@@ -101,3 +101,20 @@ extern "C" __global__ void branch_on_a_word(unsigned* word) {
 extern "C" __global__ void agree_on_a_word(unsigned* word) {
     end_at_a_word<true>(word);
 }
+
+// Adds 1 from every thread, by a compare-and-swap that may fail, once or until it succeeds.
+template <bool AGAIN>
+__device__ void count_by_swaps(unsigned* total) {
+    for (bool done = false; !done;) {
+        const unsigned before = *static_cast<volatile unsigned*>(total);
+        done = atomicCAS(total, before, before + 1) == before || !AGAIN;
+    }
+}
+
+extern "C" __global__ void count_by_swaps_once(unsigned* total) {
+    count_by_swaps<false>(total);
+}
+
+extern "C" __global__ void count_by_swaps_until_they_succeed(unsigned* total) {
+    count_by_swaps<true>(total);
+}

@@ -142,6 +142,15 @@ def test_lanes_may_load_a_word_at_different_times(cupy, kernels, seed):
     assert outcomes == {"branch_on_a_word": {"ended", "failed"}, "agree_on_a_word": {"ended"}}
 
 
+def test_a_compare_and_swap_may_come_after_that_of_another_thread(cupy, kernels):
+    totals = {}
+    for name in ("count_by_swaps_once", "count_by_swaps_until_they_succeed"):
+        total = cupy.zeros(1, np.uint32)
+        kernels.get_function(name)((1,), (256,), (total,))
+        totals[name] = int(total[0])
+    assert totals["count_by_swaps_once"] < totals["count_by_swaps_until_they_succeed"] == 256
+
+
 @pytest.mark.parametrize("arguments", [(np.int64(4),), (4,), (), (np.int32(4), np.int32(4))])
 def test_arguments_of_a_wrong_size(cupy, kernels, arguments):
     values = cupy.zeros(4, np.int32)

@@ -30,9 +30,9 @@ from __future__ import annotations
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
-from rapids_trav.engines.cpu.programs.state import RunProgress
 from rapids_trav.engines.cpu.runtime.compile import Team, kernel
 from rapids_trav.engines.cpu.runtime.intrinsics import compare_and_swap, prefetch
+from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.runs import LinkView, Run, RunOptions
 from rapids_trav.memory.model.program import union_bytes
 

@@ -17,7 +17,6 @@ from rapids_trav.engines.interface import (
     DistanceSums,
     DType,
     HostArrays,
-    Links,
     PairSearch,
     PathShares,
     Place,
@@ -28,11 +27,11 @@ from rapids_trav.engines.interface import (
     WholeAnswers,
 )
 from rapids_trav.engines.run_shape import run_shape
-from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
 from rapids_trav.errors import TravError
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable
-from rapids_trav.memory.model.program import resident_bytes
+from rapids_trav.memory.model.program import resident_bytes, union_bytes_on_gpu
 from rapids_trav.memory.model.search import Searches, shares_bytes
 from rapids_trav.programs.definition import Program, Scalar
 from rapids_trav.programs.run_state import RunState
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 MOST_PRIVATE = 4096  # fits into the shared memory of a block, beside other arrays
-VERTICES = "the vertices of a program"
+VERTICES, TREES = "the vertices of a program", "the trees of components"
 DEFAULT_STREAMS = (0, 1)  # the null stream, under both of its names
 
 
@@ -92,7 +91,6 @@ class CudaEngine:
         self.hub_degree = hub_degree
         self.least_pull = least_pull
         self.answers: WholeAnswers | None = DeviceAnswers()
-        self.links: Links | None = None
         self.pair_distances: PairSearch | None = None
         self._workspaces: dict[StreamKey, Workspace] = {}
 
@@ -238,6 +236,15 @@ class CudaEngine:
         held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
         with _device_memory(f"program {program.name!r}", n_bytes), held:
             return executor.run(view, program, state, options)
+
+    def links(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
+        """Return for each vertex the smallest place in its component; see `components.py`."""
+        from rapids_trav.engines.cuda.components import components
+
+        vertex = view.rows.column_indices.dtype.itemsize
+        n_bytes = union_bytes_on_gpu(view.rows.n_vertices, vertex, view.paged)
+        with _device_memory(TREES, n_bytes), view.charged(n_bytes, TREES):
+            return components(view, places, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
         """Iterate as `run` does, sharing pages of a graph larger than the GPU with the CPU; see `hybrid`.

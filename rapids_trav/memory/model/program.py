@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rapids_trav.memory.model.build import OFFSET_BYTES
+
 POSITION = 8  # bytes of the position of a vertex in a list
 
 # On the CPU.
@@ -26,6 +28,7 @@ SHARD_EDGE_BYTES = 4  # per edge of a shard: its place in the shard, while it is
 
 # On a GPU, with the edges outside it.
 FIXED_BYTES = 1 << 14  # counters, parameters, and upload buffers
+LINKED_PART = 1 << 16  # of columns in a file, at least, while trees are linked along them
 TABLE_BYTES = 112  # per page: starts and lengths of its lists, and its notified vertices
 HUB_BYTES = 128  # per piece of a long row: hubs and their pieces
 OFFSET_SHARE = 4  # while columns are packed, one row offset is read for so many edges at a time
@@ -196,6 +199,12 @@ def shortcut_bytes(vertex: int, ranked: bool, host: bool) -> int:
 def union_bytes(n_vertices: int, vertex: int) -> int:
     """Return the bytes of finding components by linking trees: the parent of each vertex."""
     return n_vertices * vertex
+
+
+def union_bytes_on_gpu(n_vertices: int, vertex: int, paged: bool) -> int:
+    """Return the same for a GPU: also a queue, and if the edges are paged, offsets and a part of them."""
+    outside = n_vertices * OFFSET_BYTES + LINKED_PART if paged else 0
+    return n_vertices * 2 * vertex + outside + FIXED_BYTES
 
 
 def tree_bytes(vertex: int, ranked: bool) -> int:

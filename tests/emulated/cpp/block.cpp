@@ -12,6 +12,7 @@
 namespace emulated {
 namespace {
 constexpr unsigned INTERRUPTION = 8;  // one step of a warp in so many is interrupted by others
+constexpr unsigned STEPS_ASIDE = 4;   // one compare-and-swap in so many lets others go first
 }  // namespace
 
 Block::Block() : shared_(new (std::align_val_t(128)) unsigned char[SHARED_BYTES]) {}
@@ -106,6 +107,10 @@ void Block::wait_for_block(int line) {
 
 void Block::wait_for_others() {
     wait(State::SPINNING);
+}
+
+void Block::step_aside() {
+    if (random_() % STEPS_ASIDE == 0) wait(State::READY);
 }
 
 unsigned Block::lanes_at(const void* address) {

@@ -45,6 +45,7 @@ class Block {
 
     void wait_for_block(int line);
     void wait_for_others();
+    void step_aside();
     unsigned lanes_at(const void* address);
     void exchange(Operation operation, unsigned mask, uint64_t value, uint64_t* all);
     [[noreturn]] void refuse(const std::string& reason);

@@ -62,6 +62,7 @@ T atomicMax(T* address, typename emulated::Same<T>::type value) {
 }
 template <class T>
 T atomicCAS(T* address, typename emulated::Same<T>::type expected, typename emulated::Same<T>::type value) {
+    emulated::step_aside();
     return emulated::changed(address, [&](T before) { return before == expected ? value : before; });
 }
 

@@ -88,6 +88,9 @@ unsigned char* dynamic_shared() {
 void wait_for_block(int line) {
     running->wait_for_block(line);
 }
+void step_aside() {
+    running->step_aside();
+}
 void wait_for_others() {
     running->wait_for_others();
 }

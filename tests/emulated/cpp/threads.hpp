@@ -1,7 +1,8 @@
 // CUDA's threads on a CPU: the built-in variables, barriers and warp operations that the kernels use.
 //
 // A block runs on one thread of the system, and each of its CUDA threads is a fiber on it.  A fiber runs
-// until it waits for others: at a barrier of the block, or at an operation of its warp.  The blocks of a
+// until it waits for others: at a barrier of the block, or at an operation of its warp; before an atomic
+// compare-and-swap it may let others go first, as they may change what was read before.  The blocks of a
 // cooperative launch, which may wait for each other, have a system thread each and take turns; those of
 // others run one after another.
 #pragma once
@@ -34,6 +35,8 @@ unsigned long long nanoseconds();
 void wait_for_block(int line);
 // Lets other blocks run, in a loop that waits for one of them.
 void wait_for_others();
+// Sometimes lets other threads of the block run.
+void step_aside();
 // Returns some lanes of the warp that are at this address of the code together.
 unsigned lanes_at(const void* address);
 // Waits until all lanes of the mask have given a value; `all` then has the value of each.

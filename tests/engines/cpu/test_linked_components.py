@@ -271,8 +271,8 @@ def test_graphs_without_edges_or_vertices():
         ),
         (
             {"processor": "gpu"},
-            "mode='union' is for the CPU engine, and processor='gpu': use mode='auto', or build with "
-            "engine='cpu' and leave out processor.",
+            "mode='union' runs where the graph is, on the CPU, and processor='gpu': leave out processor, or "
+            "use mode='auto'.",
         ),
     ],
 )
@@ -290,7 +290,7 @@ def test_an_engine_that_propagates_alone_refuses_to_link():
 
     graph = pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).trav.graph(engine=Propagating())
     assert graph.components()["component"].tolist() == [1, 1, 1]
-    with pytest.raises(TravError, match="mode='union' is for the CPU engine, and the engine is 'own': use"):
+    with pytest.raises(TravError, match="mode='union' is not available with the engine 'own': use"):
         graph.components(mode="union")
 
 

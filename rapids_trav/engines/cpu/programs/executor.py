@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rapids_trav.csr.adjacency import Array
-from rapids_trav.engines.cpu.programs.state import RunProgress
+from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.runs import Run, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState

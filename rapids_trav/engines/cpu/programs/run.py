@@ -28,9 +28,10 @@ from rapids_trav.engines.cpu.programs.executor import Executor, until_done
 from rapids_trav.engines.cpu.programs.kernels import CHANGED, EDGES, N_STATS, RESIDUAL, TOTAL
 from rapids_trav.engines.cpu.programs.pages import Piece, ResidentEdges, StreamedEdges
 from rapids_trav.engines.cpu.programs.rounds import gather_rounds, new_tallies
-from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
+from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cpu.runtime.compile import PIECES_PER_THREAD, Team, kernel
 from rapids_trav.engines.cpu.runtime.gate import abandon, new_gate
+from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError

@@ -1,9 +1,8 @@
-"""The arrays of a vertex program in memory while it runs, and the record of its iterations."""
+"""The arrays of a vertex program in memory while it runs."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cpu.programs.kernels import kernels
 from rapids_trav.engines.cpu.runtime.compile import Team
-from rapids_trav.engines.runs import BlockCounts, BlockSpan, GatherView, IterationTrace, RunOptions
+from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
@@ -123,35 +122,3 @@ def out_edges(out: Adjacency, vertices: Array) -> int:
 def writable(array: Array) -> Array:
     """Return a writable array, since kernels are compiled for those; a read-only one is copied."""
     return array if array.flags.writeable else np.array(array)
-
-
-class RunProgress:
-    """Number of iterations done, and a trace of them if it is wanted."""
-
-    def __init__(self, iteration: int, trace: bool) -> None:
-        self.iteration = iteration
-        self.converged = False
-        self.trace: list[IterationTrace] = []
-        self._wanted = trace
-        self._clock = perf_counter()
-
-    def record(
-        self,
-        mode: str,
-        active: int,
-        edges: int,
-        residual: float,
-        pages: int = 0,
-        n_bytes: int = 0,
-        n_iterations: int = 1,
-        blocks: BlockCounts | None = None,
-        block_spans: tuple[BlockSpan, ...] = (),
-    ) -> None:
-        """Count an iteration that has just ended, or several if there is no trace."""
-        self.iteration += n_iterations
-        if self._wanted:
-            now = perf_counter()
-            spent = 1e3 * (now - self._clock)
-            told = (self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
-            self.trace.append(IterationTrace(*told, blocks=blocks, block_spans=block_spans))
-            self._clock = now

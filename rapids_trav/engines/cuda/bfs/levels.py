@@ -33,19 +33,17 @@ class Counts(NamedTuple):
 
 
 class Counters:
-    """Device counters with a fresh row for each level, cleared many rows at a time."""
+    """Device counters with a fresh row for each level, cleared `at_once` rows at a time."""
 
-    _ROWS = 512
-
-    def __init__(self) -> None:
-        self._rows = cupy.zeros((self._ROWS, len(Counts._fields)), np.uint64)
+    def __init__(self, at_once: int = 512) -> None:
+        self._rows = cupy.zeros((at_once, len(Counts._fields)), np.uint64)
         self._host = cupyx.empty_pinned(len(Counts._fields), np.uint64)
         self._row = -1
 
     def fresh(self) -> Array:
         """Return a row of zeros for the kernels of one level."""
         self._row += 1
-        if self._row == self._ROWS:
+        if self._row == len(self._rows):
             self._rows.fill(0)
             self._row = 0
         return self._rows[self._row]

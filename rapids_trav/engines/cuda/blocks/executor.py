@@ -7,7 +7,8 @@ GPU-accelerated large-scale graph processing", ACM TACO 18(4), 2021 (SYSTEMS L4 
 2. A launch iterates over all blocks on the device until they are quiet (`kernels/gas_blocks.cu`); it reads
    rows of other blocks in host memory as long as that is cheaper than a copy.
 3. Meanwhile a stream copies blocks, first the one whose waiting value comes first in order
-   (`engines.blocks.schedule`).  When one has arrived, the launch ends, and the next takes what waits for it.
+   (`engines.blocks.schedule`).  When one has arrived, the launch ends, and the next begins with what waits
+   for it.
 
 Values only improve, and any order leads to the same result.  An iteration is as many launches as do about the
 work of a sweep.
@@ -15,11 +16,10 @@ work of a sweep.
 
 from __future__ import annotations
 
-import cupy
 import numpy as np
 
 from rapids_trav.engines.blocks.cut import Cut, edge_bytes
-from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, SPENT, BlockSchedule, Moving
+from rapids_trav.engines.blocks.schedule import ACTIVATED, LISTED, BlockSchedule, Moving
 from rapids_trav.engines.blocks.timeline import Timeline
 from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.state import BlocksState
@@ -54,12 +54,10 @@ class BlocksExecutor:
         stored = [view.out.column_indices]
         if view.out_weights is not None:
             stored.append(view.out_weights)
-        self._held = [cupy.empty(cut.room, array.dtype) for array in stored]
-        self.state = BlocksState(view, program, start, cut)
         self._timeline = Timeline() if options.trace else None
-        self._loader = CopyingLoader(stored, self._held, cut, self._timeline)
-        self._reached = self._loader.reached
-        price = None if self._reached is None else PRICE
+        self._loader = CopyingLoader(stored, cut, self._timeline)
+        self.state = BlocksState(view, program, start, cut, self._loader)
+        price = None if self._loader.reached is None else PRICE
         self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, price)
         self._total = BlockCounts()
         self.moved = Moved()
@@ -103,10 +101,8 @@ class BlocksExecutor:
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
             while self._land(moved, wait=False):
                 pass
-            for block in schedule.begin_loads():
-                state.set_spent(block, 0)
+            schedule.begin_loads()
             for block in schedule.rented():
-                state.set_spent(block, int(schedule.counts[block, SPENT]))
                 self._enter(block)
             if not state.is_quiet:
                 self._launch(moved, most)
@@ -138,13 +134,13 @@ class BlocksExecutor:
             self._schedule.entered(block)
 
     def _launch(self, moved: Moving, most: int) -> None:
-        schedule, loader = self._schedule, self._loader
+        schedule = self._schedule
         place = schedule.residency.place
         begin = self._timeline.now() if self._timeline else 0.0
         listed_before = schedule.counts[:, LISTED] > 0
-        done = self.state.converge(
-            place, self._held, self._reached, loader.landed_word, loader.n_landed, most
-        )
+        self.state.launch(place, most)
+        self._loader.start()
+        done = self.state.wait()
         self._read()
         if self._timeline:
             became_active = (schedule.counts[:, ACTIVATED] > 0) & (place >= 0)

@@ -10,12 +10,14 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.blocks.cut import Cut
-from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS, SPENT
+from rapids_trav.engines.blocks.schedule import ACTIVATED, N_COUNTS
+from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
-from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
+from rapids_trav.engines.cuda.runtime.arguments import BlocksArguments
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
+from rapids_trav.engines.cuda.stream.buffers import to_device
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey
@@ -46,6 +48,8 @@ class BlocksState:
     ----------
     view : GatherView
         The offsets of its out-edges and, if the program takes them, its degrees are on the device.
+    loader : CopyingLoader
+        Has the edges that the kernels read.
 
     Attributes
     ----------
@@ -58,25 +62,19 @@ class BlocksState:
     tally : Tally
     """
 
-    def __init__(self, view: GatherView, program: Program, start: RunState, cut: Cut) -> None:
-        self.view, self._cut = view, cut
+    def __init__(
+        self, view: GatherView, program: Program, start: RunState, cut: Cut, loader: CopyingLoader
+    ) -> None:
+        self.view, self._cut, self._loader = view, cut, loader
         n_items, vertex = view.n_vertices + cut.n_blocks, view.out.column_indices.dtype
         self._dtype, self._identity = np.dtype(program.dtype), program.identity
         self.values = cupy.array(start.values, self._dtype)
         self.active = cupy.array(start.active, np.bool_)
-        degree_type = np.int64 if view.out_weights is None else np.float64
-        self._degrees = None if view.degrees is None else cupy.asarray(view.degrees, degree_type)
-        n_words = -(-n_items // WORD)
-        self._queued, self._next_queued, self._waiting, self._put_off = (
-            cupy.zeros(n_words, np.uint32) for _ in range(4)
-        )
-        self._queue, self._next_queue = (cupy.empty(n_items, vertex) for _ in range(2))
-        entries = chunk_entries(view.out.n_edges)
-        self._chunks, self._next_chunks = (cupy.empty(entries, np.uint64) for _ in range(2))
-        firsts = np.append(cut.firsts + np.arange(cut.n_blocks), n_items)
-        self._first_items = cupy.asarray(firsts.astype(np.int64))
-        self._places = cupy.empty(cut.n_blocks, np.int32)
-        self._places_sent: Array = np.empty(0, np.int64)
+        self._bits = [cupy.zeros(-(-n_items // WORD), np.uint32) for _ in range(4)]
+        # The host's decisions: the place of each block, and the blocks to enter; one copy before each launch.
+        self._decided = cupy.empty(2 * cut.n_blocks, np.int32)
+        self._deciding = cupyx.empty_pinned(2 * cut.n_blocks, np.int32)
+        self._entered: list[int] = []
         # One allocation, which the host reads at once after each launch.
         words = CONTROL_WORDS + cut.n_blocks * N_COUNTS
         n_least = cut.n_blocks + OF_ALL_BLOCKS
@@ -96,6 +94,51 @@ class BlocksState:
             8 * vertex.itemsize,
             8 * view.out.row_offsets.dtype.itemsize,
         )
+        self._grid = (TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice()),)
+        self._arguments = self._prepared(n_items, vertex)
+
+    def _prepared(self, n_items: int, vertex: np.dtype) -> BlocksArguments:
+        """Return the arguments of all launches; each changes what differs from the one before."""
+        view, cut, loader = self.view, self._cut, self._loader
+        columns, weights = loader.reached or (None, None)
+        held_columns, held_weights = loader.held
+        degree = np.int64 if view.out_weights is None else np.float64
+        entries = chunk_entries(view.out.n_edges)
+        firsts = np.append(cut.firsts + np.arange(cut.n_blocks), n_items)
+        queued, next_queued, waiting, put_off = self._bits
+        return BlocksArguments(
+            row_offsets=view.out.row_offsets,
+            columns=columns,
+            weights=weights,
+            held_columns=held_columns,
+            held_weights=held_weights,
+            degrees=None if view.degrees is None else cupy.asarray(view.degrees, degree),
+            first_items=cupy.asarray(firsts.astype(np.int64)),
+            places=self._decided,
+            entered=self._decided[cut.n_blocks :],
+            values=self.values,
+            active=self.active,
+            queued=queued,
+            next_queued=next_queued,
+            waiting=waiting,
+            put_off=put_off,
+            queue=cupy.empty(n_items, vertex),
+            next_queue=cupy.empty(n_items, vertex),
+            chunks=cupy.empty(entries, np.uint64),
+            next_chunks=cupy.empty(entries, np.uint64),
+            counts=self._counts,
+            least=self._least,
+            control=self._control,
+            landed=loader.landed_word,
+            n_vertices=view.n_vertices,
+            most_rounds=MOST_ROUNDS,
+            most_edges=0,
+            unordered_edges=UNORDERED * view.out.n_edges,
+            n_blocks=cut.n_blocks,
+            n_entered=0,
+            shift=cut.shift,
+            landed_before=0,
+        )
 
     def _parts(self, report: Array) -> tuple[Array, Array, Array]:
         control, counts = 8 * CONTROL_WORDS, 8 * self._cut.n_blocks * N_COUNTS
@@ -111,73 +154,56 @@ class BlocksState:
 
     def mark(self) -> None:
         """Let the items of all active vertices wait, and nothing else."""
-        for bits in (self._queued, self._next_queued, self._waiting, self._put_off):
+        for bits in self._bits:
             bits.fill(0)
         self._control[ITEMS : CHUNKS + 1].fill(0)
         self._counts.fill(0)
         self._least.fill(self._identity)
         self._activated[:] = 0
-        self._launch("mark_active", self.view.n_vertices)
+        self._entered.clear()
+        self._kernels.launch("mark_active", self.view.n_vertices, self._arguments)
         self._fetch_report()
         self.collect()
 
     def enter(self, block: int) -> None:
-        """Put off the waiting items of a block: the next launch takes them, in order of value."""
-        first, after = (int(self._cut.firsts[block]), int(self._cut.ends[block]))
-        self._launch("enter_block", -(-(after - first) // WORD) + 1, entered=block)
+        """Let the next launch begin with the waiting items of a block, in order of value."""
+        self._entered.append(block)
         self.is_quiet = False
 
-    def set_spent(self, block: int, spent: int) -> None:
-        """Set the cost so far of reading the rows of a block in place."""
-        self._counts[block, SPENT : SPENT + 1].fill(spent)
-
-    def converge(
-        self,
-        places: Array,
-        held: list[Array],
-        reached: list[Array] | None,
-        landed: Array,
-        n_landed: int,
-        most: int,
-    ) -> Launched:
-        """Iterate over the queue; wait for the end.
+    def launch(self, places: Array, most: int) -> None:
+        """Start to iterate over the queue and the blocks entered.
 
         Parameters
         ----------
         places : int64 NumPy array, (k,)
-        held : list of device arrays
-            The columns of the blocks that have places, and their weights if there are any.
-        reached : list of arrays or None
-            The same parts of all edges, in host memory that the device can read.
-        landed : uint32 device array
-            The launch ends when it is not `n_landed` any more.
         most : int
-            The launch ends after a round in which it has pushed along this many edges.
+            The launch ends after a round in which it has pushed along this many edges, or when another block
+            has been copied.
         """
-        if not np.array_equal(places, self._places_sent):
-            self._places.set(places.astype(np.int32))
-            self._places_sent = places.copy()
-        weighted = len(held) > 1
-        blocks = TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice())
-        arguments = self._arguments(
-            columns=None if reached is None else reached[0],
-            weights=reached[1] if reached is not None and weighted else None,
-            held_columns=held[0],
-            held_weights=held[1] if weighted else None,
-            landed=landed,
-            landed_before=n_landed,
-            most_rounds=MOST_ROUNDS,
-            most_edges=self._pushed + most,
-        )
+        n_blocks, n_entered = self._cut.n_blocks, len(self._entered)
+        self._deciding[:n_blocks] = places
+        self._deciding[n_blocks : n_blocks + n_entered] = self._entered
+        self._entered.clear()
+        n_sent = n_blocks + n_entered
+        to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
+        arguments = self._arguments
+        arguments.n_entered = n_entered
+        arguments.landed_before = self._loader.n_landed
+        arguments.most_edges = self._pushed + most
         self._kernels.launch_grid(
-            "converge", (blocks,), arguments, block=TUNED["BLOCK_SIZE"], enable_cooperative_groups=True
+            "converge", self._grid, arguments, block=TUNED["BLOCK_SIZE"], enable_cooperative_groups=True
         )
+
+    def wait(self) -> Launched:
+        """Wait for the end of the launch; return what it has done."""
         self._fetch_report()
         rounds, pushed, rented = (int(self._control_seen[word]) for word in (ROUNDS, PUSHED, RENTED))
         if rounds % 2:
-            self._queue, self._next_queue = self._next_queue, self._queue
-            self._chunks, self._next_chunks = self._next_chunks, self._chunks
-            self._queued, self._next_queued = self._next_queued, self._queued
+            arguments = self._arguments
+            for name in ("queue", "chunks", "queued"):
+                now, following = getattr(arguments, name), getattr(arguments, f"next_{name}")
+                setattr(arguments, name, following)
+                setattr(arguments, f"next_{name}", now)
         done = Launched(rounds, pushed - self._pushed, rented - self._rented)
         self._pushed, self._rented = pushed, rented
         return done
@@ -202,42 +228,6 @@ class BlocksState:
     def collect(self) -> None:
         """Set the flags of the active vertices."""
         self.active.fill(False)
-        self._launch("collect_active", -(-(self.view.n_vertices + self._cut.n_blocks) // WORD))
+        n_words = -(-(self.view.n_vertices + self._cut.n_blocks) // WORD)
+        self._kernels.launch("collect_active", n_words, self._arguments)
         self.n_active = int(cupy.count_nonzero(self.active))
-
-    def _launch(self, name: str, n_threads: int, **given: int) -> None:
-        self._kernels.launch(name, n_threads, self._arguments(**given))
-
-    def _arguments(self, **given: Array | int | None) -> ArgumentStruct:
-        return BlocksArguments(**{
-            "row_offsets": self.view.out.row_offsets,
-            "columns": None,
-            "weights": None,
-            "held_columns": None,
-            "held_weights": None,
-            "degrees": self._degrees,
-            "first_items": self._first_items,
-            "places": self._places,
-            "values": self.values,
-            "active": self.active,
-            "queued": self._queued,
-            "next_queued": self._next_queued,
-            "waiting": self._waiting,
-            "put_off": self._put_off,
-            "queue": self._queue,
-            "next_queue": self._next_queue,
-            "chunks": self._chunks,
-            "next_chunks": self._next_chunks,
-            "counts": self._counts,
-            "least": self._least,
-            "control": self._control,
-            "landed": None,
-            "n_vertices": self.view.n_vertices,
-            "entered": 0,
-            "most_rounds": 0,
-            "most_edges": 0,
-            "unordered_edges": UNORDERED * self.n_edges,
-            "n_blocks": self._cut.n_blocks,
-            "shift": self._cut.shift,
-            "landed_before": 0,
-        } | given)  # fmt: skip

@@ -13,9 +13,10 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cpu.programs import run
 from rapids_trav.engines.cpu.programs.pages import ResidentEdges
-from rapids_trav.engines.cpu.programs.state import ProgramWork, RunProgress
+from rapids_trav.engines.cpu.programs.state import ProgramWork
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.cuda.runtime.pinned import empty_pinned
+from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState

@@ -38,6 +38,7 @@ TUNABLES: dict[str, dict[str, int]] = {
     "bfs_frontier.cu": {"PRIVATE_CAPACITY": 2048, "COUNTS": 0},
     "bfs_direction.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 8192},
     "bfs_batch.cu": {"HEAVY_DEGREE": 256},
+    "components.cu": {"BLOCK_SIZE": BLOCK, "HEAVY_DEGREE": 1024},
     "distance_sums.cu": {"MOST_WORDS": 4},
     "packed.cu": {},
     "pages.cu": {},

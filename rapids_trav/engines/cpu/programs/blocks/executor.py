@@ -32,7 +32,8 @@ from rapids_trav.engines.blocks.timeline import Timeline
 from rapids_trav.engines.cpu.programs.blocks.kernels import IDLE, block_kernels, collect, enter, listed
 from rapids_trav.engines.cpu.programs.blocks.loader import Loader
 from rapids_trav.engines.cpu.programs.near_far import LITTLE
-from rapids_trav.engines.cpu.programs.state import RunProgress, writable
+from rapids_trav.engines.cpu.programs.state import writable
+from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.runs import BlockCounts, GatherView, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import ProgramKey

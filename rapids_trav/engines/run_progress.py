@@ -1,0 +1,39 @@
+"""The record of the iterations of a vertex program."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from rapids_trav.engines.runs import BlockCounts, BlockSpan, IterationTrace
+
+
+class RunProgress:
+    """Number of iterations done, and a trace of them if it is wanted."""
+
+    def __init__(self, iteration: int, trace: bool) -> None:
+        self.iteration = iteration
+        self.converged = False
+        self.trace: list[IterationTrace] = []
+        self._wanted = trace
+        self._clock = perf_counter()
+
+    def record(
+        self,
+        mode: str,
+        active: int,
+        edges: int,
+        residual: float,
+        pages: int = 0,
+        n_bytes: int = 0,
+        n_iterations: int = 1,
+        blocks: BlockCounts | None = None,
+        block_spans: tuple[BlockSpan, ...] = (),
+    ) -> None:
+        """Count an iteration that has just ended, or several if there is no trace."""
+        self.iteration += n_iterations
+        if self._wanted:
+            now = perf_counter()
+            spent = 1e3 * (now - self._clock)
+            told = (self.iteration, mode, active, edges, pages, n_bytes, spent, 0.0, residual)
+            self.trace.append(IterationTrace(*told, blocks=blocks, block_spans=block_spans))
+            self._clock = now
