@@ -112,7 +112,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT: ...
@@ -135,7 +135,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Traced[FrameT]: ...
@@ -158,7 +158,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT | Traced[FrameT]: ...
@@ -174,7 +174,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
     ) -> FrameT: ...
     @overload
@@ -189,7 +189,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
     ) -> Traced[FrameT]: ...
     @overload
@@ -204,7 +204,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -223,7 +223,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
     ) -> FrameT: ...
     @overload
@@ -242,7 +242,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
     ) -> Traced[FrameT]: ...
     @overload
@@ -261,7 +261,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -280,7 +280,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT: ...
@@ -300,7 +300,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Traced[FrameT]: ...
@@ -320,7 +320,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | Literal['page'] = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT | Traced[FrameT]: ...
