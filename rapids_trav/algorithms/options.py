@@ -185,8 +185,8 @@ class IterationOptions:
             )
         if by_page and self.asynchronous is False:
             raise TravError(
-                f"checkpoint_every={PAGE!r} is for asynchronous runs, since what the pages of others change "
-                f"counts at the end of an iteration only: give asynchronous=True, or a number of iterations."
+                f"checkpoint_every={PAGE!r} is for asynchronous runs, since what a page of another run changes "
+                f"counts only at the end of an iteration: give asynchronous=True, or a number of iterations."
             )
 
 
