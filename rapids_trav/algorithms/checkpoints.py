@@ -24,7 +24,7 @@ from rapids_trav.utilities.locations import location
 
 
 class Checkpoints:
-    """Checkpoints of one run, identified by a fingerprint of everything that determines its values; must be closed.
+    """Checkpoints of one run, identified by a fingerprint of all that determines its values; must be closed.
 
     Attributes
     ----------

@@ -31,6 +31,7 @@ RunMode = Literal["auto", "pull", "notify", "push"]
 ComponentsMode = Literal["auto", "union", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
 Schedule = Literal["auto", "sweep", "paths"]
+CheckpointEvery = int | Literal["page"]
 ScoresOf = Literal["vertices", "edges"]
 Ranks = Literal["float64", "float32"]
 
@@ -156,7 +157,7 @@ class IterationOptions:
     trace: bool = False
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_every: int | Literal["page"] = EVERY
+    checkpoint_every: CheckpointEvery = EVERY
     resume: bool = False
 
     def __post_init__(self) -> None:
@@ -185,8 +186,9 @@ class IterationOptions:
             )
         if by_page and self.asynchronous is False:
             raise TravError(
-                f"checkpoint_every={PAGE!r} is for asynchronous runs, since what a page of another run changes "
-                f"counts only at the end of an iteration: give asynchronous=True, or a number of iterations."
+                f"checkpoint_every={PAGE!r} is for asynchronous runs, since what a page of another run "
+                f"changes counts only at the end of an iteration: give asynchronous=True, or a number of "
+                f"iterations."
             )
 
 

@@ -169,7 +169,7 @@ def _is_asynchronous(
     if question.asynchronous is not None:
         return question.asynchronous
     if question.checkpoint_every == PAGE:
-        return program.asynchronous
+        return bool(program.asynchronous)
     engine = graph.engine
     blocks = view.pages is not None and question.schedule != "sweep" and "paths" in engine.schedules
     return bool(program.asynchronous and (engine.prefers_asynchronous or (blocks and program.may_push)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import (
+    CheckpointEvery,
     ComponentsMode,
     ComponentsOptions,
     Direction,
@@ -46,7 +46,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int | Literal["page"] = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:
@@ -199,7 +199,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int | Literal["page"] = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> Answer:
         """Find the weakly connected components: vertices that are connected if directions are ignored.
@@ -279,7 +279,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int | Literal["page"] = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> Answer:
         """Find shortest paths by weight: the distance of each vertex from the sources, and its predecessor.
@@ -360,7 +360,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int | Literal["page"] = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:

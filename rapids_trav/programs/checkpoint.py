@@ -37,7 +37,14 @@ NAME = "checkpoint.trav"
 VERSION = 4
 DTYPES = ("int32", "int64", "float32", "float64")
 NUMBERS = ("total", "residual")  # written in the form of float.hex
-HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict, "policy": dict, "journal": str}
+HEADER = {
+    "iteration": int,
+    "vertices": int,
+    "dtype": str,
+    "fingerprint": dict,
+    "policy": dict,
+    "journal": str,
+}
 HEADER |= dict.fromkeys(NUMBERS, str)
 LONGEST_HEADER = 1 << 20  # bytes
 MOST_ITERATIONS = 1 << 30  # more than any run reaches

@@ -1,4 +1,4 @@
-"""Pages of asynchronous runs are recorded as they are done on the GPU or beside it, and a killed run goes on."""
+"""Pages of asynchronous runs on the GPU, and beside it, are recorded when done, and a killed run goes on."""
 
 from __future__ import annotations
 

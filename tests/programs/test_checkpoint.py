@@ -201,7 +201,14 @@ def header(**changed):
     + [
         header(**{name: None})
         for name in (
-            "iteration", "total", "residual", "vertices", "dtype", "fingerprint", "policy", "journal"
+            "iteration",
+            "total",
+            "residual",
+            "vertices",
+            "dtype",
+            "fingerprint",
+            "policy",
+            "journal",
         )
     ]
     + [header(policy={"cpu": value}) for value in (1, "1", None, float("nan"), float("inf"))]

@@ -1,4 +1,4 @@
-"""Asynchronous runs that are killed among their pages go on from the last page, and lead to the same result."""
+"""Asynchronous runs that are killed among their pages go on from the last, and lead to the same result."""
 
 from __future__ import annotations
 

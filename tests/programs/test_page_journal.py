@@ -1,4 +1,4 @@
-"""The journal of pages: complete records count, and nothing after one that is torn, damaged or of another run."""
+"""The journal of pages: complete records count, and nothing from one on that is torn or damaged."""
 
 from __future__ import annotations
 

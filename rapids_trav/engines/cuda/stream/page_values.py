@@ -1,4 +1,4 @@
-"""The values that pages of an asynchronous run have computed, copied to the host for a checkpoint (SYSTEMS G18).
+"""The values that pages of an asynchronous run have computed, on their way to a checkpoint (SYSTEMS G18).
 
 The copy of a page's values follows its computation on the stream of its slot.  The host records them once the
 slot is free, before the page after next is launched on it.
