@@ -19,7 +19,8 @@ from rapids_trav.programs.shipped import connected_components
 
 KILLS = 4
 N = 3000
-PAUSE = 0.002  # seconds after each page, so that a kill comes among pages
+REPEATED = 6  # times each edge, so that there are several pages
+PAUSE = 0.001  # seconds after each page, so that a kill comes among pages
 TOLERANCE = 1e-6
 
 
@@ -29,7 +30,8 @@ def edges():
     around, chord = np.arange(N), np.arange(0, N, 40)
     src, dst = np.concatenate([around, chord]), np.concatenate([(around + 1) % N, (chord * 7) % N])
     cost = np.random.default_rng(4).integers(1, 60, len(src))
-    return pd.DataFrame({"src": order[src], "dst": order[dst], "cost": cost})
+    once = pd.DataFrame({"src": order[src], "dst": order[dst], "cost": cost})
+    return pd.concat([once] * REPEATED)
 
 
 def components(graph, **options):
@@ -97,7 +99,7 @@ def close(found, wanted):
 
 @pytest.fixture(scope="module")
 def graph():
-    return edges().trav.graph(weight="cost", memory_limit=300_000)
+    return edges().trav.graph(weight="cost", memory_limit=250_000)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -120,6 +122,32 @@ def test_killed_among_pages(tmp_path, graph, question, seed):
             runs += 1
     assert journals > 0
     assert close(question(graph, checkpoint=folder, checkpoint_every="page", resume=True), wanted)
+
+
+@pytest.mark.parametrize(("mode", "schedule"), [("pull", "sweep"), ("notify", "sweep"), ("auto", "paths")])
+def test_pages_together_are_the_iteration(tmp_path, graph, mode, schedule, monkeypatch):
+    """All pages of a sweep are recorded, with all their rows, and all rows for each block."""
+    recorded, records = PageJournal.record, []
+
+    def noted(self, first, values):
+        recorded(self, first, values)
+        records.append((first, values.copy()))
+
+    monkeypatch.setattr(PageJournal, "record", noted)
+    initial = np.arange(N)
+    found = graph.run(
+        connected_components("int32"), initial=initial, direction="both", mode=mode, schedule=schedule,
+        asynchronous=True, max_iterations=1, checkpoint=tmp_path, checkpoint_every="page",
+    )  # fmt: skip
+    values = initial.copy()
+    for first, new in records:
+        values[first : first + len(new)] = new
+    assert len(records) > 1
+    if schedule == "sweep":
+        assert values.tolist() == found["value"].tolist()
+    else:
+        assert all(first == 0 and len(new) == N for first, new in records)
+        assert (found["value"] <= values).all() and (values < initial).any()
 
 
 class Killed(BaseException):

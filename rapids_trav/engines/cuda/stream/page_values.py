@@ -1,7 +1,7 @@
 """The values that pages of an asynchronous run have computed, on their way to a checkpoint (SYSTEMS G18).
 
 The copy of a page's values follows its computation on the stream of its slot.  The host records them once the
-slot is free, before the page after next is launched on it.
+slot is free, and before another page is launched on it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PageValues:
         to_host(self._on_host[rows], self._values[rows], slot.stream)
 
     def launched(self, page: int, slot: Slot) -> None:
-        """Note the event after the copy, and record the pages before until no slot is taken twice."""
+        """Note a page whose copy ends when its slot is free, and record the one that takes the next slot."""
         self._coming.append((page, slot.free))
         self.record_until(self._plan.n_slots - 1)
 
