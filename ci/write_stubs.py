@@ -23,6 +23,7 @@ TRACED = "from rapids_trav.algorithms.bfs import Traced\n"
 ANSWERS_AND_OPTIONS = """\
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
+    CheckpointEvery,
     ComponentsMode,
     Direction,
     Mode,

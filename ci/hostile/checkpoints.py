@@ -15,6 +15,7 @@ import pandas as pd
 
 from rapids_trav import Graph
 from rapids_trav.programs.checkpoint import NAME
+from rapids_trav.programs.page_journal import SUFFIX
 
 from .cases import Case
 
@@ -136,7 +137,7 @@ def _kinds_of_file(graph: Graph) -> Iterator[Case]:
         "a folder": lambda path, outside: path.mkdir(),
     }
     for kind, make in kinds.items():
-        for name in (NAME, Path(NAME).with_suffix(".partial").name):
+        for name in (NAME, *(Path(NAME).with_suffix(suffix).name for suffix in (".partial", SUFFIX))):
             for resume in (False, True):
 
                 def run(make=make, name: str = name, resume: bool = resume) -> None:

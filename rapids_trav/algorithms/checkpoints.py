@@ -1,24 +1,36 @@
-"""Checkpoints of a run: written every few iterations and after the last, and resumed on request."""
+"""Checkpoints of a run: written every few iterations and after the last, and resumed on request.
+
+With `checkpoint_every="page"` there is one after each iteration, and a journal beside it of what the pages of
+the next iteration change (SYSTEMS G18).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.options import ProgramOptions
+from rapids_trav.algorithms.options import PAGE, ProgramOptions
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.runs import GatherView
 from rapids_trav.errors import TravError
 from rapids_trav.programs import checkpoint
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.digest import program_digest
+from rapids_trav.programs.page_journal import PageJournal, new_token
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities.atomic_files import array_checksum
 from rapids_trav.utilities.locations import location
 
 
 class Checkpoints:
-    """Checkpoints of one run, identified by a fingerprint of everything that determines its values."""
+    """Checkpoints of one run, identified by a fingerprint of all that determines its values; must be closed.
+
+    Attributes
+    ----------
+    journal : PageJournal or None
+        What pages change, if there are pages and they are to be recorded.
+    """
 
     def __init__(
         self,
@@ -39,7 +51,9 @@ class Checkpoints:
         where = question.where
         self._xp = graph.engine.xp
         self._program = program
-        self._every, self._most = question.checkpoint_every, question.max_iterations
+        by_page = question.checkpoint_every == PAGE
+        self._every = 1 if by_page else int(question.checkpoint_every)
+        self._most = question.max_iterations
         self._folder = location("checkpoint", question.checkpoint)
         self._fingerprint = {
             # A message names the first entry that differs.  These three come before "graph", since the edges
@@ -55,6 +69,11 @@ class Checkpoints:
             "choice of asynchronous": asynchronous,
         }
         self._writer = checkpoint.Writer(self._folder, self._fingerprint)
+        self.journal = None
+        if by_page and view.pages is not None:
+            self.journal = PageJournal(self._folder / checkpoint.NAME)
+        self._begun = Lock()
+        self._start: RunState | None = None  # until a checkpoint has been written
 
     def resumed(self, state: RunState) -> RunState:
         """Return the state of the last checkpoint, or `state` if there is none."""
@@ -88,7 +107,35 @@ class Checkpoints:
         if not reached:
             raise checkpoint.refused(self._folder, "holds values that the run cannot have reached")
 
+    def begin(self, state: RunState) -> None:
+        """Set the state with which the run begins; the first page that is recorded writes it."""
+        self._start = state
+
     def write(self, state: RunState, last: bool) -> None:
         """Write this state if `checkpoint_every` iterations have passed, or if it is the last of the run."""
-        if last or state.iteration % self._every == 0:
+        self._start = None
+        if self.journal is not None and not last:
+            self._follow(state)
+        elif last or state.iteration % self._every == 0:
             self._writer.write(state)
+
+    def page(self, first: int, values: Array) -> None:
+        """Record the values of the rows from `first` on, which a page has just computed."""
+        assert self.journal is not None
+        with self._begun:
+            if self._start is not None:
+                self._follow(self._start)
+                self._start = None
+        self.journal.record(first, values)
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self.journal is not None:
+            self.journal.close()
+
+    def _follow(self, state: RunState) -> None:
+        """Write this state, with which the journal begins anew."""
+        assert self.journal is not None
+        token = new_token()
+        self._writer.write(state, token)
+        self.journal.follow(state.values, token)

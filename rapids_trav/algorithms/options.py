@@ -31,10 +31,12 @@ RunMode = Literal["auto", "pull", "notify", "push"]
 ComponentsMode = Literal["auto", "union", "pull", "notify", "push"]
 Processor = Literal["auto", "cpu", "gpu", "hybrid"]
 Schedule = Literal["auto", "sweep", "paths"]
+CheckpointEvery = int | Literal["page"]
 ScoresOf = Literal["vertices", "edges"]
 Ranks = Literal["float64", "float32"]
 
 EVERY = 10  # iterations between checkpoints, unless the caller says otherwise
+PAGE = "page"  # the choice of checkpoints after each page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +157,7 @@ class IterationOptions:
     trace: bool = False
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_every: int = EVERY
+    checkpoint_every: CheckpointEvery = EVERY
     resume: bool = False
 
     def __post_init__(self) -> None:
@@ -167,15 +169,27 @@ class IterationOptions:
             location("checkpoint", self.checkpoint)
         for name in ("trace", "progress", "resume"):
             flag(name, getattr(self, name))
-        if whole_number("checkpoint_every", self.checkpoint_every, of="iterations", first=1) == 0:
-            raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
-        if self.checkpoint is None and self.checkpoint_every != EVERY:
-            raise TravError(
-                f"checkpoint_every={self.checkpoint_every} applies only with checkpoint=: name the folder "
-                f"for checkpoints, or leave it out."
-            )
+        self._check_every()
         if self.resume and self.checkpoint is None:
             raise TravError("resume=True continues from a checkpoint: name its folder with checkpoint=.")
+
+    def _check_every(self) -> None:
+        every = self.checkpoint_every
+        by_page = isinstance(every, str) and every == PAGE
+        note = f"{PAGE!r} writes what each page changed"
+        if not by_page and whole_number("checkpoint_every", every, note, "iterations", 1) == 0:
+            raise TravError("checkpoint_every=0 writes no checkpoint: give at least 1, or no checkpoint.")
+        if self.checkpoint is None and every != EVERY:
+            raise TravError(
+                f"checkpoint_every={written(every)} applies only with checkpoint=: name the folder for "
+                f"checkpoints, or leave it out."
+            )
+        if by_page and self.asynchronous is False:
+            raise TravError(
+                f"checkpoint_every={PAGE!r} is for asynchronous runs, since what a page of another run "
+                f"changes counts only at the end of an iteration: give asynchronous=True, or a number of "
+                f"iterations."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

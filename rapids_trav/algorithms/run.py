@@ -7,7 +7,7 @@ caller's ids and order), checkpoints, and the choice of the processor.  The ship
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from rapids_trav.algorithms.bfs import Answer, Traced, trace_columns
 from rapids_trav.algorithms.checkpoints import Checkpoints
 from rapids_trav.algorithms.initial_values import starting_state
 from rapids_trav.algorithms.interface import TraversableGraph
-from rapids_trav.algorithms.options import ProgramOptions
+from rapids_trav.algorithms.options import PAGE, ProgramOptions
 from rapids_trav.engines.interface import Engine
 from rapids_trav.engines.runs import BlockSpan, GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.errors import TravError
@@ -91,6 +91,9 @@ def running(
     def beside() -> int:
         return max(least_of_run(graph.engine.place, view, program, options), after())
 
+    if question.checkpoint_every == PAGE and not is_device(graph.engine):
+        own += np.dtype(program.dtype).itemsize  # the journal's copy of the values
+
     return graph.storage.room(own * graph.n_vertices, f"the values of program {program.name!r}", beside)
 
 
@@ -126,6 +129,11 @@ def execute(
             f"updates: leave it out, or define the program with asynchronous=True if every order leads to "
             f"the same result."
         )
+    if question.checkpoint_every == PAGE and not asynchronous:
+        raise TravError(
+            f"checkpoint_every='page' is for asynchronous runs, and program {program.name!r} does not allow "
+            f"them: give a number of iterations."
+        )
     options = RunOptions(
         weighted=question.weighted,
         max_iterations=question.max_iterations,
@@ -139,12 +147,16 @@ def execute(
         compress=settings.compress,
         **own,
     )
-    if question.checkpoint is not None:
-        checkpoints = Checkpoints(graph, view, program, state, question, asynchronous)
+    iterate = _on_processor(graph.engine, question.processor)
+    if question.checkpoint is None:
+        return iterate(view, program, state, options)
+    with closing(Checkpoints(graph, view, program, state, question, asynchronous)) as checkpoints:
         if question.resume:
             state = checkpoints.resumed(state)
-        options = replace(options, checkpoint=checkpoints.write)
-    return _on_processor(graph.engine, question.processor)(view, program, state, options)
+        checkpoints.begin(state)
+        record = None if checkpoints.journal is None else checkpoints.page
+        options = replace(options, checkpoint=checkpoints.write, record_page=record)
+        return iterate(view, program, state, options)
 
 
 def _is_asynchronous(
@@ -156,6 +168,8 @@ def _is_asynchronous(
     """
     if question.asynchronous is not None:
         return question.asynchronous
+    if question.checkpoint_every == PAGE:
+        return bool(program.asynchronous)
     engine = graph.engine
     blocks = view.pages is not None and question.schedule != "sweep" and "paths" in engine.schedules
     return bool(program.asynchronous and (engine.prefers_asynchronous or (blocks and program.may_push)))

@@ -12,6 +12,7 @@ from rapids_trav.algorithms import components as components_
 from rapids_trav.algorithms import pagerank as pagerank_
 from rapids_trav.algorithms import sssp as sssp_
 from rapids_trav.algorithms.options import (
+    PAGE,
     ComponentsOptions,
     IterationOptions,
     PagerankOptions,
@@ -33,6 +34,16 @@ from rapids_trav.utilities.sizes import readable
 SHOWN = 10  # components or vertices listed in a summary
 RUNNING = "Running (the first run of a new installation compiles)"
 
+
+class Every(click.IntRange):
+    """A number of iterations, or "page"."""
+
+    name = "integer or page"
+
+    def convert(self, value: Given, param: click.Parameter | None, ctx: click.Context | None) -> Given:
+        return value if value == PAGE else super().convert(value, param, ctx)
+
+
 _where = derived(IterationOptions, "where", help=f"Use only edges where this is true: {CONDITION}")
 _weight = derived(BuildOptions, "weight", help="Column of the edges' weights.")
 _trace = derived(IterationOptions, "trace", help="Show what each iteration did.")
@@ -45,7 +56,7 @@ _schedule = derived(
     help="How edges larger than memory come into it: pages, or blocks that stay.",
 )
 _checkpoint = derived(IterationOptions, "checkpoint", help="Folder in which to keep the state of the run.")
-_every = derived(IterationOptions, "checkpoint_every", help="Iterations.", type=click.IntRange(1))
+_every = derived(IterationOptions, "checkpoint_every", help="Iterations, or page.", type=Every(1))
 _resume = derived(IterationOptions, "resume", help="Continue from the checkpoint, if there is one.")
 _output = click.option(
     "--output", "-o", help="Write the result to .parquet, .csv or .tsv; - is CSV to the output."
@@ -92,6 +103,7 @@ def sssp(output: str | None, picture: str | None, quiet: bool, **options: Given)
 @click.command(short_help="PageRank of every vertex.")
 @run_options
 @_weight
+@derived(PagerankOptions, "asynchronous", help="Use new ranks at once.")
 @derived(PagerankOptions, "alpha", help="Damping, between 0 and 1.")
 @derived(PagerankOptions, "tol", help="End below.")
 @derived(PagerankOptions, "max_iter", help="Iterations.")

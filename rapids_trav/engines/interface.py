@@ -6,7 +6,7 @@ ids, 0 to n-1 in ascending order of the caller's ids; -1 stands for "none".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -339,6 +339,10 @@ class Executor(Protocol):
     @property
     def penalty(self) -> int | None:
         """Return the cost of reading scattered edges; None if the edges are in memory."""
+
+    @property
+    def policy(self) -> Mapping[str, float]:
+        """Return what a resumed run need not measure or decide anew, as in `RunState.policy`."""
 
     def step(self, mode: str) -> str:
         """Run one iteration and return the mode that it used."""

@@ -145,6 +145,10 @@ class RunOptions:
         Pages that are in progress at once.
     checkpoint : callable(RunState, bool) or None
         Called after each iteration, with whether it is the last.
+    record_page : callable(int, array) or None
+        In an asynchronous run called, perhaps on several threads, whenever a page is done or a block has been
+        loaded and used: with the first row that it may have changed, and the values from there on, in host
+        memory.  Other rows may change meanwhile.
     between : callable(RunState) -> RunState, or None
         Called after each iteration, from iteration `between_from` on, that leaves vertices active.  Returns
         the values and active vertices to continue from, in arrays of its own.
@@ -166,6 +170,7 @@ class RunOptions:
     trace: bool = False
     n_streams: int = 3
     checkpoint: Callable[[RunState, bool], None] | None = None
+    record_page: Callable[[int, Array], None] | None = None
     between: Callable[[RunState], RunState] | None = None
     between_from: int = 0
     between_bytes: int = 0

@@ -14,6 +14,7 @@ from rapids_trav.algorithms.bfs import Traced
 from rapids_trav.algorithms.bfs_stream import BfsStream
 from rapids_trav.algorithms.khop import Neighborhood
 from rapids_trav.algorithms.options import (
+    CheckpointEvery,
     ComponentsMode,
     Direction,
     Mode,
@@ -112,7 +113,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT: ...
@@ -135,7 +136,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Traced[FrameT]: ...
@@ -158,7 +159,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT | Traced[FrameT]: ...
@@ -174,7 +175,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> FrameT: ...
     @overload
@@ -189,7 +190,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> Traced[FrameT]: ...
     @overload
@@ -204,7 +205,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -223,7 +224,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> FrameT: ...
     @overload
@@ -242,7 +243,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> Traced[FrameT]: ...
     @overload
@@ -261,7 +262,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> FrameT | Traced[FrameT]: ...
     @overload
@@ -280,7 +281,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[False] = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT: ...
@@ -300,7 +301,7 @@ class Graph(Generic[FrameT]):
         trace: Literal[True],
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Traced[FrameT]: ...
@@ -320,7 +321,7 @@ class Graph(Generic[FrameT]):
         trace: bool,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> FrameT | Traced[FrameT]: ...

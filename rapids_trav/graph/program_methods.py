@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from rapids_trav.algorithms.bfs import Answer
 from rapids_trav.algorithms.options import (
+    CheckpointEvery,
     ComponentsMode,
     ComponentsOptions,
     Direction,
@@ -45,7 +46,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:
@@ -118,8 +119,11 @@ class ProgramMethods(GraphProperties):
         checkpoint : path, optional
             Folder in which to save the state of the run every `checkpoint_every` iterations and after the
             last.
-        checkpoint_every : int, default 10
-            Iterations between checkpoints; only with `checkpoint`.
+        checkpoint_every : int or "page", default 10
+            Iterations between checkpoints; only with `checkpoint`.  "page", for asynchronous runs: after each
+            iteration and, of edges larger than memory, the values that each page changed as soon as it is
+            done (each block that has been loaded and used, with `schedule="paths"`).  A killed run then loses
+            the pages in progress.  The values of all vertices are held once more in host memory.
         resume : bool, default False
             Continue from the checkpoint in that folder, if there is one.  A checkpoint of another graph or
             program, or with other options that determine the values, is refused.  `mode`, `processor`,
@@ -195,7 +199,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> Answer:
         """Find the weakly connected components: vertices that are connected if directions are ignored.
@@ -276,7 +280,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
     ) -> Answer:
         """Find shortest paths by weight: the distance of each vertex from the sources, and its predecessor.
@@ -357,7 +361,7 @@ class ProgramMethods(GraphProperties):
         trace: bool = False,
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: CheckpointEvery = 10,
         resume: bool = False,
         tuning: Mapping[str, object] | None = None,
     ) -> Answer:

@@ -1,9 +1,9 @@
 """Checkpoints of a running vertex program (SYSTEMS G18, X3): a killed run continues from the last one.
 
-A folder holds one file, `checkpoint.trav`:
+A folder holds a file `checkpoint.trav`, and one beside it if pages are recorded (`page_journal`):
 
-- a line of JSON: format version, iteration, total, residual, number of vertices, dtype of the values, and the
-  fingerprint of the run (graph, program, options);
+- a line of JSON: format version, iteration, total, residual, number of vertices, dtype of the values, the
+  fingerprint of the run (graph, program, options), the engine's policy, and the token of the journal;
 - the values, and the active set as bits;
 - 4 bytes, the CRC-32 of everything before (little-endian).
 
@@ -15,6 +15,7 @@ The checksum detects damage; all other contents of the file are checked as untru
 from __future__ import annotations
 
 import json
+import math
 import os
 import zlib
 from collections.abc import Mapping
@@ -27,15 +28,24 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import move
+from rapids_trav.programs import page_journal
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.utilities.atomic_files import open_plain, sync_folder
 from rapids_trav.utilities.locations import location
 
 NAME = "checkpoint.trav"
-VERSION = 3
+VERSION = 4
 DTYPES = ("int32", "int64", "float32", "float64")
 NUMBERS = ("total", "residual")  # written in the form of float.hex
-HEADER = {"iteration": int, "vertices": int, "dtype": str, "fingerprint": dict} | dict.fromkeys(NUMBERS, str)
+HEADER = {
+    "iteration": int,
+    "vertices": int,
+    "dtype": str,
+    "fingerprint": dict,
+    "policy": dict,
+    "journal": str,
+}
+HEADER |= dict.fromkeys(NUMBERS, str)
 LONGEST_HEADER = 1 << 20  # bytes
 MOST_ITERATIONS = 1 << 30  # more than any run reaches
 Fingerprint = Mapping[str, object]  # of values that JSON can hold; errors name the parts by their keys
@@ -72,8 +82,8 @@ class Writer:
             ) from error
         _refuse_folder(self._path)
 
-    def write(self, state: RunState) -> None:
-        """Replace the previous checkpoint by `state`.
+    def write(self, state: RunState, journal: str = "") -> None:
+        """Replace the previous checkpoint by `state`; `journal` is the token of the journal that follows it.
 
         Raises
         ------
@@ -85,7 +95,7 @@ class Writer:
             partial.unlink(missing_ok=True)  # so as not to follow a link that somebody may have left there
             with partial.open("xb") as file:
                 checksum = 0
-                for part in _parts(state, self._fingerprint):
+                for part in _parts(state, self._fingerprint, journal):
                     file.write(part)
                     checksum = zlib.crc32(part, checksum)
                 file.write(checksum.to_bytes(4, "little"))
@@ -93,6 +103,7 @@ class Writer:
                 os.fsync(file.fileno())
             partial.replace(self._path)
             sync_folder(self._path.parent)
+            page_journal.remove(self._path)
         except OSError as error:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
@@ -110,6 +121,7 @@ def load(
 ) -> RunState | None:
     """Load the state in a folder's checkpoint as NumPy arrays; return None if there is no checkpoint.
 
+    Pages that were recorded since the checkpoint are in it.
     With `start`, the initial state of the run, the values must have the same number and dtype.
 
     Raises
@@ -126,10 +138,7 @@ def load(
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise TravError(
-            f"Checkpoint {path} cannot be read: {error.strerror or error}; run without resume=True, or name "
-            f"another folder."
-        ) from error
+        raise _unread(path, error) from error
     body, checksum = content[:-4], int.from_bytes(content[-4:], "little")
     if len(content) < 4 or zlib.crc32(body) != checksum:
         raise _refused(path, "is damaged (its checksum differs)")
@@ -146,7 +155,11 @@ def load(
     for name, value in _plain(fingerprint).items():
         if (stored := header["fingerprint"].get(name)) != value:
             raise _refused(path, f"is of another {name} ({written(stored)}; this is {written(value)})")
-    return _state(path, header, body[len(line) + 1 :], start)
+    state = _state(path, header, body[len(line) + 1 :], start)
+    try:
+        return page_journal.replayed(path, header["journal"], state)
+    except OSError as error:
+        raise _unread(path.with_suffix(page_journal.SUFFIX), error) from error
 
 
 def _refuse_folder(path: Path) -> None:
@@ -162,6 +175,10 @@ def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState
         total, residual = (float.fromhex(header[name]) for name in NUMBERS)
     except (OverflowError, ValueError):
         raise _refused(path, "is damaged (its header does not describe a state)") from None
+    policy = header["policy"]
+    measured = all(type(number) is float and math.isfinite(number) for number in policy.values())
+    if not measured or not page_journal.may_be_token(header["journal"]):
+        raise _refused(path, "is damaged (its header does not describe a state)")
     if header["dtype"] not in DTYPES or not 0 <= iteration < MOST_ITERATIONS:
         raise _refused(path, "is damaged (its header does not describe a state)")
     dtype = np.dtype(header["dtype"])
@@ -176,7 +193,7 @@ def _state(path: Path, header: dict[str, Any], rest: memoryview, start: RunState
     bits = np.unpackbits(np.frombuffer(rest, np.uint8, offset=values.nbytes))
     if bits[n:].any():
         raise _refused(path, "is damaged (more vertices are active than there are)")
-    return RunState(values, bits[:n].astype(bool), iteration, total, residual)
+    return RunState(values, bits[:n].astype(bool), iteration, total, residual, policy)
 
 
 def _header(line: bytes) -> dict[str, Any] | None:
@@ -188,7 +205,7 @@ def _header(line: bytes) -> dict[str, Any] | None:
     return header if isinstance(header, dict) and "version" in header else None
 
 
-def _parts(state: RunState, fingerprint: Fingerprint) -> list[bytes | memoryview]:
+def _parts(state: RunState, fingerprint: Fingerprint, journal: str) -> list[bytes | memoryview]:
     values = np.ascontiguousarray(move(state.values, np))
     header = {
         "version": VERSION,
@@ -198,6 +215,8 @@ def _parts(state: RunState, fingerprint: Fingerprint) -> list[bytes | memoryview
         "vertices": len(values),
         "dtype": values.dtype.name,
         "fingerprint": _plain(fingerprint),
+        "policy": {name: float(number) for name, number in state.policy.items()},
+        "journal": journal,
     }
     active = np.packbits(move(state.active, np))
     return [json.dumps(header).encode() + b"\n", values.data.cast("B"), active.data]
@@ -211,6 +230,13 @@ def _plain(fingerprint: Fingerprint) -> dict[str, object]:
 def refused(folder: str | os.PathLike, why: str) -> TravError:
     """Return the error for a folder's checkpoint that is not used."""
     return _refused(location("checkpoint", folder) / NAME, why)
+
+
+def _unread(path: Path, error: OSError) -> TravError:
+    return TravError(
+        f"Checkpoint {path} cannot be read: {error.strerror or error}; run without resume=True, or name "
+        f"another folder."
+    )
 
 
 def _refused(path: Path, why: str) -> TravError:

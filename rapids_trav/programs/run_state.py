@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from rapids_trav.csr.adjacency import Array
 
@@ -22,6 +23,9 @@ class RunState:
         Sum of the program's `total` that the last iteration used; it is computed again from the values.
     residual : float
         Sum of the absolute changes in the last iteration if the program has a tolerance, else NaN.
+    policy : mapping of str to float
+        What an engine has measured or decided so far, and would have to measure again: see `policy` of its
+        executors.  It has no influence on the values, and an engine passes over names of other engines.
     """
 
     values: Array
@@ -29,3 +33,4 @@ class RunState:
     iteration: int = 0
     total: float = 0.0
     residual: float = float("nan")
+    policy: Mapping[str, float] = field(default_factory=dict)

@@ -190,7 +190,7 @@ COMMANDS = {
         "asynchronous", "processor", "progress", "mode", "predecessors", "reached_only"
     }),
     "pagerank": (PagerankOptions, {
-        "asynchronous", "processor", "progress", "weighted", "dtype", "tuning", "schedule"
+        "processor", "progress", "weighted", "dtype", "tuning", "schedule"
     }),
 }  # fmt: skip
 

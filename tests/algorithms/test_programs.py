@@ -529,7 +529,26 @@ WRONG = {
     ),
     "checkpoints in words": (
         {"checkpoint": "x", "checkpoint_every": "3"},
-        "checkpoint_every='3' is not a number of iterations: give an integer of 1 or more.",
+        "checkpoint_every='3' is not a number of iterations: give an integer of 1 or more ('page' writes "
+        "what each page changed).",
+    ),
+    "pages of a synchronous run": (
+        {"checkpoint": "x", "checkpoint_every": "page"},
+        "checkpoint_every='page' is for asynchronous runs, since what a page of another run changes counts "
+        "only at the end of an iteration: give asynchronous=True, or a number of iterations.",
+    ),
+    "pages of a program whose order counts": (
+        {
+            "checkpoint": "x", "checkpoint_every": "page", "asynchronous": None,
+            "program": COUNT, "parameters": [3],
+        },
+        "checkpoint_every='page' is for asynchronous runs, and program 'count' does not allow them: give a "
+        "number of iterations.",
+    ),
+    "pages, but no checkpoint": (
+        {"checkpoint_every": "page", "asynchronous": True},
+        "checkpoint_every='page' applies only with checkpoint=: name the folder for checkpoints, or leave it "
+        "out.",
     ),
     "unknown direction": (
         {"direction": "up"}, "direction='up' is not known: choose one of 'out', 'in', 'both'."

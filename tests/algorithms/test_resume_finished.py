@@ -24,11 +24,11 @@ AVERAGE = Program(
 LARGEST = Program("largest", "int64", "max")
 
 
-def graph():
+def graph(limit=None):
     random = np.random.default_rng(0)
     edges = pd.DataFrame(random.integers(0, 300, (1200, 2)), columns=["src", "dst"])
     edges["weight"] = random.integers(1, 9, len(edges))
-    return edges.trav.graph(directed=True, weight="weight", degree_sort=True)
+    return edges.trav.graph(directed=True, weight="weight", degree_sort=True, memory_limit=limit)
 
 
 def ranks(graph, **options):
@@ -65,6 +65,20 @@ def test_the_answer_stays(tmp_path, question, every, asynchronous):
     kept = (tmp_path / "checkpoint.trav").read_bytes()
     for _ in range(3):
         again = question(of, resume=True, **options)
+        pd.testing.assert_frame_equal(again, answer, check_exact=True)
+    assert (tmp_path / "checkpoint.trav").read_bytes() == kept
+
+
+@pytest.mark.parametrize("limit", [None, 120_000], ids=["in memory", "paged"])
+@pytest.mark.parametrize("question", [ranks, average, cut_average, components, distances])
+def test_the_answer_stays_after_pages(tmp_path, question, limit):
+    of = graph(limit)
+    options = {"checkpoint": tmp_path, "checkpoint_every": "page", "asynchronous": True}
+    answer = question(of, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.trav"]
+    kept = (tmp_path / "checkpoint.trav").read_bytes()
+    for every in ("page", 3):
+        again = question(of, resume=True, **options | {"checkpoint_every": every})
         pd.testing.assert_frame_equal(again, answer, check_exact=True)
     assert (tmp_path / "checkpoint.trav").read_bytes() == kept
 

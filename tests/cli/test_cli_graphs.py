@@ -199,6 +199,18 @@ def test_a_run_goes_on_from_its_checkpoint(edges, tmp_path, capsys):
     assert "is of another" in capsys.readouterr().err
 
 
+def test_a_run_goes_on_from_its_pages(edges, tmp_path, capsys):
+    options = ["--checkpoint", str(tmp_path / "kept"), "--checkpoint-every", "page"]
+    assert run(["pagerank", edges, *options]) == 2
+    assert "--checkpoint-every page is for asynchronous runs" in (said := capsys.readouterr().err)
+    assert "give --asynchronous, or a number" in said
+    first = answer(["pagerank", edges, *options, "--asynchronous"], capsys)
+    assert answer(["pagerank", edges, *options, "--asynchronous", "--resume"], capsys) == first
+    assert answer(["components", edges, "--checkpoint-every", "page", "--checkpoint", str(tmp_path)], capsys)
+    assert run(["pagerank", edges, "--checkpoint", "x", "--checkpoint-every", "pages"]) == 2
+    assert "'pages' is not a valid integer" in capsys.readouterr().err
+
+
 def test_progress_in_python(monkeypatch):
     """With `progress=True` a run shows what it streams; without it, nothing is shown."""
     screen = Console(file=io.StringIO(), force_terminal=True, width=100)

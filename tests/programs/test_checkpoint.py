@@ -72,9 +72,9 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, name):
 
 def test_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 4)
+        patch.setattr("rapids_trav.programs.checkpoint.VERSION", 5)
         Writer(tmp_path, RUN).write(state())
-    with pytest.raises(TravError, match="has format version 4, but this release reads 3"):
+    with pytest.raises(TravError, match="has format version 5, but this release reads 4"):
         load(tmp_path, RUN)
 
 
@@ -177,29 +177,42 @@ def test_fingerprints_of_graphs():
 
 def test_a_state_is_all_that_a_run_needs():
     assert [field.name for field in dataclasses.fields(RunState)] == [
-        "values", "active", "iteration", "total", "residual",
+        "values", "active", "iteration", "total", "residual", "policy",
     ]  # fmt: skip
 
 
 def header(**changed):
     kept = {
-        "version": 3,
+        "version": 4,
         "iteration": 3,
         "total": "0x0p+0",
         "residual": "nan",
         "vertices": 1,
         "dtype": "int32",
+        "policy": {},
+        "journal": "",
     }
     return json.dumps(kept | {"fingerprint": RUN} | changed)
 
 
 @pytest.mark.parametrize(
     "line",
-    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 3}', "no end"]
+    ["[]", "3", "not JSON", "\xff", "{}", '{"version": 4}', "no end"]
     + [
         header(**{name: None})
-        for name in ("iteration", "total", "residual", "vertices", "dtype", "fingerprint")
+        for name in (
+            "iteration",
+            "total",
+            "residual",
+            "vertices",
+            "dtype",
+            "fingerprint",
+            "policy",
+            "journal",
+        )
     ]
+    + [header(policy={"cpu": value}) for value in (1, "1", None, float("nan"), float("inf"))]
+    + [header(journal=token) for token in ("0" * 31, "0" * 33, "../" * 11, "G" * 32, "0" * 32 + "\n")]
     + [header(total="one"), header(dtype="O"), header(dtype="what"), header(vertices=2), header(vertices=-1)],
 )
 def test_a_checkpoint_that_somebody_else_wrote(tmp_path, line):

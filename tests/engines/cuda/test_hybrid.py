@@ -42,6 +42,20 @@ def test_nothing_is_known_before_both_have_processed_a_page():
     assert not dispatcher.alone(0.0)
 
 
+def test_a_resumed_run_knows_what_was_measured():
+    """The rates hold for other pages as well; what is not complete or not possible is passed over."""
+    before, _ = measured([100] * 4, cpu=0.04, gpu=0.01)
+    after = Dispatcher([7, 70])
+    after.resume(before.policy)
+    assert after.policy == before.policy
+    assert after.alpha(1.0) == before.alpha(1.0) == pytest.approx(4.0)
+    assert after.seconds(CPU, 50) == pytest.approx(2.0) and after.seconds(GPU, 50) == pytest.approx(0.5)
+    unknown = Dispatcher([7, 70])
+    for policy in ({}, {"cpu pushes": 1.0}, {"cpu seconds": 1.0}, before.policy | {"gpu edges": -1.0}):
+        unknown.resume(policy)
+        assert unknown.alpha(1.0) is None
+
+
 @pytest.mark.parametrize(
     ("share", "penalty", "alpha"),
     [

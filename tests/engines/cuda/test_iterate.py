@@ -46,7 +46,7 @@ class Counting:
     def __init__(self, left: list[int]) -> None:
         self._left = iter(left)
         self._ahead = np.zeros(3, np.int64)
-        self.moved, self.counters = Moved(), {"steps": 0}
+        self.moved, self.counters, self.policy = Moved(), {"steps": 0}, {}
         self.state = State(self._ahead.copy(), np.ones(3, bool), self._tally())
         self.asked: list[str] = []
 

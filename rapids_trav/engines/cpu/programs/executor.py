@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from rapids_trav.csr.adjacency import Array
@@ -37,6 +38,10 @@ class Executor(Protocol):
     def counters(self) -> dict[str, int]:
         """Return the counts of mechanisms, as in `Run.counters`."""
 
+    @property
+    def policy(self) -> Mapping[str, float]:
+        """Return what a resumed run need not measure or decide anew, as in `RunState.policy`."""
+
     def step(self, progress: RunProgress) -> None:
         """Run and record one iteration, or several if the state is not inspected between them."""
 
@@ -58,7 +63,7 @@ def until_done(executor: Executor, program: Program, start: RunState, options: R
         progress.converged = program.has_converged(executor.residual)
         goes_on = executor.n_active and not progress.converged
         if options.checkpoint is not None:
-            counted = (progress.iteration, executor.used_total, executor.residual)
+            counted = (progress.iteration, executor.used_total, executor.residual, executor.policy)
             now = RunState(executor.values, executor.settle(), *counted)
             options.checkpoint(now, not goes_on or progress.iteration == options.max_iterations)
         if options.between is not None and goes_on and progress.iteration >= options.between_from:

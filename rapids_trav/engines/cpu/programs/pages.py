@@ -48,6 +48,16 @@ class Piece:
     def listed(self) -> bool:
         return len(self.rows) > 0
 
+    @property
+    def first(self) -> int:
+        """The first vertex that gathers."""
+        return int(self.rows[0]) if self.listed else self.row
+
+    @property
+    def after(self) -> int:
+        """The number after the last vertex that gathers."""
+        return int(self.rows[-1]) + 1 if self.listed else self.row + len(self.starts) - 1
+
 
 class ResidentEdges:
     """Edges that are all in memory, as one piece."""

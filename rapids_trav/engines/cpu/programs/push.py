@@ -22,7 +22,7 @@ from rapids_trav.engines.cpu.bfs.push import WIDE
 from rapids_trav.engines.cpu.programs.near_far import FAR, IDLE, LITTLE, near_far_kernels
 from rapids_trav.engines.cpu.programs.pages import PAGE_SHARE
 from rapids_trav.engines.cpu.programs.push_kernels import push_rounds
-from rapids_trav.engines.cpu.programs.state import ProgramWork, out_edges
+from rapids_trav.engines.cpu.programs.state import PUSHED_BEFORE, ProgramWork, out_edges
 from rapids_trav.engines.run_progress import RunProgress
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
@@ -40,9 +40,19 @@ def pays(work: ProgramWork) -> bool:
     if not work.may_push:
         return False
     if work.options.asynchronous:
-        begun = work.lists is not None and work.view.pages is None  # streaming reads pages faster than rows
+        begun = has_pushed(work) and work.view.pages is None  # streaming reads pages faster than rows
         return begun or NARROW * work.active_edges <= work.n_edges
     return NARROW * work.team.size * work.active_edges <= work.n_edges
+
+
+def has_pushed(work: ProgramWork) -> bool:
+    """Return whether the run pushed since it began or, if it was resumed, before its checkpoint."""
+    return work.lists is not None or work.pushed_before
+
+
+def policy(work: ProgramWork) -> dict[str, float]:
+    """Return the decision that a resumed run takes over."""
+    return {PUSHED_BEFORE: 1.0} if has_pushed(work) else {}
 
 
 def least_room(view: GatherView, program: Program, options: RunOptions) -> int:

@@ -94,6 +94,10 @@ class Sweeps:
     def counters(self) -> dict[str, int]:
         return {}
 
+    @property
+    def policy(self) -> dict[str, float]:
+        return push.policy(self._work)
+
     def step(self, progress: RunProgress) -> None:
         mode = choose(self._work)
         if mode == "push":
@@ -173,6 +177,8 @@ def _gather_all(
             n_pages, n_bytes = n_pages + 1, n_bytes + piece.n_bytes
             if work.options.on_page is not None:
                 work.options.on_page(1, piece.n_bytes)
+        if work.options.record_page is not None and work.view.pages is not None:
+            work.options.record_page(piece.first, work.new_values[piece.first : piece.after])
     if rows is None:
         work.swap()
     else:

@@ -16,6 +16,7 @@ from rapids_trav.programs.digest import ProgramKey
 from rapids_trav.programs.run_state import RunState
 
 VERTICES_PER_PART = 1 << 14
+PUSHED_BEFORE = "cpu pushes"  # in `RunState.policy`
 
 
 class ProgramWork:
@@ -64,6 +65,7 @@ class ProgramWork:
         symmetric = view.out is view.into
         self.out_weights = view.weights if symmetric else view.out_weights
         self.lists: Any = None  # the lists of `push`, once it has been used
+        self.pushed_before = bool(state.policy.get(PUSHED_BEFORE))
         self.has_room_to_push = has_room_to_push
 
         self.used_total, self.residual = state.total, state.residual
@@ -74,6 +76,7 @@ class ProgramWork:
         self.values[:] = state.values
         self.active[:] = state.active
         self.lists = None
+        self.pushed_before = False
         self._begin()
 
     def _begin(self) -> None:

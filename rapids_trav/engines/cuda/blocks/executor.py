@@ -61,6 +61,8 @@ class BlocksExecutor:
         self._schedule = BlockSchedule(cut, program, self._loader, self._timeline, options.on_page, price)
         self._total = BlockCounts()
         self.moved = Moved()
+        self.policy: dict[str, float] = {}
+        self._record = options.record_page
         self._mark()
 
     def __enter__(self) -> BlocksExecutor:
@@ -97,7 +99,7 @@ class BlocksExecutor:
         """Run launches that do the work of one sweep, or all the work that is left; return "blocks"."""
         state, schedule = self.state, self._schedule
         most = max(state.n_edges, 1)
-        before, moved = self._total, Moving(schedule.residency)
+        before, moved, recorded = self._total, Moving(schedule.residency), 0
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
             while self._land(moved, wait=False):
                 pass
@@ -106,6 +108,9 @@ class BlocksExecutor:
                 self._enter(block)
             if not state.is_quiet:
                 self._launch(moved, most)
+                if moved.loads > recorded and self._record is not None:
+                    self._record(0, state.values.get())
+                    recorded = moved.loads
             else:  # waiting blocks are rented or loaded, and no block on the device keeps its place
                 assert schedule.is_loading
                 self._land(moved, wait=True)

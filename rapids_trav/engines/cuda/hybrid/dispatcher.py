@@ -11,7 +11,7 @@ known, the CPU takes no page with which it would keep the GPU waiting at the end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from time import perf_counter
 
@@ -41,7 +41,22 @@ class Dispatcher:
         self._left = 0  # edges of the pages that neither side has taken
         self._since = dict.fromkeys((CPU, GPU), 0.0)
         self._seconds = dict.fromkeys((CPU, GPU), 0.0)
-        self._done = dict.fromkeys((CPU, GPU), 0)
+        self._done = dict.fromkeys((CPU, GPU), 0.0)  # edges
+
+    @property
+    def policy(self) -> dict[str, float]:
+        """What both sides have measured so far, as in `RunState.policy`; a rate, whatever the pages."""
+        return {
+            f"{side} {what}": float(of[side])
+            for what, of in (("seconds", self._seconds), ("edges", self._done))
+            for side in (CPU, GPU)
+        }
+
+    def resume(self, policy: Mapping[str, float]) -> None:
+        """Continue from what a run measured before its checkpoint, if it did."""
+        if self.policy.keys() <= policy.keys() and min(policy[name] for name in self.policy) >= 0:
+            self._seconds = {side: policy[f"{side} seconds"] for side in (CPU, GPU)}
+            self._done = {side: policy[f"{side} edges"] for side in (CPU, GPU)}
 
     def seconds(self, side: str, n_edges: int | None = None) -> float | None:
         """Return the side's time for `n_edges`, by default all; None before it has processed a page."""

@@ -63,7 +63,7 @@ class HybridExecutor:
     ) -> None:
         self.moved = Moved()
         self.counters: dict[str, int] = {}
-        self._on_sent = on_sent
+        self._on_sent, self._record = on_sent, options.record_page
         with ExitStack() as held:
             self.pages = PagePipeline(view, program, start, options, held)
             self._side = HostSide(view, program, start, options)
@@ -72,6 +72,7 @@ class HybridExecutor:
             held.callback(self._exchange.synchronize)
             penalty = 1 if self.pages.feed.reachable else STORAGE_PENALTY
             self.dispatcher = Dispatcher(np.diff(self.pages.plan.first_edges).tolist(), penalty)
+            self.dispatcher.resume(start.policy)
             # Pages of the GPU that are in progress, and the events at their ends.
             self._launched: deque[tuple[int, cupy.cuda.Event]] = deque()
             self._behind = False  # whether the GPU lacks results of iterations of the CPU alone
@@ -91,6 +92,10 @@ class HybridExecutor:
     @property
     def penalty(self) -> int:
         return self.pages.penalty
+
+    @property
+    def policy(self) -> dict[str, float]:
+        return self.dispatcher.policy
 
     def step(self, mode: str) -> str:
         """Run one iteration, on the CPU alone or on both; return the mode that it used."""
@@ -183,6 +188,7 @@ class HybridExecutor:
                 stats += counted
                 n_edges += edges
                 self.dispatcher.done(CPU, page)
+                self._tell(page)
                 for name, source in side.written(*rows):
                     target = self._of_device(name, self.state.new_messages)
                     to_device(target[slice(*rows)], source, self._exchange)
@@ -205,6 +211,13 @@ class HybridExecutor:
             page, event = self._launched.popleft()
             event.synchronize()
             self.dispatcher.done(GPU, page)
+            self._tell(page)
+
+    def _tell(self, page: int) -> None:
+        """Record the values that a side has computed for a page, and that the CPU has now."""
+        if self._record is not None:
+            first, after = self.pages.plan.rows(page)
+            self._record(first, self._side.work.new_values[first:after])
 
     def _send(self, page: int, slot: Slot) -> None:
         """Copy the GPU's results for a page to the CPU, on the page's stream."""

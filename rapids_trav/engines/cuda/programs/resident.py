@@ -40,6 +40,11 @@ class ResidentExecutor:
         self.state.set_out()
 
     @property
+    def policy(self) -> dict[str, float]:
+        """Nothing: the modes follow from the active vertices."""
+        return {}
+
+    @property
     def counters(self) -> dict[str, int]:
         """Counts of mechanisms, if a trace was asked for; see `Run.counters`."""
         return {} if self.shards is None else self.shards.counters

@@ -76,7 +76,7 @@ def iterate(executor: Executor, program: Program, start: RunState, options: RunO
         goes_on = state.n_active and not converged
         if options.checkpoint is not None:
             executor.settle()
-            now = RunState(state.values, state.active, iteration, total, residual)
+            now = RunState(state.values, state.active, iteration, total, residual, executor.policy)
             options.checkpoint(now, not goes_on or iteration == options.max_iterations)
         if options.between is not None and goes_on and iteration >= options.between_from:
             executor.settle()

@@ -23,6 +23,7 @@ from rapids_trav.engines.cpu.programs.run import notify_along
 from rapids_trav.engines.cpu.runtime.compile import Team
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.cuda.stream.feed import Task
+from rapids_trav.engines.cuda.stream.page_values import PageValues
 from rapids_trav.engines.cuda.stream.pipeline import PagePipeline
 from rapids_trav.engines.cuda.stream.plan import page_action
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
@@ -38,9 +39,12 @@ class StreamedExecutor:
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
         self.moved = Moved()
         self.counters: dict[str, int] = {}
+        self.policy: dict[str, float] = {}
         self._options = options
         with ExitStack() as held:
-            self._pages = PagePipeline(view, program, start, options, held)
+            pages = self._pages = PagePipeline(view, program, start, options, held)
+            record = options.record_page
+            self._values = None if record is None else PageValues(record, pages.plan, pages.state.values)
             self._closing = held.pop_all()
 
     def __enter__(self) -> StreamedExecutor:
@@ -103,11 +107,16 @@ class StreamedExecutor:
 
         `read_bytes` has, for each page, the bytes of its notified rows.
         """
-        pages = self._pages
+        pages, values = self._pages, self._values
         pages.begin()
         for ready in pages.feed.ahead(tasks):
             page = ready.task.page
-            pages.launch(ready, marks, row, 0 if read_bytes is None else read_bytes[page])
+            moved = 0 if read_bytes is None else read_bytes[page]
+            slot = pages.launch(ready, marks, row, moved, None if values is None else values.send)
+            if values is not None:
+                values.launched(page, slot)
+        if values is not None:
+            values.record_until(0)
         pages.log.tell_rest()
         pages.join()
         self.state.swap_messages()

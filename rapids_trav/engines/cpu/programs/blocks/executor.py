@@ -83,6 +83,10 @@ class Blocks:
         """Return the counts of loads, reads in place and rounds since the start."""
         return self._total._asdict()
 
+    @property
+    def policy(self) -> dict[str, float]:
+        return {}
+
     def restart(self, state: RunState) -> None:
         """Continue from other values and active vertices; resident blocks stay."""
         self.values[:] = state.values
@@ -117,7 +121,7 @@ class Blocks:
     def step(self, progress: RunProgress) -> None:
         """Run launches that do the work of one sweep, or all the work that is left."""
         active, most = self.n_active, max(self._view.out.n_edges, 1)
-        before, moved = self._total, Moving(self._schedule.residency)
+        before, moved, recorded = self._total, Moving(self._schedule.residency), 0
         while self._is_pending() and moved.pushed < most and moved.loaded < most * self._edge_bytes:
             self._land(moved, wait=False)
             self._schedule.begin_loads()
@@ -125,6 +129,9 @@ class Blocks:
                 self._enter(block)
             if self._n_near + self._n_far:
                 self._launch(moved)
+                if moved.loads > recorded and self._options.record_page is not None:
+                    self._options.record_page(0, self.values)
+                    recorded = moved.loads
             else:  # waiting blocks are rented or loaded, and no resident block keeps its place
                 assert self._schedule.is_loading
                 self._land(moved, wait=True)

@@ -1,0 +1,143 @@
+"""Pages of asynchronous runs on the GPU, and beside it, are recorded when done, and a killed run goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.programs.checkpoint import NAME
+from rapids_trav.programs.page_journal import SUFFIX
+from rapids_trav.programs.run_state import RunState
+
+from . import killed_run
+from .paged_views import in_pages, in_pinned_memory
+from .program_cases import CASES, gather_view, question, start
+from .test_blocks_gpu import PROGRAMS, over_blocks, start_of
+
+pytestmark = pytest.mark.gpu
+
+ROOT = Path(__file__).parents[2]
+KILLS = 2
+
+
+class Pages:
+    """The state that a run with these pages goes on from, after each of them."""
+
+    def __init__(self, values, active):
+        self.values, self.active = values.copy(), active.copy()
+        self.states = []
+
+    def record(self, first, values):
+        assert isinstance(values, np.ndarray)
+        rows = slice(first, first + len(values))
+        self.active[rows] |= self.values[rows] != values
+        self.values[rows] = values
+        self.states.append((self.values.copy(), self.active.copy()))
+
+
+@pytest.fixture(scope="module")
+def cpu():
+    from rapids_trav.engines.cpu import CpuEngine
+
+    return CpuEngine()
+
+
+@pytest.mark.parametrize("hybrid", [False, True], ids=["gpu", "hybrid"])
+@pytest.mark.parametrize(
+    ("asked", "mode"), [("components", "notify"), ("sssp", "pull"), ("sssp", "notify"), ("pagerank", "pull")]
+)
+def test_every_page_of_a_sweep_is_recorded(engine, cpu, asked, hybrid, mode):
+    case = CASES["rmat"]
+    program, values, active, options = question(asked, case)
+    view = gather_view(case, cpu, "float32" if options.weighted else None)
+    options = replace(options, asynchronous=True)
+    wanted = cpu.run(view, program, start(program, view.n_vertices, values, active, np), options)
+    view = in_pinned_memory(engine, view)
+    first = start(program, view.n_vertices, values, active, engine.xp)
+    pages = Pages(first.values.get(), first.active.get())
+    run = engine.run_hybrid if hybrid else engine.run
+    one = replace(options, max_iterations=1, record_page=pages.record, mode=mode)
+    done = run(in_pages(view, 7, 2), program, first, one)
+    assert len(pages.states) == 7 or mode == "notify"
+    np.testing.assert_array_equal(pages.values, done.values.get())
+    for values, active in pages.states[2:6:3]:
+        rest = engine.run(in_pages(view, 4), program, RunState(values, active), options)
+        if asked == "pagerank":
+            np.testing.assert_allclose(rest.values.get(), wanted.values, rtol=1e-3, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(rest.values.get(), wanted.values)
+
+
+@pytest.mark.parametrize("which", ["components", "sssp", "widest"])
+def test_blocks_that_have_landed_are_recorded(engine, which):
+    program, weight, value, sources = PROGRAMS[which]
+    graph = CASES["square"]
+    view = gather_view(graph, engine, weight)
+    first = start_of(program, graph.n, value, sources, engine.xp)
+    pages = Pages(first.values.get(), first.active.get())
+    shift = max(len(graph.u) // 24, 1).bit_length()
+    done = over_blocks(engine, view, program, first, shift, 2, False, record_page=pages.record)
+    assert 0 < len(pages.states) <= sum(row.pages for row in done.trace)
+    wanted = engine.run(view, program, first, RunOptions(weighted=weight is not None)).values.get()
+    for values, active in pages.states[:: max(len(pages.states) // 5, 1)]:
+        state = RunState(engine.xp.asarray(values), engine.xp.asarray(active))
+        rest = over_blocks(engine, view, program, state, shift, 3, False)
+        np.testing.assert_array_equal(rest.values.get(), wanted)
+
+
+def test_a_resumed_hybrid_run_does_not_measure_anew(engine, cpu):
+    from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
+
+    case, states = CASES["rmat"], []
+    program, values, active, options = question("pagerank", case)
+    view = in_pages(in_pinned_memory(engine, gather_view(case, cpu)), 6)
+    first = start(program, view.n_vertices, values, active, engine.xp)
+    keep = lambda state, last: states.append(state)  # noqa: E731
+    engine.run_hybrid(view, program, first, replace(options, max_iterations=3, checkpoint=keep))
+    assert all(number > 0 for number in states[-1].policy.values()) and len(states[-1].policy) == 4
+    with HybridExecutor(view, program, replace(first, policy=states[-1].policy), options) as resumed:
+        assert resumed.policy == states[-1].policy
+        assert resumed.dispatcher.alpha(1.0) is not None
+
+
+def killed_after(seconds, folder, asked):
+    """Run in another process, and kill it this long after its first page; return whether it was running."""
+    command = [sys.executable, str(Path(killed_run.__file__)), str(folder), asked, "0.05"]
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": paths}) as child:
+        child.stdout.readline()
+        time.sleep(seconds)
+        child.send_signal(signal.SIGKILL)
+        child.stdout.read()
+    assert child.returncode in (0, -signal.SIGKILL)
+    return child.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("asked", killed_run.ASKED)
+def test_killed_among_pages(engine, tmp_path, asked):
+    moments = random.Random(asked)
+    alone = {"hybrid": "pull", "ranks, hybrid": "ranks"}.get(asked, asked)
+    wanted = killed_run.answer(killed_run.graph("cpu", None), alone)
+    journals = 0
+    for _ in range(KILLS):
+        if killed_after(moments.uniform(0, 0.3), tmp_path, asked):
+            journals += (tmp_path / NAME).with_suffix(SUFFIX).exists()
+    assert journals > 0
+    of = killed_run.graph("cuda", killed_run.LIMIT)
+    found = killed_run.answer(of, asked, checkpoint=tmp_path, checkpoint_every="page", resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    if "ranks" in asked:
+        apart = np.abs(found["pagerank"].to_numpy() - wanted["pagerank"].to_numpy()).sum()
+        assert apart <= 2 * killed_run.TOLERANCE * 0.85 / 0.15
+    else:
+        np.testing.assert_array_equal(found["component"].to_numpy(), wanted["component"].to_numpy())
