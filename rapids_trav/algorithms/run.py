@@ -85,6 +85,7 @@ def running(
         asynchronous=_is_asynchronous(graph, view, program, question),
         gather=question.settings.gather,
         schedule=question.schedule,
+        n_streams=question.settings.n_streams,
         between_bytes=between,
     )
 
@@ -137,6 +138,7 @@ def execute(
         gather=settings.gather,
         replication=settings.replication,
         compress=settings.compress,
+        n_streams=settings.n_streams,
         **own,
     )
     if question.checkpoint is not None:

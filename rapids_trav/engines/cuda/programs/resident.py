@@ -9,10 +9,9 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
-from rapids_trav.engines.cuda.programs.shard_gather import ShardGather
+from rapids_trav.engines.cuda.programs.shard_gather import ShardGather, by_shards
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
-from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -121,12 +120,8 @@ class ResidentExecutor:
         return RowLists(state.rows_kernels, offsets, state.vertex, state.dtype, 0, state.n)
 
     def _shards(self, options: RunOptions) -> ShardGather | None:
-        if options.gather == "rows":
+        if not by_shards(options):
             return None
-        if options.gather != "replicas":
-            raise TravError(f"gather={options.gather!r} is not known: choose 'rows' or 'replicas'.")
         state = self.state
-        if state.view.pages is not None:
-            raise TravError("gather='replicas' needs the edges in the GPU's memory: choose 'rows'.")
         kernels = state.kernels("gas_shards.cu", COUNTS=int(options.trace))
         return ShardGather(kernels, state.view.into, state.dtype, options.replication, options.trace)

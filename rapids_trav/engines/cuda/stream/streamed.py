@@ -37,7 +37,6 @@ class StreamedExecutor:
 
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
         self.moved = Moved()
-        self.counters: dict[str, int] = {}
         self._options = options
         with ExitStack() as held:
             self._pages = PagePipeline(view, program, start, options, held)
@@ -53,6 +52,10 @@ class StreamedExecutor:
     @property
     def state(self) -> ProgramState:
         return self._pages.state
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self._pages.counters
 
     @property
     def penalty(self) -> int:
