@@ -74,12 +74,12 @@ class ResidentExecutor:
         state.finish(row)
 
     def notify(self) -> None:
-        """Gather at the vertices that active ones lead to and, with an `apply`, at the active ones."""
+        """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
         state = self.state
         marks = state.notify()
         sizes, row = state.tallies.fresh(), state.tallies.fresh()
-        # A program with `apply` never pushes, so its active vertices are in the flags.
-        also = state.flags if state.program.apply is not None else None
+        # A program whose active vertices gather never pushes, so they are in the flags.
+        also = state.flags if state.program.active_gather else None
         lists = self.lists.marked(marks, also, sizes)
         state.flags.fill(False)
         self._gather(lists, marks, row)

@@ -81,10 +81,10 @@ class StreamedExecutor:
         self._finish(row)
 
     def notify(self) -> None:
-        """Gather at the vertices that active ones lead to and, with an `apply`, at the active ones."""
+        """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
         pages, state = self._pages, self.state
         marks = self._notified()
-        if state.program.apply is not None:
+        if state.program.active_gather:
             cupy.bitwise_or(marks, state.flags.view(np.uint8), out=marks)
         counts = pages.lists.marked(marks).tolist()
         edges = pages.page_edges
