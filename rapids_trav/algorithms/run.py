@@ -172,7 +172,7 @@ def _check_schedule(graph: TraversableGraph, program: Program, question: Program
     if not program.may_push:
         raise TravError(
             f"schedule='paths' is not for program {program.name!r}, since it supports only min or max "
-            f"without apply and total: use schedule='sweep' or 'auto'."
+            f"without apply, total and start: use schedule='sweep' or 'auto'."
         )
     if question.asynchronous is False or not program.asynchronous:
         raise TravError(

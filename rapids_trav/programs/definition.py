@@ -18,7 +18,7 @@ The engine chooses which vertices gather, and every choice gives the same values
 - notify: the vertices to which an active vertex has an edge; they gather over all their in-edges.  If `apply`
   is given, also the active vertices themselves, since `apply` may change their new value again.  Not with
   `total`, which may change without a neighbour.
-- push, for min and max without `apply`: active vertices send their messages to their neighbours.
+- push, for min and max without `apply` and `start`: active vertices send their messages to their neighbours.
 
 A vertex without in-edges gathers the reducer's identity.  With a `start` it gathers that instead, and others
 reduce it with what arrives (docs/systems.md, G19); values are then not pushed.

@@ -287,3 +287,17 @@ def test_unknown_choices(engine, answers):
     for wrong in ({"gather": "shards"}, {"replication": 3}):
         with pytest.raises(TravError, match="is not known: choose"):
             by_shards(engine, in_pages(view, 2), asking, **wrong)
+
+
+@pytest.mark.parametrize("n_streams", [1, 4])
+def test_ranks_of_a_graph_larger_than_the_limit(engine, n_streams):
+    from rapids_trav import Graph, generators
+
+    graph = Graph.from_edges(generators.rmat(12), engine=engine, memory_limit=450_000)
+    rows = graph.pagerank()["pagerank"].to_numpy()
+    with count_launches() as launches:
+        tuning = {"gather": "replicas", "n_streams": n_streams}
+        ours = graph.pagerank(tuning=tuning)["pagerank"].to_numpy()
+    np.testing.assert_allclose(ours, rows, rtol=1e-9)
+    assert launches["gather_shards"] > 0 and launches["gather_rows"] == 0
+    assert graph.budget.peak <= graph.budget.limit

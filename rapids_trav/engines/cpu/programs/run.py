@@ -131,7 +131,7 @@ def choose(work: ProgramWork) -> str:
     if asked == "push" and not work.may_push:
         raise TravError(
             f"mode='push' is not possible for program {program.name!r}, since pushing supports only min or "
-            f"max without apply and total, and needs memory for its lists: use mode='auto'."
+            f"max without apply, total and start, and needs memory for its lists: use mode='auto'."
         )
     if not program.may_notify:
         return "pull"
