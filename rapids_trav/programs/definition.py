@@ -228,11 +228,14 @@ def _is_tolerance(value: object) -> bool:
 
 def _in_dtype(value: object, dtype: np.dtype) -> float | None:
     """Return a number as a Python number that a dtype can hold; None if it is none, NaN or too large."""
-    if not isinstance(value, Real) or isinstance(value, bool) or value != value:
+    if isinstance(value, bool):
         return None
     if dtype.kind == "i":
         limits = np.iinfo(dtype)
-        return int(value) if limits.min <= value <= limits.max and value == int(value) else None
+        whole = int(value) if isinstance(value, (int, np.integer)) else None
+        return whole if whole is not None and limits.min <= whole <= limits.max else None
+    if not isinstance(value, Real) or value != value:
+        return None
     try:
         with np.errstate(over="ignore"):
             found = dtype.type(float(value)).item()
