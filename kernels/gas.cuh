@@ -33,6 +33,16 @@
 #ifndef TOTAL_ARGUMENTS
 #define TOTAL_ARGUMENTS 0
 #endif
+#ifndef STARTS
+#define STARTS \
+    0  // 1: a reduction starts from the value whose bits are START_HIGH, if it has 64, and START_LOW
+#endif
+#ifndef START_HIGH
+#define START_HIGH 0
+#endif
+#ifndef START_LOW
+#define START_LOW 0
+#endif
 #ifndef RESIDUAL
 #define RESIDUAL 0  // 1: sum the changes of the values
 #endif
@@ -100,6 +110,23 @@ __device__ __forceinline__ value_t identity() {
 #endif
 }
 
+#if STARTS
+// What the reduction of a vertex starts from (docs/systems.md, G19).  It is reduced with what was gathered,
+// once for each vertex, however many copies and pieces it had.
+__device__ __forceinline__ value_t start() {
+#if VALUE == 1
+    return static_cast<i32>(static_cast<u32>(START_LOW));
+#elif VALUE == 2
+    return static_cast<i64>(static_cast<u64>(START_HIGH) << 32 | static_cast<u64>(START_LOW));
+#elif VALUE == 3
+    return __int_as_float(static_cast<i32>(static_cast<u32>(START_LOW)));
+#else
+    return __longlong_as_double(
+        static_cast<i64>(static_cast<u64>(START_HIGH) << 32 | static_cast<u64>(START_LOW)));
+#endif
+}
+#endif
+
 // Returns whether a value or message is the identity, which is passed on unchanged, since arithmetic on it
 // could overflow.
 __device__ __forceinline__ bool says_nothing(value_t value) {
@@ -128,6 +155,9 @@ __device__ __forceinline__ value_t gather(value_t message, weight_t weight) {
 
 __device__ __forceinline__ value_t apply(value_t value, value_t gathered, double total,
                                          const double* parameters) {
+#if STARTS
+    gathered = reduce(start(), gathered);
+#endif
 #if APPLY_ARGUMENTS == 4
     return trav_apply(value, gathered, total, parameters);
 #elif APPLY_ARGUMENTS == 3

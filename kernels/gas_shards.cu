@@ -6,11 +6,13 @@
 // memory; 3. the lanes of a warp merge the copies of a vertex in log2(factor) steps; 4. a thread for each
 // vertex applies it.  Blocks are persistent and take pieces until none is left.  A vertex whose row has
 // several pieces is a shard of its own; the last block to finish reduces the results of the pieces in order.
+// A launch takes a run of whole shards: all of them, or those of a page, whose edges alone have to be there.
 //
 // Invariants: every vertex is in one shard, and every shard has a piece; copies of a shard, factor times its
 // vertices, fit into the launch's shared memory.  local_ids[e] is the row of edge e counted from its shard's
-// first.  `tickets` are 0 before and after; counters[FRONTIER], which programs do not use otherwise, assigns
-// the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed order.
+// first.  `tickets` are 0 before and after; `next_piece`, which is 0 before a launch and not shared with
+// another, assigns the pieces.  Minima, maxima and integers are exact; float sums are reduced in no fixed
+// order.
 //
 // Reference: L. Ma et al., Garaph, USENIX ATC 2017 (shards, replication-based gather); SYSTEMS G1 to G11.
 //
@@ -68,10 +70,11 @@ __device__ __forceinline__ Piece piece_of(const Shards& shards, const edge_t* ro
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     name_rows(const edge_t* __restrict__ row_offsets, const i64* __restrict__ firsts,
               const i32* __restrict__ factors, const i64* __restrict__ first_pieces,
-              const i32* __restrict__ piece_shards, i64 n_pieces, i64 piece_edges, u16* local_ids) {
+              const i32* __restrict__ piece_shards, i64 piece_edges, i64 first_number, i64 n_pieces,
+              u16* local_ids) {
     const Shards shards{firsts, factors, first_pieces, piece_shards, piece_edges};
-    for (i64 number = blockIdx.x; number < n_pieces; number += gridDim.x) {
-        const Piece piece = piece_of(shards, row_offsets, number);
+    for (i64 i = blockIdx.x; i < n_pieces; i += gridDim.x) {
+        const Piece piece = piece_of(shards, row_offsets, first_number + i);
         const edge_t* ends = row_offsets + piece.first + 1;
         for (i64 edge = piece.begin + threadIdx.x; edge < piece.end; edge += BLOCK_SIZE) {
             const i64 row = lower_bound(ends, piece.n_vertices, static_cast<edge_t>(edge + 1));
@@ -173,8 +176,10 @@ struct ShardArguments : GatherArguments {
     const i32* factors;
     const i64* first_pieces;
     const i32* piece_shards;
-    i64 n_pieces;
     i64 piece_edges;
+    i64 first_number;  // of the launch's pieces
+    i64 n_pieces;
+    u64* next_piece;
     const u16* local_ids;
     value_t* results;
     u32* tickets;
@@ -194,10 +199,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, RESIDENT_BLOCKS)
     const i32 thread = static_cast<i32>(threadIdx.x);
     Tally tally;
     for (;;) {
-        if (thread == 0) taken = static_cast<i64>(atomicAdd(&given.counters[FRONTIER], 1ull));
+        if (thread == 0) taken = static_cast<i64>(atomicAdd(given.next_piece, 1ull));
         __syncthreads();  // also: the copies of the previous piece have been read
-        const i64 number = taken;
-        if (number >= given.n_pieces) break;
+        if (taken >= given.n_pieces) break;
+        const i64 number = given.first_number + taken;
         const i64 began = clock64();
         const Piece piece = piece_of(shards, given.row_offsets, number);
         const i32 factor = shards.factors[piece.shard];

@@ -103,8 +103,8 @@ class RunTuning:
     Attributes
     ----------
     gather : {"rows", "replicas"}
-        On a GPU, for a graph in its memory: with "rows" each vertex reduces its own edges; with "replicas"
-        blocks of vertices reduce in shared memory, with copies of each against contention (Garaph).
+        On a GPU: with "rows" each vertex reduces its own edges; with "replicas" blocks of vertices reduce in
+        shared memory, with copies of each against contention (Garaph), in memory and page by page.
         Which is faster depends on the graph; docs/performance.md has measurements of both.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Number of copies with ``gather="replicas"``, and only with it: one number for all, or by Garaph's
@@ -113,6 +113,9 @@ class RunTuning:
         On a GPU, for a graph larger than its memory: whether pages are copied to it with their columns in
         fewer bits, if these take at most three quarters of their bytes; by default, unless all pages stay
         there as they are.
+    n_streams : int
+        On a GPU, for a graph larger than its memory: most pages that are in progress at once, each on a
+        stream and in a buffer of its own; fewer if a page would not fit otherwise.
 
     References
     ----------
@@ -131,6 +134,7 @@ class RunTuning:
     gather: Gather = "rows"
     replication: Replication = "auto"
     compress: bool | None = None
+    n_streams: int = 3
 
     def __post_init__(self) -> None:
         one_of("gather", self.gather, get_args(Gather))
@@ -147,6 +151,11 @@ class RunTuning:
             )
         if self.compress is not None:
             flag("compress", self.compress)
+        if not isinstance(self.n_streams, int) or isinstance(self.n_streams, bool) or self.n_streams < 1:
+            raise TravError(
+                f"n_streams={written(self.n_streams)} is not a number of pages in progress at once: give an "
+                f"integer of 1 or more."
+            )
 
 
 Tuning = TypeVar("Tuning", BuildTuning, SearchTuning, RunTuning)

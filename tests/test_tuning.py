@@ -56,6 +56,13 @@ def test_the_compression_of_pages(compress):
     assert {options.compress for options in engine.given} == {compress}
 
 
+@pytest.mark.parametrize(("tuning", "n_streams"), [(None, 3), ({"n_streams": 1}, 1), ({"n_streams": 8}, 8)])
+def test_the_pages_in_progress_at_once(tuning, n_streams):
+    engine = Recorder()
+    EDGES.trav.graph(engine=engine).pagerank(tuning=tuning)
+    assert {options.n_streams for options in engine.given} == {n_streams}
+
+
 @pytest.mark.parametrize(
     ("given", "usual", "back_end"),
     [

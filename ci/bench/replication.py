@@ -1,8 +1,9 @@
 """(i) B6: effect of copies of each vertex of a shard on gathering, in PageRank's iterations.
 
 Compared are no copies (a factor of 1), fixed factors, Garaph's formula for each shard, and gathering row by
-row without shards.  Evenness is that of the clock cycles of the shards' pieces in one iteration.  Setup is
-the time of a run without its iterations: the cutting of shards, or the listing of rows by length.
+row without shards; in memory and, without fixed factors, page by page in a quarter of the memory.  Evenness
+is that of the clock cycles of the shards' pieces in one iteration.  Setup is the time of a run without its
+iterations: the cutting of shards, or the listing of rows by length.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rapids_trav import datasets
-from rapids_trav.engines.runs import GatherView, Run, RunOptions
+from rapids_trav.engines.runs import GatherView, IterationTrace, Run, RunOptions
 from rapids_trav.programs.run_state import RunState
 from rapids_trav.programs.shipped import pagerank
 
 from . import graphs
 from .checks import verdict
 from .libraries import REFUSALS, reason
+from .out_of_core import PARTS, footprint, of_budget
 from .pictures import bars
 from .rows import Row, of_times, ratio, short
 
@@ -46,7 +48,15 @@ COLUMNS = (
     "shards", "pieces", "mean_factor", "worst_over_mean_piece", "deviation_over_mean_piece", "checked",
     "wrong", "note",
 )  # fmt: skip
-TABLES = {"replication": COLUMNS, "claims": ("graph", "dtype", "claim", "ratio")}
+TABLES = {
+    "replication": COLUMNS,
+    "pages": (
+        "graph", "dtype", "name", "iterations", "median_ms", "min_ms", "max_ms", "gedges_a_second",
+        "setup_ms", "pages", "bytes", "overlap", "budget", "peak", "checked", "wrong", "note",
+    ),
+    "claims": ("graph", "dtype", "claim", "ratio"),
+}  # fmt: skip
+PAGED = (ROWS, NONE, FORMULA)  # what is compared page by page
 ITERATIONS, RUNS, WARM = 20, 3, 1
 NEVER = 1e-30  # a tolerance that is never met
 TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # for sums in another order within one iteration
@@ -54,7 +64,8 @@ TOLERANCES = {"float32": 1e-4, "float64": 1e-9}  # for sums in another order wit
 
 def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
     for name in names:
-        graph = lab.graph(lab.load(name), directed=graphs.is_directed(name))
+        edges, directed = lab.load(name), graphs.is_directed(name)
+        graph = lab.graph(edges, directed=directed)
         view, n = graph.storage.gather_view("out"), graph.n_vertices
         for dtype in DTYPES:
             state = RunState(lab.xp.full(n, 1 / n, dtype=dtype), lab.xp.ones(n, dtype=bool))
@@ -66,18 +77,51 @@ def measure(lab: Lab, names: Sequence[str]) -> Iterator[Row]:
             for row in claims(rows):
                 yield {**facts, "table": "claims", **row}
         del graph, view
+        yield from page_by_page(lab, name, edges, directed)
+        del edges
 
 
-def setups(lab: Lab, engine: Any, view: GatherView, program: Program, state: RunState) -> Iterator[Row]:
+def page_by_page(lab: Lab, name: str, edges: Any, directed: bool) -> Iterator[Row]:
+    """Yield rows for a quarter of the memory, from which the pages of each iteration are streamed."""
+    limit = footprint(lab, edges, directed) // PARTS
+    for dtype in DTYPES:
+        facts = {"benchmark": "replication", "graph": name, "dtype": dtype}
+        try:
+            graph = lab.graph(edges, directed=directed, memory_limit=limit)
+            view, n = graph.storage.gather_view("out"), graph.n_vertices
+        except REFUSALS as error:
+            yield {**facts, "table": "pages", "note": f"not measured, {reason(error)}"}
+            continue
+        state = RunState(lab.xp.full(n, 1 / n, dtype=dtype), lab.xp.ones(n, dtype=bool))
+        rows = []
+        for row in setups(lab, graph.engine, view, pagerank(NEVER, dtype), state, PAGED):
+            rows.append(row | of_budget(graph))
+            yield {**facts, "table": "pages", **rows[-1]}
+        for claim in claims_of_pages(rows):
+            yield {**facts, "table": "claims", **claim}
+        del graph, view
+
+
+def setups(
+    lab: Lab,
+    engine: Any,
+    view: GatherView,
+    program: Program,
+    state: RunState,
+    names: Sequence[str] = tuple(NAMES),
+) -> Iterator[Row]:
     """Yield a row for each way to gather; the others must reproduce the ranks of the first."""
     n = view.n_vertices
     options = RunOptions(max_iterations=ITERATIONS, parameters=(0.85, 1 / n), mode="pull", trace=True)
     ranks = None
-    for name, how in NAMES.items():
-        chosen = replace(options, **how)
+    for name in names:
+        chosen = replace(options, **NAMES[name])
         try:
             row, done = iterations(lab, engine, view, program, state, chosen)
-            shards = evenness(lab, view, program, state, chosen) if name != ROWS else {}
+            if view.pages is not None:
+                shards = of_pages(done.trace[WARM:])
+            else:
+                shards = evenness(lab, view, program, state, chosen) if name != ROWS else {}
         except REFUSALS as error:
             yield {"name": name, "note": f"not measured, {reason(error)}"}
             continue
@@ -118,6 +162,15 @@ def evenness(lab: Lab, view: GatherView, program: Program, state: RunState, opti
     return of_pieces(work.shards.cycles.get(), shards.factors)
 
 
+def of_pages(trace: Sequence[IterationTrace]) -> Row:
+    """Return what iterations move, and the share of it that is hidden behind computing."""
+    return {
+        "pages": max((row.pages for row in trace), default=0),
+        "bytes": sum(row.bytes for row in trace) // max(len(trace), 1),
+        "overlap": short(float(np.mean([row.overlap for row in trace]))),
+    }
+
+
 def of_pieces(cycles: np.ndarray, factors: np.ndarray) -> Row:
     mean = float(cycles.mean())
     return {
@@ -144,6 +197,14 @@ def claims(rows: Sequence[Row]) -> Iterator[Row]:
         ("spread of pieces, none over formula", spread.get(NONE), spread.get(FORMULA)),
     ):
         yield {"claim": claim, "ratio": ratio(over, under)}
+
+
+def claims_of_pages(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield B6 page by page."""
+    ms = {row["name"]: row["median_ms"] for row in rows if "median_ms" in row}
+    for name, over in (("none", NONE), ("rows", ROWS)):
+        claim = f"time page by page, {name} over formula"
+        yield {"claim": claim, "ratio": ratio(ms.get(over), ms.get(FORMULA))}
 
 
 def draw(axes: Axes, rows: Sequence[Row]) -> None:

@@ -30,6 +30,16 @@ def check_packed(case: Case, engine: CudaEngine) -> None:
         case.run(engine.run, in_packed_pages(pinned, 5), mode=mode, compress=True)
 
 
+def check_shards(case: Case, engine: CudaEngine) -> None:
+    """Check pages that are gathered over by shards, as they are and packed."""
+    pinned = in_pinned_memory(engine, case.host)
+    for factor in (4, "formula"):
+        case.run(engine.run, in_pages(pinned, 5), mode="pull", gather="replicas", replication=factor)
+    case.run(engine.run, in_packed_pages(pinned, 5), mode="pull", gather="replicas", compress=True)
+    if case.ends:
+        case.run(engine.run, in_pages(pinned, 5), mode="pull", gather="replicas", asynchronous=True)
+
+
 def check_staged(case: Case, engine: CudaEngine) -> None:
     """Check pages that threads read into pinned buffers, as from files; the CPU marks notified vertices."""
     for mode in ("pull", "notify"):
@@ -66,6 +76,7 @@ def run() -> None:
         print(f"program {name} over pages", flush=True)
         check_pages(case, engine)
         check_packed(case, engine)
+        check_shards(case, engine)
     check_staged(cases()["breadth_first"], engine)
     check_budget(cases()["shortest_paths"], engine)
     for name in ("shortest_paths", "pagerank"):

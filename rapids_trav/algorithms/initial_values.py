@@ -23,14 +23,19 @@ def starting_state(graph: TraversableGraph, program: Program, initial: object, s
     """Return the initial values and active vertices of a run.
 
     The active vertices are those that `sources` names, else those that `initial` names (the others have
-    nothing to hand on yet), else all.
+    nothing to hand on yet, unless the program's reductions start from a value), else all.
     """
+    if sources is not None and program.start is not None:
+        raise TravError(
+            f"sources names the vertices that are active at first, but with start={program.start} of program "
+            f"{program.name!r} all are: leave out one of them."
+        )
     values, active = initial_values(graph, program, initial)
     if sources is not None:
         active = on_engine(graph, vertices(graph, "sources", sources))
         if program.reducer != "sum" and program.apply is None:
             _refuse_silent(graph, program, values, active)
-    if active is None:
+    if active is None or program.start is not None:
         return RunState(values, graph.values.flags())
     return RunState(values, graph.values.flags(active))
 

@@ -218,6 +218,11 @@ class ProgramOptions(IterationOptions):
                 f"schedule='paths' pushes values along the edges of active vertices, but "
                 f"mode={self.mode!r} gathers them: leave out one of the two."
             )
+        if self.schedule == "paths" and self.settings.gather != "rows":
+            raise TravError(
+                f"schedule='paths' pushes values along the edges of active vertices, but "
+                f"gather={self.settings.gather!r} gathers them: leave out one of the two."
+            )
 
     def for_graph(self, parameters: Sequence[float], weighted: bool | None = None) -> ProgramOptions:
         """Return a copy with these parameters and, unless None, this `weighted`; it is not checked again."""

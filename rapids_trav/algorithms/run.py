@@ -85,6 +85,7 @@ def running(
         asynchronous=_is_asynchronous(graph, view, program, question),
         gather=question.settings.gather,
         schedule=question.schedule,
+        n_streams=question.settings.n_streams,
         between_bytes=between,
     )
 
@@ -145,6 +146,7 @@ def execute(
         gather=settings.gather,
         replication=settings.replication,
         compress=settings.compress,
+        n_streams=settings.n_streams,
         **own,
     )
     iterate = _on_processor(graph.engine, question.processor)
@@ -184,7 +186,7 @@ def _check_schedule(graph: TraversableGraph, program: Program, question: Program
     if not program.may_push:
         raise TravError(
             f"schedule='paths' is not for program {program.name!r}, since it supports only min or max "
-            f"without apply and total: use schedule='sweep' or 'auto'."
+            f"without apply, total and start: use schedule='sweep' or 'auto'."
         )
     if question.asynchronous is False or not program.asynchronous:
         raise TravError(

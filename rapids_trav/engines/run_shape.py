@@ -30,4 +30,5 @@ def run_shape(view: GatherView, program: Program, options: RunOptions) -> RunSha
         copies_degrees=isinstance(view.degrees, np.ndarray) and not view.degrees.flags.writeable,
         counts_degrees=view.degrees.dtype.kind != "i" and options.mode != "push",
         between=options.between_bytes,
+        shards=options.gather != "rows",
     )

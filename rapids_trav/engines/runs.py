@@ -27,9 +27,10 @@ class Pages:
         Limit on the bytes that may be allocated, with a tracked peak; see `memory.budget`.
     n_streams : int
         Pages that fit into the budget at once, beside the arrays with an entry for each vertex.
-    cut : callable(resident_bytes, n_streams, most_bytes) -> (firsts, n_streams), optional
-        Cuts the pages again, for an engine that knows how many bytes a run holds beside them.  Each page has
-        at most `most_bytes`, unless a single row is longer.
+    cut : callable(resident_bytes, n_streams, most_bytes, more_edge_bytes) -> (firsts, n_streams), optional
+        Cuts the pages again, for an engine that knows how many bytes a run holds beside them, and in them for
+        each edge beside its destination and weight.  Each page has at most `most_bytes`, unless a single row
+        is longer.
     packed : PackedHome, optional
         Keeper of the columns in fewer bits, for an engine that can unpack them.
     """
@@ -37,7 +38,7 @@ class Pages:
     firsts: np.ndarray
     budget: Budget
     n_streams: int = 1
-    cut: Callable[[int, int, int], tuple[np.ndarray, int]] | None = None
+    cut: Callable[[int, int, int, int], tuple[np.ndarray, int]] | None = None
     packed: PackedHome | None = None
 
 
@@ -130,8 +131,9 @@ class RunOptions:
         "pull": all vertices gather; "notify": only vertices that an active vertex leads to gather; "push":
         active vertices send out their values, for min and max only; on a GPU only with edges in its memory.
     gather : {"rows", "replicas"}
-        Way in which the CUDA engine pulls over edges in memory.  "rows": the number of threads for a row
-        depends on its length; "replicas": by shards in shared memory, with several copies of each vertex.
+        Way in which the CUDA engine pulls, over edges in memory or page by page.  "rows": the number of
+        threads for a row depends on its length; "replicas": by shards in shared memory, with several copies
+        of each vertex.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         Copies of each vertex of a shard; "formula": by Garaph's formula; "auto": the number measured best.
     schedule : {"auto", "sweep", "paths"}

@@ -67,7 +67,7 @@ class ProgramMethods(GraphProperties):
             default, those that `initial` names, else all.  With min or max without `apply`, all other
             vertices must start from the reducer's identity.  With other programs, give `sources` only if a
             vertex outside them keeps its value when it gathers from unchanged neighbours; otherwise the
-            values depend on `mode`.
+            values depend on `mode`.  A program with `start` takes none.
         direction : {"out", "in", "both"}
             Values travel from source to destination, backwards, or both ways; in an undirected graph, all
             three are the same.
@@ -100,10 +100,10 @@ class ProgramMethods(GraphProperties):
             of rows, of which those in use stay in memory.  The blocks in memory are iterated until no vertex
             in them is active.  Meanwhile, the absent block with the best active value (the smallest for min,
             the largest for max) is loaded; a block with few active vertices is read in place instead.
-            "paths" is for asynchronous programs with min or max, without `apply` and `total`; it reads the
-            fewest bytes if paths are long.  "auto" selects the schedule that measures fastest on the CPU
-            engine, and "paths" on a GPU where it is possible.  The values are the same.  For a graph in
-            memory, the option is checked but has no effect.
+            "paths" is for asynchronous programs with min or max, without `apply`, `total` and `start`; it
+            reads the fewest bytes if paths are long.  "auto" selects the schedule that measures fastest on
+            the CPU engine, and "paths" on a GPU where it is possible.  The values are the same.  For a graph
+            in memory, the option is checked but has no effect.
         trace : bool, default False
             Return `Traced(result, trace)`, with a row in `trace` for each iteration.  With blocks, an
             iteration consists of as many launches as do about the work of a sweep.  `pages` and `bytes` then
@@ -221,8 +221,8 @@ class ProgramMethods(GraphProperties):
         trace : bool, default False
             As in `run`.  If trees are linked, the trace has up to two rows: mode "hook" for the first
             neighbours (on the CPU, for a graph larger than memory, for whole rows, until a large component is
-            known), and "rest" for the others, unless all vertices are connected by then.  `active` counts the vertices
-            whose rows were linked, `edges` their neighbours.
+            known), and "rest" for the others, unless all vertices are connected by then.  `active` counts the
+            vertices whose rows were linked, `edges` their neighbours.
         processor, schedule, progress, checkpoint, checkpoint_every, resume
             As in `run`.
 

@@ -18,9 +18,10 @@ The engine chooses which vertices gather, and every choice gives the same values
 - notify: the vertices to which an active vertex has an edge; they gather over all their in-edges.  If `apply`
   is given, also the active vertices themselves, since `apply` may change their new value again.  Not with
   `total`, which may change without a neighbour.
-- push, for min and max without `apply`: active vertices send their messages to their neighbours.
+- push, for min and max without `apply` and `start`: active vertices send their messages to their neighbours.
 
-A vertex without in-edges gathers the reducer's identity.
+A vertex without in-edges gathers the reducer's identity.  With a `start` it gathers that instead, and others
+reduce it with what arrives (docs/systems.md, G19); values are then not pushed.
 """
 
 from __future__ import annotations
@@ -94,6 +95,9 @@ class Program:
     asynchronous : bool, optional
         Whether new values may be used in the iteration that computed them.  By default true for min and max,
         which reach the same result in any order, and false for sum.
+    start : number, optional
+        What the reduction of a vertex starts from, once in each iteration; by default the reducer's identity,
+        which changes nothing.  All vertices are active at first.
 
     Examples
     --------
@@ -118,6 +122,7 @@ class Program:
     total: Callable[..., float] | None = None
     tolerance: float | None = None
     asynchronous: bool | None = None
+    start: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -159,6 +164,14 @@ class Program:
                 f"tolerance={written(self.tolerance)} of program {self.name!r} is not a number of 0 or more: "
                 f"give the sum of changes below which to stop, or None."
             )
+        if self.start is not None:
+            start = _in_dtype(self.start, np.dtype(dtype))
+            if start is None:
+                raise TravError(
+                    f"start={written(self.start)} of program {self.name!r} is not a number of type {dtype}: "
+                    f"give what a vertex's reduction starts from, or None."
+                )
+            object.__setattr__(self, "start", start)
         if not isinstance(self.asynchronous, (bool, np.bool_, NoneType)):
             raise TravError(
                 f"asynchronous={written(self.asynchronous)} of program {self.name!r} is neither True nor "
@@ -170,7 +183,13 @@ class Program:
     @property
     def may_push(self) -> bool:
         """Whether sending only changed values gives the same result: a reduced value stays reduced."""
-        return self.reducer != "sum" and self.apply is None and self.total is None
+        own = (self.apply, self.total, self.start)
+        return self.reducer != "sum" and own == (None, None, None)
+
+    @property
+    def active_gather(self) -> bool:
+        """Whether active vertices gather in notify mode too: they may change without a neighbour."""
+        return self.apply is not None or self.start is not None
 
     @property
     def may_notify(self) -> bool:
@@ -205,6 +224,24 @@ def _is_tolerance(value: object) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and float(value) >= 0
     except OverflowError:
         return False
+
+
+def _in_dtype(value: object, dtype: np.dtype) -> float | None:
+    """Return a number as a Python number that a dtype can hold; None if it is none, NaN or too large."""
+    if isinstance(value, bool):
+        return None
+    if dtype.kind == "i":
+        limits = np.iinfo(dtype)
+        whole = int(value) if isinstance(value, (int, np.integer)) else None
+        return whole if whole is not None and limits.min <= whole <= limits.max else None
+    if not isinstance(value, Real) or value != value:
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            found = dtype.type(float(value)).item()
+    except OverflowError:
+        return None
+    return found if np.isinf(found) == np.isinf(float(value)) else None
 
 
 def kind_of(value: object) -> str:

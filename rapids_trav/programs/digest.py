@@ -37,6 +37,7 @@ def program_digest(program: Program) -> str | None:
         for name in ARGUMENTS:
             function = getattr(program, name)
             parts += [name, "-" if function is None else "".join(_function(function, {}))]
+        parts += [] if program.start is None else ["start", repr(program.start)]
     except _NotPlainError:
         return None
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

@@ -198,26 +198,30 @@ class Paged(InMemory):
         super().__init__(engine, n_vertices, edges, partial(PagedAdjacencySet, outside))
 
 
-Cut = Callable[[int, int, int | None], tuple[np.ndarray, int]]
+Cut = Callable[[int, int, int | None, int], tuple[np.ndarray, int]]
 
 
 def cut_within(budget: Budget, row_offsets: Array, edge_bytes: int, row_bytes: int) -> Cut:
     """Return a function that cuts rows into pages for the memory left by the budget; see `Pages.cut`.
 
-    The function takes the bytes that stay resident beside the pages.  It raises a TravMemoryError if the
+    The function takes the bytes that stay resident beside the pages, and those for an edge beside
+    `edge_bytes`.  It raises a TravMemoryError if the
     memory left is too small for the longest row.
     """
     longest = longest_row(row_offsets)
 
-    def cut(resident: int, n_streams: int, most_bytes: int | None = None) -> tuple[np.ndarray, int]:
+    def cut(
+        resident: int, n_streams: int, most_bytes: int | None = None, more_edge_bytes: int = 0
+    ) -> tuple[np.ndarray, int]:
         beside = resident + row_bytes * n_streams
-        page = longest * edge_bytes + row_bytes
+        edge = edge_bytes + more_edge_bytes
+        page = longest * edge + row_bytes
         parts = f"{readable(beside)} for its vertices, {readable(page)} for a page"
         budget.require(beside + page, f"a vertex program ({parts})")
         plan = plan_pages(
             row_offsets,
             budget.free - beside,
-            edge_bytes=edge_bytes,
+            edge_bytes=edge,
             row_bytes=row_bytes,
             n_streams=n_streams,
             most_bytes=most_bytes,

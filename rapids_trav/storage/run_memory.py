@@ -22,7 +22,7 @@ def least_of_run(place: Place, view: GatherView, program: Program, options: RunO
 
         return least_bytes(view, program, options)
     if view.pages is None:
-        return resident_bytes(run_shape(view, program, options), shards=options.gather != "rows")
+        return resident_bytes(run_shape(view, program, options))
     if options.schedule == "paths":
         from rapids_trav.engines.cuda.blocks import plan as blocks
 

@@ -166,6 +166,9 @@ def test_the_accessor_gives_each_setting_to_the_one_that_has_it():
         (RunTuning, {"gather": "all"}, "^gather='all' is not known: choose one of 'rows', 'replicas'.$"),
         (RunTuning, {"replication": 3}, "^replication=3 is not known"),
         (RunTuning, {"compress": 1}, "^compress=1 is"),
+        (RunTuning, {"n_streams": 0}, "^n_streams=0 is not a number of pages in progress at once: give an"),
+        (RunTuning, {"n_streams": True}, "^n_streams=True is not"),
+        (RunTuning, {"n_streams": 2.0}, "^n_streams=2.0 is not"),
         (RunTuning, {"replication": 4}, "^replication=4 applies only to gather='replicas'"),
     ],
 )

@@ -488,7 +488,7 @@ WRONG = {
     "push of sums": (
         {"program": COUNT, "mode": "push", "parameters": [3]},
         "mode='push' is not possible for program 'count', since pushing supports only min or max "
-        "without apply and total, and needs memory for its lists: use mode='auto'.",
+        "without apply, total and start, and needs memory for its lists: use mode='auto'.",
     ),
     "processor that is not there": (
         {"processor": "gpu"},

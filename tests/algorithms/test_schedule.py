@@ -56,11 +56,14 @@ def test_what_cannot_go_over_paths_is_refused_whether_or_not_it_has_to(limit):
         lambda: graph.pagerank(schedule="paths"),
         lambda: graph.run(APPLIED, initial=0, schedule="paths", asynchronous=True),
     ):
-        with pytest.raises(TravError, match="since it supports only min or max without apply and total: use"):
+        with pytest.raises(TravError, match="supports only min or max without apply, total and start: use"):
             ask()
     for mode in ("pull", "notify"):
         with pytest.raises(TravError, match=f"but mode='{mode}' gathers them: leave out one of the two"):
             graph.components(mode=mode, schedule="paths")
+    with pytest.raises(TravError, match="but gather='replicas' gathers them: leave out one of the two"):
+        asked = {"schedule": "paths", "asynchronous": True, "tuning": {"gather": "replicas"}}
+        graph.run(HOPS, initial={0: 0}, **asked)
     with pytest.raises(
         TravError, match="schedule='paths' is for the propagation of labels, but mode='union'"
     ):

@@ -114,6 +114,13 @@ def test_ranks_within_a_bound():
     assert not programs.same_ranks(ours, theirs.assign(vertex=[1, 3]), 1e-4)
 
 
+def test_a_limit_that_is_refused_is_a_row():
+    lab = CpuLab()
+    found = list(replication.page_by_page(lab, "rmat2", lab.load("rmat2"), False))
+    notes = [row["note"] for row in found if row["table"] == "pages"]
+    assert notes and all(note.startswith("not measured, ") for note in notes)
+
+
 @pytest.fixture
 def cpu_shards(monkeypatch):
     def evenness(lab, view, program, state, options):
@@ -134,8 +141,19 @@ def test_replication(cpu_shards):
     assert "shards" not in rows[0]
     assert (rows[1]["shards"], rows[1]["mean_factor"]) == (2, 16.5)
     assert (rows[1]["worst_over_mean_piece"], rows[1]["deviation_over_mean_piece"]) == (1.5, 0.5)
-    claims = [row for row in found if row["table"] == "claims"]
+    claims = [row for row in found if row["table"] == "claims" and "page by page" not in row["claim"]]
     assert len(claims) == 2 * 5 and all(row["ratio"] > 0 for row in claims)
+
+
+def test_replication_page_by_page():
+    lab = CpuLab()
+    found = list(replication.page_by_page(lab, "rmat14", lab.load("rmat14"), False))
+    json.dumps(found)
+    pages = [row for row in found if row["table"] == "pages"]
+    assert [row["name"] for row in pages] == 2 * list(replication.PAGED)
+    assert all(row["wrong"] == 0 and row["pages"] > 0 and row["peak"] <= row["budget"] for row in pages)
+    claims = [row for row in found if row["table"] == "claims"]
+    assert len(claims) == 2 * 2 and all(row["ratio"] > 0 for row in claims)
 
 
 def test_claims():

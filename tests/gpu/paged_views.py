@@ -46,10 +46,10 @@ def in_budget(view: GatherView, limit: int) -> GatherView:
     budget, offsets = Budget(limit), view.into.row_offsets
     edge_bytes = 4 + (0 if view.weights is None else view.weights.dtype.itemsize)
 
-    def cut(resident, n_streams, most_bytes=None):
+    def cut(resident, n_streams, most_bytes=None, more_edge_bytes=0):
         plan = plan_pages(
-            offsets, budget.free - resident, edge_bytes=edge_bytes, row_bytes=8, n_streams=n_streams,
-            most_bytes=most_bytes,
+            offsets, budget.free - resident, edge_bytes=edge_bytes + more_edge_bytes, row_bytes=8,
+            n_streams=n_streams, most_bytes=most_bytes,
         )  # fmt: skip
         return plan.firsts, plan.n_streams
 

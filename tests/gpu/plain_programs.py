@@ -48,7 +48,8 @@ def step(
     messages = _offered(program, program.scatter, values, edges.degrees)
     arriving = _offered(program, program.gather, messages[edges.u], edges.weights)
     floating_sum = program.reducer == "sum" and dtype.kind == "f"
-    gathered = np.full(len(values), program.identity, np.float64 if floating_sum else dtype)
+    start = program.identity if program.start is None else program.start
+    gathered = np.full(len(values), start, np.float64 if floating_sum else dtype)
     _REDUCE[program.reducer].at(gathered, edges.v, arriving)
     gathered = gathered.astype(dtype)
     reduced = gathered if program.reducer == "sum" else _REDUCE[program.reducer](values, gathered)

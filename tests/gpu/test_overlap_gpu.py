@@ -28,13 +28,13 @@ def host_view(engine):
     return GatherView(rows, rows, None, np.diff(offsets))
 
 
-def asked_of(engine, view, n_streams):
+def asked_of(engine, view, n_streams, gather="rows"):
     """Return the arguments of an engine's `run` for one iteration in which no page stays on the GPU."""
     from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
     from rapids_trav.engines.cuda.stream.plan import plan_stream
 
     program = shipped.connected_components()
-    options = RunOptions(mode="pull", max_iterations=1, trace=True, n_streams=n_streams)
+    options = RunOptions(mode="pull", max_iterations=1, trace=True, n_streams=n_streams, gather=gather)
     firsts = np.linspace(0, N, PAGES + 1).astype(np.int64)
     roomy = replace(view, pages=Pages(firsts, Budget(1 << 30), n_streams))
     plan = plan_stream(roomy, program, options, 4, PIECE_EDGES)
@@ -91,7 +91,8 @@ def test_a_page_is_computed_after_its_copy(engine, host_view):
         assert all(shared(span.copy, span.computing) <= SAME_TIME for span in row.spans)
 
 
-def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view):
+@pytest.mark.parametrize("gather", ["rows", "replicas"])
+def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view, gather):
     """The results of one page are copied to the CPU while another page is copied to the GPU."""
     from rapids_trav.engines.cuda.hybrid.shared import HybridExecutor
     from rapids_trav.engines.cuda.programs.run import iterate
@@ -101,7 +102,7 @@ def test_values_go_back_beside_the_copies_of_other_pages(engine, host_view):
     most = []
     for _ in range(TRIES):
         sent = {}
-        view, *asked = asked_of(engine, host_view, 3)
+        view, *asked = asked_of(engine, host_view, 3, gather)
         with rapids_allocator(), HybridExecutor(view, *asked, on_sent=sent.__setitem__) as executor:
             done = iterate(executor, *asked)
             back = {page: executor.pages.log.times(span) for page, span in sent.items()}

@@ -9,29 +9,13 @@ from rapids_trav.engines.runs import RunOptions
 from rapids_trav.programs.definition import Program
 
 from .program_cases import CASES, gather_view, start
+from .replica_counts import expected_counters
 
 pytestmark = pytest.mark.gpu
 
-LANES = 32
 FACTORS = (1, 2, 4, 8, 16, 32)
 SUM = Program("sum", "int64", "sum")  # of ones: every message that arrives changes a value
 OPTIONS = RunOptions(mode="pull", gather="replicas", max_iterations=1, trace=True)
-
-
-def expected_counters(shards, offsets):
-    """Count by the published address: the edge of thread t goes to copy t mod R of its vertex."""
-    filled = merged = 0
-    for piece, shard in enumerate(shards.piece_shards):
-        first, last = shards.firsts[shard], shards.firsts[shard + 1]
-        begin = offsets[first] + (piece - shards.first_pieces[shard]) * shards.piece_edges
-        end = min(begin + shards.piece_edges, offsets[last])
-        edges = np.arange(begin, end)
-        local = np.searchsorted(offsets[first + 1 : last + 1], edges, side="right")
-        copy = (edges - begin) % LANES % shards.factors[shard]
-        others = np.unique(np.stack([local, copy])[:, copy > 0], axis=1)
-        filled += others.shape[1]
-        merged += len(np.unique(others[0]))
-    return {"filled": filled, "merged": merged}
 
 
 @pytest.fixture(scope="module", params=["rmat", "wheel", "big star", "directed"])

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rapids_trav.errors import TravError, TravMemoryError
+from rapids_trav.errors import TravMemoryError
 from rapids_trav.programs.definition import Program
 
 from .paged_views import in_budget, in_pages, in_pinned_memory
@@ -280,9 +280,3 @@ def test_the_cpu_alone_and_back(engine, answers, monkeypatch):
 
         monkeypatch.setattr(Dispatcher, "alone", alone)
         agree(asked, streamed(engine, in_pages(view, 5), "directed rmat", asked, hybrid=True), theirs)
-
-
-def test_replicas_are_for_graphs_in_memory(engine, answers):
-    view, _ = answers("rmat", "components")
-    with pytest.raises(TravError, match="gather='replicas'"):
-        streamed(engine, in_pages(view, 3), "rmat", "components", gather="replicas")

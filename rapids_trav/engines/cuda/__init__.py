@@ -232,7 +232,7 @@ class CudaEngine:
         """Iterate a vertex program from `state`, which is not modified; see `executor.py`."""
         from rapids_trav.engines.cuda import executor
 
-        n_bytes = resident_bytes(run_shape(view, program, options), shards=options.gather != "rows")
+        n_bytes = resident_bytes(run_shape(view, program, options))
         held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
         with _device_memory(f"program {program.name!r}", n_bytes), held:
             return executor.run(view, program, state, options)

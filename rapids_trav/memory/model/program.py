@@ -26,6 +26,13 @@ RUN_BYTES = 1 << 18  # per run, whatever its size: counters, parameters and the 
 HUB_EDGE_BYTES = 1  # per edge, at most: hubs and the pieces of their rows
 SHARD_EDGE_BYTES = 4  # per edge of a shard: its place in the shard, while it is computed and as it is kept
 
+# On a GPU, with shards, wherever the edges are.
+LOCAL_BYTES = 2  # per edge: its vertex, counted from the first of the shard
+SHARD_BYTES = 28  # per shard: its first vertex and piece, its copies, and its ticket; a shard has a piece
+PIECE_BYTES = 4  # per piece: its shard; its result comes on top
+FEWEST_PIECE_EDGES = 1 << 12  # edges of a piece, if the shard has more
+LEAST_SHARED_BYTES, MOST_COPIES = 24 << 10, 32  # a block's shared memory, and copies of a vertex in it
+
 # On a GPU, with the edges outside it.
 FIXED_BYTES = 1 << 14  # counters, parameters, and upload buffers
 LINKED_PART = 1 << 16  # of columns in a file, at least, while trees are linked along them
@@ -63,6 +70,8 @@ class RunShape:
         Whether degrees are sums of weights, so that a run that gathers also counts edges.
     between : int
         Bytes per vertex of the temporary arrays made between iterations.
+    shards : bool
+        Whether a GPU that gathers for all vertices does so by shards.
     """
 
     n_vertices: int
@@ -78,6 +87,7 @@ class RunShape:
     copies_degrees: bool = False
     counts_degrees: bool = False
     between: int = 0
+    shards: bool = False
 
     @property
     def edge(self) -> int:
@@ -139,14 +149,32 @@ def page_bytes(n_edges: int, n_rows: int, edge: int, offset: int) -> int:
     return n_edges * edge + offset * (n_rows + 1)
 
 
-def resident_bytes(run: RunShape, shards: bool = False) -> int:
+def resident_bytes(run: RunShape) -> int:
     """Return the bytes of a run on a GPU that has the edges in its memory.
 
     They hold values, two kinds of messages, flags and marks; two queues and two lists of rows; and hubs with
     the pieces of their rows, or the edges of shards.
     """
     own = 3 * run.value + 3 + 4 * run.vertex + run.between
-    return own * run.n_vertices + RUN_BYTES + (SHARD_EDGE_BYTES if shards else HUB_EDGE_BYTES) * run.n_edges
+    edge = SHARD_EDGE_BYTES if run.shards else HUB_EDGE_BYTES
+    return own * run.n_vertices + RUN_BYTES + edge * run.n_edges
+
+
+def shard_table_bytes(run: RunShape) -> int:
+    """Return the most bytes of the shards of streamed edges, but for those that end with a page.
+
+    A shard ends where its next vertex finds no room in a block, or the edges of that vertex no room in a
+    piece: with them, or by themselves, its edges exceed a piece.  `page_table_bytes` has the rest.
+    """
+    narrowest = LEAST_SHARED_BYTES // (run.value * MOST_COPIES)
+    n_shards = run.n_vertices // narrowest + 2 * (run.n_edges // FEWEST_PIECE_EDGES) + 1
+    n_pieces = n_shards + run.n_edges // FEWEST_PIECE_EDGES
+    return SHARD_BYTES * n_shards + (PIECE_BYTES + run.value) * n_pieces
+
+
+def page_table_bytes(run: RunShape) -> int:
+    """Return the bytes per page of the tables of a run: at its end a shard may end early."""
+    return TABLE_BYTES + (SHARD_BYTES + PIECE_BYTES + run.value + POSITION if run.shards else 0)
 
 
 def streamed_vertex_bytes(run: RunShape, offset: int) -> int:
@@ -160,7 +188,8 @@ def streamed_vertex_bytes(run: RunShape, offset: int) -> int:
 def streamed_bytes(run: RunShape, offset: int, piece_edges: int) -> int:
     """Return the bytes of a run with streamed edges, without the pages and their table."""
     hubs = HUB_BYTES * (run.n_edges // piece_edges)
-    return run.n_vertices * streamed_vertex_bytes(run, offset) + FIXED_BYTES + hubs
+    shards = shard_table_bytes(run) if run.shards else 0
+    return run.n_vertices * streamed_vertex_bytes(run, offset) + FIXED_BYTES + hubs + shards
 
 
 def packing_bytes(n_blocks: int, block_edges: int, column: int) -> int:

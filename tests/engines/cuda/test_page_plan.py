@@ -48,6 +48,12 @@ def test_a_layout_is_aligned():
     assert PageLayout.of(0, 0, 4, 0, 4).n_bytes == 0
 
 
+def test_places_in_shards_and_listed_rows_use_the_same_bytes():
+    layout = PageLayout.of(n_edges=1000, n_rows=3, column=4, weight=0, vertex=4, local=2)
+    assert (layout.rows, layout.n_bytes, layout.kept_bytes) == (4096, 4096 + 2048, 4096)
+    assert PageLayout.of(1000, 3000, 4, 0, 4, local=2).n_bytes == 4096 + 12_032
+
+
 def test_bytes_of_a_vertex():
     components, pagerank = shipped.connected_components(), shipped.pagerank()
     sync, later = RunOptions(), RunOptions(asynchronous=True)
@@ -60,14 +66,15 @@ def test_bytes_of_a_vertex():
     assert streamed_vertex_bytes(shape(pagerank, sync), 8) == 8 + 16 + 1 + 8 + 8
 
 
+@pytest.mark.parametrize("gather", ["rows", "replicas"])
 @pytest.mark.parametrize("weight", [None, "float64"])
 @pytest.mark.parametrize("n_streams", [1, 2, 3, 8])
 @pytest.mark.parametrize("seed", range(3))
-def test_plans_keep_the_budget(seed, n_streams, weight, monkeypatch):
+def test_plans_keep_the_budget(seed, n_streams, weight, gather, monkeypatch):
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", 20_000)
     generator = np.random.default_rng(seed)
     degrees = np.sort(generator.zipf(1.7, 3000).clip(max=2500))[::-1]
-    program, options = shipped.connected_components(), RunOptions(n_streams=n_streams)
+    program, options = shipped.connected_components(), RunOptions(n_streams=n_streams, gather=gather)
     smallest = None
     for limit in range(60_000, 600_000, 20_000):
         view = paged_view(degrees, limit, weight)
@@ -82,23 +89,26 @@ def test_plans_keep_the_budget(seed, n_streams, weight, monkeypatch):
         assert 1 <= plan.n_slots <= n_streams
         assert plan.firsts[0] == 0 and plan.firsts[-1] == 3000 and (np.diff(plan.firsts) > 0).all()
         assert plan.edges(plan.n_pages - 1)[1] == degrees.sum()
-        longest = (4 + (0 if weight is None else 8)) * int(degrees.max()) + 8
+        edge = 4 + (0 if weight is None else 8) + (0 if gather == "rows" else 2)
+        longest = edge * int(degrees.max()) + 8
         assert (
             max(layout.n_bytes for layout in plan.layouts) <= max(20_000, longest) + 3 * page_plan.ALIGNMENT
         )
     assert smallest is not None and plan.n_kept > 0
 
 
+@pytest.mark.parametrize("gather", ["rows", "replicas"])
 @pytest.mark.parametrize("n_streams", [1, 3])
 @pytest.mark.parametrize("longest", [10, 3000])
 @pytest.mark.parametrize("most_bytes", [5_000, page_plan.MOST_PAGE_BYTES])
 def test_the_limit_that_a_refusal_names_is_enough_and_hardly_more(
-    n_streams, longest, most_bytes, monkeypatch
+    n_streams, longest, most_bytes, gather, monkeypatch
 ):
     monkeypatch.setattr(page_plan, "MOST_PAGE_BYTES", most_bytes)
     degrees = np.full(2000, 10)
     degrees[0] = longest
-    options, program = RunOptions(n_streams=n_streams), shipped.connected_components()
+    options = RunOptions(n_streams=n_streams, gather=gather)
+    program = shipped.connected_components()
 
     def refused(limit):
         try:

@@ -75,6 +75,13 @@ def functions(program: Program, compiler: ProgramCompiler) -> Functions:
         name: compiler.widened(getattr(program, name) or default[name], len(arguments))
         for name, arguments in ARGUMENTS.items()
     }
+    if program.start is not None:
+        applied, start = own["apply"], np.dtype(program.dtype).type(program.start)
+        own["apply"] = compiler.inlined(
+            lambda value, gathered, total, parameters: applied(
+                value, reduce(start, gathered), total, parameters
+            )
+        )
     is_active, to_dtype = own["active"], getattr(np, program.dtype)
     # `|` exists only for integers and truth values: for other types the compiler reports an error.
     own["active"] = compiler.inlined(lambda value, new: bool(is_active(value, new) | False))

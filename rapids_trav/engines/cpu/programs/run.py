@@ -136,7 +136,7 @@ def choose(work: ProgramWork) -> str:
     if asked == "push" and not work.may_push:
         raise TravError(
             f"mode='push' is not possible for program {program.name!r}, since pushing supports only min or "
-            f"max without apply and total, and needs memory for its lists: use mode='auto'."
+            f"max without apply, total and start, and needs memory for its lists: use mode='auto'."
         )
     if not program.may_notify:
         return "pull"
@@ -275,7 +275,7 @@ def gather(work: ProgramWork, piece: Piece, n_parts: int | None = None) -> Array
 
 def notified(work: ProgramWork) -> Array:
     """Return the vertices that gather: those that active ones lead to and, with `apply`, the active ones."""
-    marks = work.active.copy() if work.program.apply is not None else np.zeros_like(work.active)
+    marks = work.active.copy() if work.program.active_gather else np.zeros_like(work.active)
     out, active = work.view.out, np.flatnonzero(work.active)
     work.team.run(notify_along, len(active), active, out.row_offsets, out.column_indices, marks, grain=1024)
     return np.flatnonzero(marks)

@@ -62,7 +62,6 @@ class HybridExecutor:
         on_sent: Callable[[int, Span], None] | None = None,
     ) -> None:
         self.moved = Moved()
-        self.counters: dict[str, int] = {}
         self._on_sent, self._record = on_sent, options.record_page
         with ExitStack() as held:
             self.pages = PagePipeline(view, program, start, options, held)
@@ -88,6 +87,10 @@ class HybridExecutor:
     @property
     def state(self) -> ProgramState:
         return self.pages.state
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self.pages.counters
 
     @property
     def penalty(self) -> int:

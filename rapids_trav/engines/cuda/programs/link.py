@@ -16,6 +16,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from rapids_trav.engines.cuda.programs.cubins import kept
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Defines, Kernels, defines_of, source
 from rapids_trav.errors import TravError
@@ -40,7 +42,7 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = tuple(
     for vertex_bits, edge_bits in ((32, 32), (32, 64), (64, 64))
     for settings in (
         {"VALUE": 1, "WEIGHT": 0, "REDUCER": 0, "RESIDUAL": 0} | dict.fromkeys(_ALL, 0),
-        {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1} | _ALL,
+        {"VALUE": 4, "WEIGHT": 3, "REDUCER": 2, "RESIDUAL": 1, "STARTS": 1} | _ALL,
     )
     for counts in _counts(file)
 )
@@ -55,11 +57,21 @@ def defines_of_program(
         "WEIGHT": 0 if weight is None else 1 + TYPES.index(weight),
         "REDUCER": REDUCERS.index(program.reducer),
         "RESIDUAL": int(program.tolerance is not None),
+        **_start_words(program),
     }
     for name in ARGUMENTS:
         function = getattr(program, name)
         settings[f"{name.upper()}_ARGUMENTS"] = 0 if function is None else n_arguments(function)
     return defines_of(file, vertex_bits, edge_bits, **settings, **tunables)
+
+
+def _start_words(program: Program) -> dict[str, int]:
+    """Return the defines that hold the bits of the program's start, if it has one."""
+    if program.start is None:
+        return {}
+    value = np.array([program.start], program.dtype)
+    high, low = divmod(int(value.view(f"u{value.itemsize}")[0]), 1 << 32)
+    return {"STARTS": 1, "START_HIGH": high, "START_LOW": low}
 
 
 def function_types(program: Program, name: str, weight: str | None) -> tuple[tuple[object, ...], Any]:

@@ -9,10 +9,9 @@ import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
-from rapids_trav.engines.cuda.programs.shard_gather import ShardGather
+from rapids_trav.engines.cuda.programs.shard_gather import ShardGather, by_shards
 from rapids_trav.engines.cuda.programs.state import ProgramState
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
-from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
@@ -80,12 +79,12 @@ class ResidentExecutor:
         state.finish(row)
 
     def notify(self) -> None:
-        """Gather at the vertices that active ones lead to and, with an `apply`, at the active ones."""
+        """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
         state = self.state
         marks = state.notify()
         sizes, row = state.tallies.fresh(), state.tallies.fresh()
-        # A program with `apply` never pushes, so its active vertices are in the flags.
-        also = state.flags if state.program.apply is not None else None
+        # A program whose active vertices gather never pushes, so they are in the flags.
+        also = state.flags if state.program.active_gather else None
         lists = self.lists.marked(marks, also, sizes)
         state.flags.fill(False)
         self._gather(lists, marks, row)
@@ -126,12 +125,8 @@ class ResidentExecutor:
         return RowLists(state.rows_kernels, offsets, state.vertex, state.dtype, 0, state.n)
 
     def _shards(self, options: RunOptions) -> ShardGather | None:
-        if options.gather == "rows":
+        if not by_shards(options):
             return None
-        if options.gather != "replicas":
-            raise TravError(f"gather={options.gather!r} is not known: choose 'rows' or 'replicas'.")
         state = self.state
-        if state.view.pages is not None:
-            raise TravError("gather='replicas' needs the edges in the GPU's memory: choose 'rows'.")
         kernels = state.kernels("gas_shards.cu", COUNTS=int(options.trace))
         return ShardGather(kernels, state.view.into, state.dtype, options.replication, options.trace)

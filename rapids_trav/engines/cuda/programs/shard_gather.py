@@ -1,33 +1,54 @@
 """Gathering by shards: `kernels/gas_shards.cu` keeps them in shared memory, with copies of each vertex.
 
-`shards.py` defines shards and the number of copies.
+`shards.py` defines shards and the number of copies.  Here are the launches, over all shards for edges in the
+GPU's memory; `stream/page_shards.py` launches those of a page.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import cupy
 import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.programs.shards import capacity, cut_shards, edges_to_a_piece
+from rapids_trav.engines.cuda.programs.tally import FRONTIER
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import ShardArguments
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, Kernels
 from rapids_trav.engines.cuda.runtime.shared_memory import shared_bytes
+from rapids_trav.engines.runs import RunOptions
+from rapids_trav.errors import TravError
 
 REPLICA_COUNTERS = ("filled", "merged")  # in the order of `ReplicaCounter` in gas_shards.cu
 
 
-class ShardGather:
-    """The shards of the in-edges on the device, which take 2 bytes for each edge.
+def by_shards(options: RunOptions) -> bool:
+    """Return whether a run that gathers for all vertices does so by shards."""
+    if options.gather not in ("rows", "replicas"):
+        raise TravError(f"gather={options.gather!r} is not known: choose 'rows' or 'replicas'.")
+    return options.gather == "replicas"
+
+
+class ShardPieces:
+    """The shards of an adjacency and their pieces on the device, and launches over runs of pieces.
 
     Parameters
     ----------
     kernels : Kernels
         The kernels of `gas_shards.cu`.
+    row_offsets : NumPy array, (n + 1,)
+        Offsets of the in-edges.
+    on_device : array, (n + 1,)
+        The same offsets on the device.
     dtype : numpy.dtype
         Dtype of the values.
     replication : {"auto", "formula"} or int
+        See `shards.cut_shards`.
+    most_edges : int
+        Edges of the largest launch.
+    page_ends : iterable of int, optional
         See `shards.cut_shards`.
     counted : bool
         Whether the kernels are the ones that count (COUNTS).
@@ -42,20 +63,22 @@ class ShardGather:
     def __init__(
         self,
         kernels: Kernels,
-        into: Adjacency,
+        row_offsets: Array,
+        on_device: Array,
         dtype: np.dtype,
         replication: int | str,
+        most_edges: int,
+        page_ends: Iterable[int] = (),
         counted: bool = False,
     ) -> None:
-        self._kernels, self._into = kernels, into
+        self._kernels, self._row_offsets = kernels, on_device
         tunables = PROGRAM_TUNABLES["gas_shards.cu"]
         self._block = tunables["BLOCK_SIZE"]
         resident = tunables["RESIDENT_BLOCKS"]
         room = capacity(shared_bytes(kernels, "gather_shards", resident), dtype.itemsize)
-        n_blocks = resident * loader.multiprocessors(cupy.cuda.runtime.getDevice())
-        piece_edges = edges_to_a_piece(into.n_edges, n_blocks)
-        self.shards = shards = cut_shards(cupy.asnumpy(into.row_offsets), room, piece_edges, replication)
-        self._grid = (max(1, min(shards.n_pieces, n_blocks)),)
+        self._n_blocks = resident * loader.multiprocessors(cupy.cuda.runtime.getDevice())
+        piece_edges = edges_to_a_piece(most_edges, self._n_blocks)
+        self.shards = shards = cut_shards(row_offsets, room, piece_edges, replication, page_ends)
         self._n_bytes = shards.most_copies * dtype.itemsize
         # As kernels take it, by name and in their order.
         self._table: dict[str, Array | int] = {
@@ -63,23 +86,17 @@ class ShardGather:
             "factors": cupy.asarray(shards.factors),
             "first_pieces": cupy.asarray(shards.first_pieces),
             "piece_shards": cupy.asarray(shards.piece_shards),
-            "n_pieces": shards.n_pieces,
             "piece_edges": shards.piece_edges,
         }
         self._results = cupy.empty(shards.n_pieces, dtype)
         self._tickets = cupy.zeros(len(shards.factors), np.uint32)
-        self._local_ids = cupy.empty(into.n_edges, np.uint16)
         self.cycles: Array | None = None
         self._counts: cupy.ndarray = cupy.zeros(len(REPLICA_COUNTERS), np.uint64) if counted else None
-        kernels.launch_grid(
-            "name_rows", self._grid, into.row_offsets, *self._table.values(), self._local_ids,
-            block=self._block,
-        )  # fmt: skip
 
     @property
     def nbytes(self) -> int:
         """Bytes of device memory that are held."""
-        held = (*self._table.values(), self._results, self._tickets, self._local_ids)
+        held = (*self._table.values(), self._results, self._tickets)
         return sum(array.nbytes for array in held if isinstance(array, cupy.ndarray))
 
     @property
@@ -89,22 +106,100 @@ class ShardGather:
             return {}
         return dict(zip(REPLICA_COUNTERS, self._counts.tolist(), strict=True))
 
-    def gather(self, weights: Array | None, messages: Array, **vertices: Array) -> None:
-        """Gather `messages` at every vertex and apply; `vertices` are those of `ProgramState`."""
-        into = self._into
+    def name(self, pieces: tuple[int, int], local_ids: Array | np.uint64) -> None:
+        """Write each edge's place in its shard, for the pieces from the first up to the last.
+
+        `local_ids` is that of edge 0, or its address.
+        """
+        first, after = pieces
+        self._kernels.launch_grid(
+            "name_rows", self._grid(after - first), self._row_offsets, *self._table.values(), first,
+            after - first, local_ids, block=self._block,
+        )  # fmt: skip
+
+    def gather_pieces(
+        self,
+        pieces: tuple[int, int],
+        edges: tuple[Array | int, Array | int | None],
+        local_ids: Array | int,
+        next_piece: Array,
+        messages: Array,
+        **vertices: Array,
+    ) -> None:
+        """Gather `messages` at the vertices of whole shards and apply; `vertices` are of `ProgramState`.
+
+        Parameters
+        ----------
+        pieces : (int, int)
+            The first piece of the shards, and the first after them.
+        edges : (array or address, array or address or None)
+            Columns and weights from edge 0 on.
+        next_piece : uint64 array, (1,)
+            Contains 0, and belongs to this launch.
+        """
+        columns, weights = edges
+        first, after = pieces
         arguments = ShardArguments(
-            row_offsets=into.row_offsets,
-            column_indices=into.column_indices,
+            row_offsets=self._row_offsets,
+            column_indices=columns,
             weights=weights,
             messages=messages,
             **self._table,
-            local_ids=self._local_ids,
+            first_number=first,
+            n_pieces=after - first,
+            next_piece=next_piece,
+            local_ids=local_ids,
             results=self._results,
             tickets=self._tickets,
             cycles=self.cycles,
             replica_counters=self._counts,
             **vertices,
         )
+        grid = self._grid(after - first)
         self._kernels.launch_grid(
-            "gather_shards", self._grid, arguments, block=self._block, shared_bytes=self._n_bytes
+            "gather_shards", grid, arguments, block=self._block, shared_bytes=self._n_bytes
         )
+
+    def _grid(self, n_pieces: int) -> tuple[int]:
+        return (max(1, min(n_pieces, self._n_blocks)),)
+
+
+class ShardGather(ShardPieces):
+    """The shards of the in-edges in the GPU's memory, which take 2 bytes for each edge.
+
+    Parameters
+    ----------
+    kernels, dtype, replication, counted
+        As in `ShardPieces`.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        into: Adjacency,
+        dtype: np.dtype,
+        replication: int | str,
+        counted: bool = False,
+    ) -> None:
+        offsets = cupy.asnumpy(into.row_offsets)
+        super().__init__(
+            kernels, offsets, into.row_offsets, dtype, replication, into.n_edges, counted=counted
+        )
+        self._into = into
+        self._local_ids = cupy.empty(into.n_edges, np.uint16)
+        self.name(self._all, self._local_ids)
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + self._local_ids.nbytes
+
+    def gather(self, weights: Array | None, messages: Array, **vertices: Array) -> None:
+        """Gather `messages` at every vertex and apply; `vertices` are those of `ProgramState`."""
+        # Programs do not use this counter of the iteration's row otherwise.
+        next_piece = vertices["counters"][FRONTIER : FRONTIER + 1]
+        edges = self._into.column_indices, weights
+        self.gather_pieces(self._all, edges, self._local_ids, next_piece, messages, **vertices)
+
+    @property
+    def _all(self) -> tuple[int, int]:
+        return 0, self.shards.n_pieces

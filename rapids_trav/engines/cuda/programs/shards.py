@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.errors import TravError
+from rapids_trav.memory.model.program import FEWEST_PIECE_EDGES
 
 LOCAL_VERTICES = 1 << 16  # vertices that 16 bits can distinguish
 MOST_REPLICAS = 32  # lanes of a warp
@@ -32,7 +34,7 @@ FACTORS = (1, 2, 4, 8, 16, 32)
 MEASURED_BEST = "formula"
 # A piece has so few edges that every block gets several pieces, within bounds.
 PIECES_PER_BLOCK = 8
-FEWEST_EDGES, MOST_EDGES = 1 << 12, 1 << 16
+FEWEST_EDGES, MOST_EDGES = FEWEST_PIECE_EDGES, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,13 @@ def edges_to_a_piece(n_edges: int, n_blocks: int) -> int:
     return max(FEWEST_EDGES, min(MOST_EDGES, -(-n_edges // (PIECES_PER_BLOCK * n_blocks))))
 
 
-def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int | str) -> Shards:
+def cut_shards(
+    row_offsets: Array,
+    room: int,
+    piece_edges: int,
+    replication: int | str,
+    page_ends: Iterable[int] = (),
+) -> Shards:
     """Cut the longest shards that fit, from the first vertex on.
 
     Parameters
@@ -122,6 +130,8 @@ def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int
         Most edges of a shard of several vertices.
     replication : {"auto", "formula", 1, 2, 4, 8, 16, 32}
         The factor; "formula": by the formula for each shard.
+    page_ends : iterable of int, optional
+        Vertices before which a page ends, in ascending order, and its last shard with it.
     """
     if replication == "auto":
         replication = MEASURED_BEST
@@ -136,9 +146,12 @@ def cut_shards(row_offsets: Array, room: int, piece_edges: int, replication: int
         )
     n = len(row_offsets) - 1
     firsts, factors, pieces = [0], [], []
+    ends, end = iter(page_ends), 0
     while (first := firsts[-1]) < n:
+        while end <= first:
+            end = int(next(ends, n))
         begin = int(row_offsets[first])
-        last = bisect_right(row_offsets, begin + piece_edges, first, n + 1) - 1
+        last = bisect_right(row_offsets, begin + piece_edges, first, end + 1) - 1
         longest = max(1, last - first)
         for most in FACTORS if replication == "formula" else (int(replication),):
             n_vertices = min(longest, room // most)

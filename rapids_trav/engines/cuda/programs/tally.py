@@ -24,7 +24,7 @@ class Tally(NamedTuple):
 
 
 # Words of a row: the counters of kernels/level.cuh, then the sums of kernels/gas_vertex.cuh.
-_FOUND, _EDGES, _SCOUT, _LIGHT, _HEAVY, _RESIDUAL, _TOTAL = 0, 2, 3, 4, 5, 7, 8
+_FOUND, FRONTIER, _EDGES, _SCOUT, _LIGHT, _HEAVY, _RESIDUAL, _TOTAL = 0, 1, 2, 3, 4, 5, 7, 8
 WORDS = 9
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.build.in_memory import NARROW_OFFSETS
 from rapids_trav.engines.cuda.programs.row_gather import PIECE_EDGES
+from rapids_trav.engines.cuda.programs.shard_gather import by_shards
 from rapids_trav.engines.cuda.programs.state import Edges, ProgramState
 from rapids_trav.engines.cuda.runtime.loader import load, load_for
 from rapids_trav.engines.cuda.stream.buffers import (
@@ -37,10 +38,10 @@ from rapids_trav.engines.cuda.stream.feed import Feed, Ready
 from rapids_trav.engines.cuda.stream.packed_plan import chosen_plan
 from rapids_trav.engines.cuda.stream.packing import packed_columns, unpack
 from rapids_trav.engines.cuda.stream.page_lists import PageLists
+from rapids_trav.engines.cuda.stream.page_shards import PageShards
 from rapids_trav.engines.cuda.stream.plan import READ_COST
 from rapids_trav.engines.cuda.stream.transfer_trace import Span, TransferTrace
 from rapids_trav.engines.runs import GatherView, RunOptions
-from rapids_trav.errors import TravError
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.gather_mode import STORAGE_PENALTY
 from rapids_trav.programs.run_state import RunState
@@ -64,6 +65,8 @@ class PagePipeline:
     plan : StreamPlan
     feed : Feed
     lists : PageLists
+    shards : PageShards or None
+        With gather="replicas", gather at all vertices of a page in place of the lists.
     log : TransferTrace
         The transfers of an iteration.
     slots : list of Slot
@@ -76,10 +79,8 @@ class PagePipeline:
     def __init__(
         self, view: GatherView, program: Program, start: RunState, options: RunOptions, held: ExitStack
     ) -> None:
-        if options.gather != "rows":
-            raise TravError(f"gather={options.gather!r} is for graphs in the GPU's memory: use 'rows'.")
         assert view.pages is not None
-        self.view, budget = view, view.pages.budget
+        self.view, budget, shards = view, view.pages.budget, by_shards(options)
         edge = np.dtype(np.int32 if view.into.n_edges < NARROW_OFFSETS else np.int64)
         self.plan = chosen_plan(
             view, program, options, edge.itemsize, PIECE_EDGES, partial(packed_columns, view.into, budget)
@@ -88,6 +89,7 @@ class PagePipeline:
         held.enter_context(budget.hold(between, "the arrays made between iterations"))
         held.enter_context(budget.hold(self.plan.resident_bytes, VERTICES))
         self.state = ProgramState(resident(view, program, edge), program, start, options, TALLY_ROWS)
+        self.shards = PageShards(self.state, view.into.row_offsets, self.plan, options) if shards else None
         self.state.set_out()
         held.enter_context(budget.hold(self.plan.buffer_bytes, PAGES))
         self._open(options, held)
@@ -121,6 +123,11 @@ class PagePipeline:
         )
 
     @property
+    def counters(self) -> dict[str, int]:
+        """Counts of mechanisms, if a trace was asked for; see `Run.counters`."""
+        return {} if self.shards is None else self.shards.counters
+
+    @property
     def penalty(self) -> int:
         """Cost of reading scattered edges."""
         return READ_COST if self.feed.reachable else STORAGE_PENALTY
@@ -132,6 +139,8 @@ class PagePipeline:
     def begin(self) -> None:
         """Begin an iteration: all streams wait for the current one."""
         self.lists.restart()
+        if self.shards is not None:
+            self.shards.restart()
         begin = self.log.restart(cupy.cuda.get_current_stream())
         for stream in (self._copying, *(slot.stream for slot in self.slots)):
             stream.wait_event(begin)
@@ -172,20 +181,27 @@ class PagePipeline:
             edges, n_bytes = self.feed.addresses, read_bytes
         else:
             edges = self._addresses(page, slot, home)
-        lists = self.lists
         with slot.stream:
             if copy is not None:
                 slot.stream.wait_event(copy[1])
             begin = self.log.mark(slot.stream)
             if action != "read":
                 self._unpack(page, slot, home)
-            listed = lists.lists(page, self._room(page, slot), marks)
-            self.state.gather(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
+            self._gather(page, slot, edges, marks, row)
             if after is not None:
                 after(page, slot)
             slot.free = self.log.mark(slot.stream)
         self.log.add(page, n_bytes, copy, (begin, slot.free))
         return slot
+
+    def _gather(self, page: int, slot: Slot, edges: Edges, marks: Array | None, row: Array) -> None:
+        """Gather over a page: by shards at all its vertices, or row by row, at the marked ones if given."""
+        if self.shards is not None and marks is None:
+            self.shards.gather(page, edges, slot.memory, row)
+            return
+        lists = self.lists
+        listed = lists.lists(page, self._room(page, slot), marks)
+        self.state.gather(listed, lists.hubs(page), lists.n_threads(page), edges, marks, row)
 
     def _copy(self, ready: Ready, slot: Slot, home: Array) -> Span:
         """Copy a page's edges to `home` once the slot is free; return the events before and after."""

@@ -16,7 +16,7 @@ from rapids_trav.csr.packed import START, PackedColumns, blocks_of
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, RunOptions
 from rapids_trav.errors import TravMemoryError
-from rapids_trav.memory.model.program import TABLE_BYTES, streamed_bytes
+from rapids_trav.memory.model.program import LOCAL_BYTES, page_table_bytes, streamed_bytes
 from rapids_trav.programs.definition import Program
 
 ALIGNMENT = 256
@@ -31,6 +31,7 @@ class PageLayout:
     Attributes
     ----------
     weights, rows, packed : int
+        `rows` is also where the places of edges in their shards are, which are used in place of listed rows.
     n_bytes : int
         Bytes of the page in progress.
     kept_bytes : int
@@ -45,15 +46,23 @@ class PageLayout:
 
     @classmethod
     def of(
-        cls, n_edges: int, n_rows: int, column: int, weight: int, vertex: int, packed: int | None = None
+        cls,
+        n_edges: int,
+        n_rows: int,
+        column: int,
+        weight: int,
+        vertex: int,
+        packed: int | None = None,
+        local: int = 0,
     ) -> PageLayout:
         """Return the layout, given edges and rows, and the bytes of a column, a weight and a listed row.
 
-        `packed` are the bytes of the packed columns; None if they are copied as they are.
+        `packed` are the bytes of the packed columns; None if they are copied as they are.  `local` are those
+        of an edge's place in its shard, if the page is gathered over by shards.
         """
         weights = aligned(n_edges * column)
         rows = weights + aligned(n_edges * weight)
-        begin = rows + aligned(n_rows * vertex)
+        begin = rows + aligned(max(n_rows * vertex, n_edges * local))
         if packed is None:
             return cls(weights, rows, begin, begin, rows)
         return cls(weights, rows, begin, begin + aligned(packed), rows - weights + aligned(packed))
@@ -223,15 +232,17 @@ def plan_within(
     column = vertex = into.column_indices.dtype.itemsize
     weight = 0 if view.weights is None else view.weights.dtype.itemsize
     asked = max(options.n_streams, 1)
-    base = streamed_bytes(run_shape(view, program, options), offset, piece_edges)
+    run = run_shape(view, program, options)
+    local = LOCAL_BYTES if run.shards else 0
+    base = streamed_bytes(run, offset, piece_edges)
     gaps = 3 * ALIGNMENT * asked  # between the parts of pages
     resident = base
     while True:
         if pages.cut is None:
             firsts, n_slots = pages.firsts, min(asked, pages.n_streams)
         else:
-            firsts, n_slots = pages.cut(resident + gaps - more, asked, most_bytes)
-        needed = base + TABLE_BYTES * len(firsts)
+            firsts, n_slots = pages.cut(resident + gaps - more, asked, most_bytes, local)
+        needed = base + page_table_bytes(run) * len(firsts)
         if needed <= resident or pages.cut is None:
             break
         resident = needed + (needed - base) // 8  # room for the pages that this loss adds
@@ -241,7 +252,7 @@ def plan_within(
         first, last = first_edges[i : i + 2].tolist()
         own = None if packed is None else packed.page_bytes(first, last)
         layouts.append(
-            PageLayout.of(last - first, int(firsts[i + 1] - firsts[i]), column, weight, vertex, own)
+            PageLayout.of(last - first, int(firsts[i + 1] - firsts[i]), column, weight, vertex, own, local)
         )
     n_slots = min(n_slots, max(len(layouts), 1))
     plan = StreamPlan(firsts, first_edges, layouts, n_slots, needed, 0, packed)

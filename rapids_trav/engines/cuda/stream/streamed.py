@@ -38,7 +38,6 @@ class StreamedExecutor:
 
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
         self.moved = Moved()
-        self.counters: dict[str, int] = {}
         self.policy: dict[str, float] = {}
         self._options = options
         with ExitStack() as held:
@@ -57,6 +56,10 @@ class StreamedExecutor:
     @property
     def state(self) -> ProgramState:
         return self._pages.state
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self._pages.counters
 
     @property
     def penalty(self) -> int:
@@ -82,10 +85,10 @@ class StreamedExecutor:
         self._finish(row)
 
     def notify(self) -> None:
-        """Gather at the vertices that active ones lead to and, with an `apply`, at the active ones."""
+        """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
         pages, state = self._pages, self.state
         marks = self._notified()
-        if state.program.apply is not None:
+        if state.program.active_gather:
             cupy.bitwise_or(marks, state.flags.view(np.uint8), out=marks)
         counts = pages.lists.marked(marks).tolist()
         edges = pages.page_edges
