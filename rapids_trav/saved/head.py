@@ -189,7 +189,7 @@ def _holds(dtype: np.dtype, first: int, n: int) -> bool:
     return bool(kept) and (n <= 1 or -exact <= first <= last <= exact)
 
 
-def _path_layouts(entry: Any) -> tuple[int, ...]:
+def _path_layouts(entry: object) -> tuple[int, ...]:
     numbers = isinstance(entry, list) and all(type(i) is int and 0 <= i < MOST for i in entry)
     if not numbers or not entry or any(i >= j for i, j in pairwise(entry)):
         raise _wrong("path_layouts", entry, "an ascending list of numbers of edges")
