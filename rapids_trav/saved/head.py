@@ -190,10 +190,10 @@ def _holds(dtype: np.dtype, first: int, n: int) -> bool:
 
 
 def _path_layouts(entry: object) -> tuple[int, ...]:
-    numbers = isinstance(entry, list) and all(type(i) is int and 0 <= i < MOST for i in entry)
-    if not numbers or not entry or any(i >= j for i, j in pairwise(entry)):
+    numbers = [i for i in entry if type(i) is int and 0 <= i < MOST] if isinstance(entry, list) else []
+    if not numbers or numbers != entry or any(i >= j for i, j in pairwise(numbers)):
         raise _wrong("path_layouts", entry, "an ascending list of numbers of edges")
-    return tuple(entry)
+    return tuple(numbers)
 
 
 def _files(
