@@ -160,7 +160,9 @@ def _save(edges: Frame, engine: str, source: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for weight in (None, *WEIGHTS):
             place = Path(folder, str(weight))
-            Graph.from_edges(edges, weight=weight, engine=engine).save(place)
+            built = Graph.from_edges(edges, weight=weight, engine=engine)
+            built.path_layout()
+            built.save(place)
             with Graph.open(place, engine=engine, verify=True) as graph:
                 graph.bfs(source)
 

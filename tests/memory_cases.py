@@ -91,8 +91,8 @@ QUESTIONS = {
     ),
     "run sum": lambda asked: asked.graph.run(grown, initial=1.0, parameters=(1.0,), max_iterations=3),
     "validate": lambda asked: check_tree(asked.graph, asked.tree, asked.root),
-    "path layout": lambda asked: asked.graph.path_layout(),
-    "path layout relaxed": lambda asked: asked.graph.path_layout(8),
+    "path layout": lambda asked: asked.layout_anew(0),
+    "path layout relaxed": lambda asked: asked.layout_anew(8),
     "self-loops": lambda asked: asked.anew("n_self_loops"),
     "duplicates": lambda asked: asked.anew("n_duplicate_edges"),
 }
@@ -131,6 +131,10 @@ class Asked:
     def anew(self, name):
         vars(self.graph).pop(name, None)
         return getattr(self.graph, name)
+
+    def layout_anew(self, relaxed):
+        self.graph.contents.storage._layouts.clear()
+        return self.graph.path_layout(relaxed)
 
 
 @dataclass

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from rapids_trav import Graph, TravError
+from rapids_trav.csr.adjacency import EdgeList
+from rapids_trav.csr.blocks import sources
 from rapids_trav.saved.write import HEAD, head_bytes
 
 Place = tuple[str | int, ...]  # path to a value in JSON
@@ -93,10 +95,14 @@ def bases() -> list[Saved]:
     other = pd.Categorical.from_codes(dst % 5, list("zyxwv"), ordered=True)
     columns = pd.DataFrame({"a": letters, "b": src % 7, "c": other, "d": dst % 7})
     columns.loc[0, ["a", "b"]] = ["x", 2]
+    in_paths = gaps.trav.graph(weight="cost", vertices=[7], degree_sort=True)
+    in_paths.path_layout(4)
+    chained = columns.trav.graph(["a", "b"], ["c", "d"], directed=True)
+    chained.path_layout()
     return [
         Saved.of("plain", plain.trav.graph(weight="cost", vertices=list(range(40)))),
-        Saved.of("sorted", gaps.trav.graph(weight="cost", vertices=[7], degree_sort=True)),
-        Saved.of("columns", columns.trav.graph(["a", "b"], ["c", "d"], directed=True)),
+        Saved.of("sorted", in_paths),
+        Saved.of("columns", chained),
     ]
 
 
@@ -145,8 +151,20 @@ def judge(graph: Graph) -> None:
         same(graph.khop(source, 2).vertices, other.khop(source, 2).vertices)
         assert len(graph.khop(source, 2).edges) == len(other.khop(source, 2).edges)
     same(graph.components(), other.components())
+    rows = graph.contents.storage.forward(weighted=weight is not None)
+    for relaxed in graph.contents.storage.layouts:
+        layout = graph.path_layout(relaxed)
+        layout.active_paths(np.ones(graph.n_vertices, bool))
+        plain = EdgeList(sources(rows, 0, rows.n_edges, np), rows.column_indices)
+        found, wanted = _sorted_edges(layout.edges(), layout.weights), _sorted_edges(plain, rows.weights)
+        assert found == wanted, "the paths hold other edges"
     if weight and float(edges["weight"].min()) >= 0:
         same(graph.sssp(asked[0], predecessors=False), other.sssp(asked[0], predecessors=False))
+
+
+def _sorted_edges(edges: EdgeList, weights: np.ndarray | None) -> list[tuple[float, ...]]:
+    columns = [edges.src, edges.dst, *([] if weights is None else [weights])]
+    return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _first(graph: Graph) -> Any:

@@ -11,7 +11,7 @@ every path is a single edge.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,9 +71,14 @@ class PathLayout:
         return float(np.mean(np.diff(self.starts) == 2)) if self.n_paths else 0.0
 
     @property
+    def parts(self) -> list[np.ndarray]:
+        """The arrays."""
+        return [part for part in (self.vertices, self.starts, self.weights) if part is not None]
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return sum(part.nbytes for part in (self.vertices, self.starts, self.weights) if part is not None)
+        return sum(part.nbytes for part in self.parts)
 
     @property
     def rows_nbytes(self) -> int:
@@ -94,6 +99,17 @@ class PathLayout:
             f"average, {self.single:.1%} of them single; {readable(self.nbytes)}, {self.ratio:.2f} times the "
             f"bytes of compressed rows."
         )
+
+    def kept(self, keep: Callable[[np.ndarray], np.ndarray]) -> PathLayout:
+        """Return the layout over the arrays that `keep` returns for its own, which become read-only."""
+
+        def fixed(array: np.ndarray) -> np.ndarray:
+            view = keep(array).view()
+            view.flags.writeable = False
+            return view
+
+        weights = None if self.weights is None else fixed(self.weights)
+        return replace(self, vertices=fixed(self.vertices), starts=fixed(self.starts), weights=weights)
 
     def edges(self) -> EdgeList:
         """Return the edges in coordinate form, in path order."""

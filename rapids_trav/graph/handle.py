@@ -221,11 +221,11 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
             As in `from_edges`.
         verify : bool, optional
             Compare the checksum of every file and check every edge: rows must be in ascending order, and
-            undirected edges must lead both ways with one weight.  This takes up to a second per GB; by
-            default, it is done if the files have 1 GiB or less.  Otherwise, only these are checked: the
-            numbers of edges and weights, that edges lead to vertices of the graph, and that no weight is NaN.
-            That takes a twentieth of a second per GB, plus the time to read the files.  A damaged file may
-            then give wrong answers, but cannot cause a crash.
+            undirected edges must lead both ways with one weight, and path layouts must hold the graph's
+            edges.  This takes up to a second per GB; by default, it is done if the files have 1 GiB or less.
+            Otherwise, only these are checked: the numbers of edges, paths and weights, that edges lead to
+            vertices of the graph, and that no weight is NaN.  That takes a twentieth of a second per GB, plus
+            the time to read the files.  A damaged file may then give wrong answers, but cannot cause a crash.
         client : distributed.Client, optional
             For a graph that was saved from the workers of a cluster: the client of the cluster that opens
             it; by default, the current one.  That cluster may have more or fewer workers; all of them must
@@ -273,7 +273,8 @@ class Graph(SearchMethods, CentralityMethods, ProgramMethods, JoinMethods, Gener
         `rapids_trav.saved.write` documents the files of the folder.  The folder is complete or does not
         exist.  A process that is killed leaves a partial folder beside it, under a hidden name, which the
         next save to the same place removes.  Column names that are neither strings nor integers become
-        strings.
+        strings.  Path layouts that were computed are saved as well; releases that keep none then refuse the
+        folder.
 
         Parameters
         ----------

@@ -162,17 +162,21 @@ class JoinMethods(GraphProperties):
         Returns
         -------
         PathLayout
-            Arrays in host memory, with the graph's internal ids: ``graph.ids.decode(layout.vertices)``
-            returns the caller's.  They are `vertices`, the vertices of one path after another; `starts`,
-            the position in `vertices` where each path begins; and `weights` of the edges, or None.  The
-            layout also has the figures `n_paths`, `mean_length` (in edges), `single` (share of paths),
-            `nbytes` and `ratio`, and the methods `edges()` and `active_paths()`.
+            Read-only arrays in host memory, with the graph's internal ids, of which
+            ``graph.ids.decode(layout.vertices)`` returns the caller's.  They are `vertices`, the vertices of
+            one path after another; `starts`, the position in `vertices` where each path begins; and `weights`
+            of the edges, or None.  The layout also has the figures `n_paths`, `mean_length` (in edges),
+            `single` (share of paths), `nbytes` and `ratio`, and the methods `edges()` and `active_paths()`.
 
         Notes
         -----
         The paths depend on the number of threads, each of which decomposes a range of vertices; the edges are
         always those of the graph.  A path ends where it leaves its range, so with many threads,
-        `order="locality"` gives longer paths.  The layout is neither kept nor saved with the graph.
+        `order="locality"` gives longer paths.
+
+        The graph keeps each layout that it computes, returns it again, and lists it in `memory`; `save`
+        writes it with the graph, and `Graph.open` returns it mapped from its files.  With a memory limit on
+        the CPU, it is kept in files too.
 
         References
         ----------

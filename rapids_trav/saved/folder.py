@@ -7,6 +7,7 @@ the files are opened, whatever their checksums say.  Values that address memory 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from rapids_trav.utilities.atomic_files import file_checksum, open_plain, plain_
 from rapids_trav.utilities.locations import location
 
 CHEAP = 1 << 30  # bytes up to which everything is verified by default, which takes less than a second
-LARGE = ("column_indices.npy", "weights.npy")  # files that may be larger than memory
+LARGE = re.compile(r"(column_indices|weights|paths_.*)\.npy")  # files that may be larger than memory
 BLOCK = 1 << 22  # entries checked at once
 LONGEST_HEAD = 1 << 24  # bytes
 
@@ -67,9 +68,16 @@ class GraphFolder:
         n = self.head.n_vertices
         array = self.array(name, vertex_dtype(n).str)
         if not _below(array, n):
-            what = "edges" if name == "column_indices" else "places"
+            what = "places" if name == "order" else "edges"
             raise damaged(self.path / f"{name}.npy", f"holds {what} to none of the {n:,} vertices")
         return array
+
+    def weights(self, name: str) -> np.ndarray:
+        """Map an array of weights, and check that none is NaN."""
+        weights = self.array(name, *WEIGHTS)
+        if _has_nan(weights):
+            raise damaged(self.path / f"{name}.npy", "holds NaN, which is not a weight")
+        return weights
 
     def edges(self) -> Adjacency:
         """Map the adjacency, and check that no kernel can read out of bounds.
@@ -81,20 +89,18 @@ class GraphFolder:
         """
         head = self.head
         offsets, columns = self.array("row_offsets", *OFFSETS), self.vertices("column_indices")
-        weights = self.array("weights", *WEIGHTS) if self.has("weights.npy") else None
+        weights = self.weights("weights") if self.has("weights.npy") else None
         fewest, most = head.n_edges, head.n_edges * (1 if head.directed else 2)
         fitting = (
             len(offsets) == head.n_vertices + 1
             and int(offsets[0]) == 0
             and int(offsets[-1]) == len(columns)
-            and _ascend(offsets)
+            and ascend(offsets)
             and fewest <= len(columns) <= most
             and (weights is None or len(weights) == len(columns))
         )
         if not fitting:
             raise TravError(f"{self.path} holds arrays that do not fit together: save the graph again.")
-        if weights is not None and _has_nan(weights):
-            raise damaged(self.path / "weights.npy", "holds NaN, which is not a weight")
         edges = Adjacency(offsets, columns, weights=weights)
         if self.verify:
             self._verify(edges)
@@ -158,7 +164,7 @@ def open_folder(folder: object, verify: bool | None = None) -> GraphFolder:
     if verify is None:
         verify = sum(file.n_bytes for file in head.files.values()) <= CHEAP
     for name, saved in head.files.items():
-        _check_file(path / name, saved, verify or name not in LARGE)
+        _check_file(path / name, saved, verify or not LARGE.fullmatch(name))
     return GraphFolder(path, head, verify)
 
 
@@ -192,7 +198,7 @@ def _read_head(path: Path) -> Head:
     return parse_head(path, content)
 
 
-def _ascend(offsets: np.ndarray) -> bool:
+def ascend(offsets: np.ndarray) -> bool:
     """Return whether offsets never descend; they are compared, since differences might overflow."""
     blocks = (offsets[i : i + BLOCK + 1] for i in range(0, len(offsets) - 1, BLOCK))
     return all(bool((block[1:] >= block[:-1]).all()) for block in blocks)

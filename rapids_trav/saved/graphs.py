@@ -12,8 +12,9 @@ from rapids_trav.frames import libraries, proxies
 from rapids_trav.saved.folder import open_folder
 from rapids_trav.saved.head import is_name
 from rapids_trav.saved.ids import describe, restore
+from rapids_trav.saved.layouts import arrays_of, restore_layouts
 from rapids_trav.saved.rows import SavedRows
-from rapids_trav.saved.write import write_graph
+from rapids_trav.saved.write import VERSION_WITH_PATHS, write_graph
 from rapids_trav.storage.edge_rows import Weight
 from rapids_trav.storage.interface import GraphEdges
 from rapids_trav.storage.parts import GraphParts
@@ -42,6 +43,9 @@ def save(graph: GraphParts, folder: object) -> None:
         },
         "ids": entry,
     }
+    if layouts := graph.storage.layouts:
+        head |= {"version": VERSION_WITH_PATHS, "path_layouts": sorted(layouts)}
+        arrays |= arrays_of(layouts)
     write_graph(folder, head, arrays, tables)
 
 
@@ -85,7 +89,8 @@ def open_saved(
     )
     with times.phase("adjacency"):
         weighted_rows = rows.weighted if weighted else None
-        edges = GraphEdges(head.directed, rows.pairs, rows.pairs, weighted_rows, adjacency)
+        layouts = restore_layouts(saved, adjacency)
+        edges = GraphEdges(head.directed, rows.pairs, rows.pairs, weighted_rows, adjacency, layouts)
         storage = placement.storage(runner, ids, head.n_edges, edges)
     return GraphParts(
         rows=rows,

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from rapids_trav.errors import TravError, listed, written
 from rapids_trav.ids.maps import vertex_dtype
-from rapids_trav.saved.write import FORMAT, VERSION, head_bytes
+from rapids_trav.saved.write import FORMAT, VERSION, VERSION_WITH_PATHS, head_bytes, paths_array
 
 MOST = 1 << 62  # upper bound of the vertices, edges or bytes that any file could hold
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -27,6 +28,7 @@ OFFSETS, WEIGHTS = ("<i4", "<i8"), ("<i4", "<i8", "<f4", "<f8")
 SURROGATE = re.compile("[\ud800-\udfff]")
 CHECKSUM = re.compile("[0-9a-f]{8}")
 HEAD_FIELDS = ("format", "version", "directed", "n_vertices", "n_edges", "columns", "ids", "files")
+PATH_FIELDS = (*HEAD_FIELDS, "path_layouts")  # of a graph with path layouts
 Name = str | int
 
 
@@ -71,6 +73,7 @@ class Head:
     weight: Name | None
     ids: RangeEntry | TableEntry
     files: Mapping[str, SavedFile]
+    path_layouts: tuple[int, ...] = ()
 
 
 class _WrongError(ValueError):
@@ -99,10 +102,10 @@ def parse_head(path: Path, content: bytes) -> Head:
     if not whole:
         raise damaged(path, "is no longer what was saved")
     version = head.get("version")
-    if type(version) is int and version != VERSION:
+    if type(version) is int and version not in (VERSION, VERSION_WITH_PATHS):
         raise TravError(
-            f"{path} has format version {written(version)}, but this release reads {VERSION}: save the graph "
-            f"again with this release."
+            f"{path} has format version {written(version)}, but this release reads {VERSION} and "
+            f"{VERSION_WITH_PATHS}: save the graph again with this release."
         )
     try:
         return _head(head)
@@ -111,7 +114,8 @@ def parse_head(path: Path, content: bytes) -> Head:
 
 
 def _head(head: Any) -> Head:
-    _require_fields("the head", head, HEAD_FIELDS)
+    with_paths = isinstance(head, dict) and head.get("version") == VERSION_WITH_PATHS
+    _require_fields("the head", head, PATH_FIELDS if with_paths else HEAD_FIELDS)
     if type(head["version"]) is not int:
         raise _wrong("version", head["version"], "an integer")
     n, columns = _count("n_vertices", head["n_vertices"]), head["columns"]
@@ -123,6 +127,7 @@ def _head(head: Any) -> Head:
     if weight is not None and not is_name(weight):
         raise _wrong("columns.weight", weight, "the name of a column")
     ids = _ids(head["ids"], n, len(src))
+    layouts = _path_layouts(head["path_layouts"]) if with_paths else ()
     return Head(
         directed=_flag("directed", head["directed"]),
         n_vertices=n,
@@ -131,7 +136,8 @@ def _head(head: Any) -> Head:
         dst=dst,
         weight=weight,
         ids=ids,
-        files=_files(head["files"], n, ids, weighted=weight is not None),
+        files=_files(head["files"], n, ids, layouts, weighted=weight is not None),
+        path_layouts=layouts,
     )
 
 
@@ -183,12 +189,26 @@ def _holds(dtype: np.dtype, first: int, n: int) -> bool:
     return bool(kept) and (n <= 1 or -exact <= first <= last <= exact)
 
 
-def _files(entries: Any, n: int, ids: RangeEntry | TableEntry, *, weighted: bool) -> dict[str, SavedFile]:
+def _path_layouts(entry: object) -> tuple[int, ...]:
+    numbers = [i for i in entry if type(i) is int and 0 <= i < MOST] if isinstance(entry, list) else []
+    if not numbers or numbers != entry or any(i >= j for i, j in pairwise(numbers)):
+        raise _wrong("path_layouts", entry, "an ascending list of numbers of edges")
+    return tuple(numbers)
+
+
+def _files(
+    entries: Any, n: int, ids: RangeEntry | TableEntry, layouts: tuple[int, ...], *, weighted: bool
+) -> dict[str, SavedFile]:
     """Return the entries of the files that such a graph must have; names are never taken from the head."""
     vertex = (vertex_dtype(n).newbyteorder("<").str,)
     types: dict[str, tuple[str, ...]] = {"row_offsets.npy": OFFSETS, "column_indices.npy": vertex}
     if weighted:
         types["weights.npy"] = WEIGHTS
+    for relaxed in layouts:
+        types[f"{paths_array(relaxed, 'vertices')}.npy"] = vertex
+        types[f"{paths_array(relaxed, 'starts')}.npy"] = OFFSETS
+        if weighted:
+            types[f"{paths_array(relaxed, 'weights')}.npy"] = WEIGHTS
     if isinstance(entries, dict) and "order.npy" in entries:
         types["order.npy"] = vertex
     if isinstance(ids, TableEntry):

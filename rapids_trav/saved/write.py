@@ -8,6 +8,10 @@
   `graph.json` describes; `categories_<i>.parquet`: the categories of column `i` of the ids, if it is
   categorical.
 - `order.npy`, if the vertices are numbered by degree or locality: the place of each in `ids.parquet`.
+- `paths_<relaxed>_vertices.npy`, `paths_<relaxed>_starts.npy` and, if the graph has weights,
+  `paths_<relaxed>_weights.npy`: the arrays of each path layout that was computed, by the most edges of its
+  relaxed paths.  `graph.json` then lists the layouts and has version 2; otherwise it has version 1, which
+  releases that keep no layouts read as well.
 
 The folder is written under a temporary name in the same place, `.<name>.<letters>.partial`, and renamed at
 the end, so it is complete or does not exist.  If the process is killed, the partial folder stays; the next
@@ -37,7 +41,13 @@ from rapids_trav.utilities.sizes import readable
 
 FORMAT = "rapids_trav graph"
 VERSION = 1
+VERSION_WITH_PATHS = 2  # of a graph with path layouts
 HEAD = "graph.json"
+
+
+def paths_array(relaxed: int, part: str) -> str:
+    """Return the name of an array of a path layout, without the ending of its file."""
+    return f"paths_{relaxed}_{part}"
 
 
 def is_saved_graph(folder: Any) -> bool:

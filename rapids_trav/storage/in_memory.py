@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from rapids_trav.csr.adjacency import Adjacency
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.interface import Chunks, Engine
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.memory.budget import Beside, Budget, held
@@ -45,6 +48,7 @@ class InMemory:
             n_vertices, edges.chunks, edges.directed, self._with_weights(None), edges.forward
         )
         self._recent: tuple[Hashable, AdjacencySet] | None = None
+        self._layouts = dict(edges.layouts)
 
     def view(self, direction: str = "out", where: Hashable | None = None) -> MemoryView:
         """Return the graph read along its edges ("out"), against them ("in") or both ways ("both").
@@ -111,9 +115,25 @@ class InMemory:
         weights = self._all.weights("forward") if weighted else None
         return replace(self._all.forward, weights=weights)
 
+    @property
+    def layouts(self) -> Mapping[int, PathLayout]:
+        """Path layouts of all edges that exist already, by the most edges of their relaxed paths."""
+        return dict(self._layouts)  # another thread may add one
+
+    def keep_layout(self, layout: PathLayout) -> PathLayout:
+        """Keep a path layout of all edges; return it as it is kept, with read-only arrays."""
+        return self._layouts.setdefault(layout.relaxed, layout.kept(self._outside_limit))
+
+    def _outside_limit(self, array: np.ndarray) -> np.ndarray:
+        """Return a host array to be kept where the limit, if there is one, does not count it."""
+        return array
+
     def memory(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each existing structure."""
         parts = list(self._all.held())
+        for relaxed, layout in sorted(self.layouts.items()):
+            name = f"paths of up to {relaxed:,} edges" if relaxed else "strict paths"
+            parts += [(name, part) for part in layout.parts]
         if (recent := self._recent) is not None:
             where, structures = recent
             parts += [(f"{name}, where {where!r}", part) for name, part in structures.held()]

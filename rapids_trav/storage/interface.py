@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeGuard
 
 from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.csr.paths import PathLayout
 from rapids_trav.engines.interface import Chunks, DeviceEngine, Engine, View
 from rapids_trav.engines.runs import GatherView, LinkView
 from rapids_trav.memory.budget import Beside, Budget
@@ -80,6 +81,13 @@ class Storage(Protocol):
     def forward(self, weighted: bool) -> Adjacency:
         """Return the edges by source (undirected ones both ways), with their weights if `weighted`."""
 
+    @property
+    def layouts(self) -> Mapping[int, PathLayout]:
+        """Path layouts of all edges that exist already, by the most edges of their relaxed paths."""
+
+    def keep_layout(self, layout: PathLayout) -> PathLayout:
+        """Keep a path layout of all edges; return it as it is kept, with read-only arrays."""
+
     def memory(self) -> list[tuple[str, int, str]]:
         """Return name, bytes and place of each existing structure."""
 
@@ -105,6 +113,8 @@ class GraphEdges:
     forward : Adjacency or None
         The adjacency that a build from `chunks` would give, if it exists already; with weights if the graph
         has any.
+    layouts : mapping of int to PathLayout
+        Path layouts of `forward` that exist already, by the most edges of their relaxed paths.
     """
 
     directed: bool
@@ -112,3 +122,4 @@ class GraphEdges:
     filtered: Callable[[Hashable], Iterator[tuple[Array, Array]]]
     weighted: Callable[[Hashable | None], Iterator[tuple[Array, Array, Array]]] | None = None
     forward: Adjacency | None = None
+    layouts: Mapping[int, PathLayout] = field(default_factory=dict)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
+
+import numpy as np
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
 from rapids_trav.engines.interface import Chunks, Engine
@@ -26,6 +29,7 @@ from rapids_trav.memory.model.search import Searches, ahead_bytes
 from rapids_trav.storage.adjacency_set import AdjacencySet
 from rapids_trav.storage.in_memory import InMemory
 from rapids_trav.storage.interface import GraphEdges
+from rapids_trav.storage.mapped_arrays import Scratch
 from rapids_trav.storage.search_memory import SEARCH, most_within, needed_beside, room_of
 
 STRUCTURES = "the structures of the graph"
@@ -173,10 +177,23 @@ class Limited(InMemory):
         The limit on the engine's memory.
     n_edges : int
         Number of edges, an upper bound for those that a filter keeps.
+    spill : path, optional
+        Folder for arrays in files.
     """
 
     def __init__(
-        self, engine: Engine, n_vertices: int, edges: GraphEdges, *, budget: Budget, n_edges: int
+        self,
+        engine: Engine,
+        n_vertices: int,
+        edges: GraphEdges,
+        *,
+        budget: Budget,
+        n_edges: int,
+        spill: str | os.PathLike[str] | None = None,
     ) -> None:
         self.budget: Budget = budget
+        self._scratch = Scratch(spill)
         super().__init__(engine, n_vertices, edges, partial(LimitedAdjacencySet, budget, n_edges, engine))
+
+    def _outside_limit(self, array: np.ndarray) -> np.ndarray:
+        return self._scratch.copied(array, "a path layout") if self.engine.place == "host" else array

@@ -106,3 +106,9 @@ class Scratch:
                 f"({error.strerror or error}): free space there, name another folder with spill=, or give a "
                 f"larger memory_limit."
             ) from error
+
+    def copied(self, array: Array, what: str) -> np.ndarray:
+        """Return a copy of an array in such a file."""
+        copy = self.on_disk(len(array), array.dtype, what)
+        copy[:] = array
+        return copy

@@ -195,7 +195,11 @@ class Paged(InMemory):
     ) -> None:
         self.budget: Budget = budget
         outside = SpilledBuild(engine, budget, spill)
+        self._outside = outside
         super().__init__(engine, n_vertices, edges, partial(PagedAdjacencySet, outside))
+
+    def _outside_limit(self, array: np.ndarray) -> np.ndarray:
+        return np.asarray(self._outside.kept(array, "a path layout"))
 
 
 Cut = Callable[[int, int, int | None, int], tuple[np.ndarray, int]]

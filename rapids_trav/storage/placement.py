@@ -140,7 +140,7 @@ class Placement:
         if not self.outside:
             budget = Budget(self.limit)
             budget.allocate(ids.nbytes + more_bytes, "vertex ids")
-            return Limited(engine, ids.n, edges, budget=budget, n_edges=n_edges)
+            return Limited(engine, ids.n, edges, budget=budget, n_edges=n_edges, spill=self.spill)
         budget = Budget(self.limit, self.enough)
         beside = least_bytes(engine.place, ids.n, 2 if edges.directed else 1)
         budget.allocate(ids.nbytes + more_bytes, "vertex ids", beside)

@@ -70,11 +70,7 @@ class SpilledBuild:
 
     def kept(self, array: Array, what: str) -> Array:
         """Return a host array to be kept: for the CPU engine, whose memory is limited, a copy in a file."""
-        if self.engine.place != "host":
-            return array
-        copy = self.scratch.on_disk(len(array), array.dtype, what)
-        copy[:] = array
-        return copy
+        return self.scratch.copied(array, what) if self.engine.place == "host" else array
 
     def take_over(self, adjacency: Adjacency) -> Adjacency:
         """Return an adjacency of mapped arrays; for a GPU, copied to host memory if there is room."""

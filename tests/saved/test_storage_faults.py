@@ -199,9 +199,9 @@ def test_heads_that_are_no_heads(saved):
 
 def test_a_graph_of_another_version(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(write, "VERSION", 2)
+        patch.setattr(write, "VERSION", 3)
         EDGES.trav.graph().save(tmp_path / "graph")
-    with pytest.raises(TravError, match="has format version 2, but this release reads 1"):
+    with pytest.raises(TravError, match="has format version 3, but this release reads 1 and 2"):
         Graph.open(tmp_path / "graph", engine="cpu")
 
 

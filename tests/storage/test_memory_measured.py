@@ -17,7 +17,18 @@ import pandas as pd
 import pytest
 from memory_cases import LONG, QUESTIONS, SLACK, Asked, N, shapes, taken
 
-from rapids_trav.algorithms import bfs, components, khop, levels, pagerank, paths, run, sssp, validation
+from rapids_trav.algorithms import (
+    bfs,
+    components,
+    khop,
+    levels,
+    pagerank,
+    path_layout,
+    paths,
+    run,
+    sssp,
+    validation,
+)
 from rapids_trav.engines.cpu.programs import push
 from rapids_trav.engines.cpu.programs import run as gas
 from rapids_trav.engines.cpu.programs.blocks import room as blocks
@@ -127,6 +138,8 @@ def nothing(*arguments, **options):
         (blocks, "block_state_bytes", "components paths"),
         (blocks, "edge_bytes", "sssp paths"),  # the edges in the places
         (validation, "TREE_BYTES", "validate"),
+        (path_layout, "layout_bytes", "path layout"),
+        (path_layout, "layout_bytes", "path layout relaxed"),
     ],
 )
 def test_a_declaration_that_is_left_out_is_noticed(where, name, question, monkeypatch):

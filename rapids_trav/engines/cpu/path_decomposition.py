@@ -59,7 +59,7 @@ def decompose(adjacency: Adjacency, relaxed: int = 0, n_ranges: int | None = Non
             passed = np.full(n, ALONE, np.int64)
         else:
             led_to = np.zeros(n, np.uint8)
-            _count_up_to_two(columns, led_to)
+            count_up_to_two(columns, led_to)
         team.run(
             _walk, len(firsts) - 1, firsts, offsets, columns, bits, led_to, relaxed, offsets[:-1].copy(),
             passed, np.full(n, ON_NO_STACK, columns.dtype), vertices, lengths, path_weights, counts, grain=1,
@@ -83,7 +83,8 @@ def _cut(offsets: np.ndarray, n_ranges: int) -> np.ndarray:
 
 
 @kernel
-def _count_up_to_two(columns, led_to):
+def count_up_to_two(columns, led_to):
+    """Count for each vertex the edges that lead to it, up to two."""
     for e in range(len(columns)):
         v = columns[e]
         if led_to[v] < 2:
