@@ -15,7 +15,7 @@ from rapids_trav.engines.cuda.blocks.loader import CopyingLoader
 from rapids_trav.engines.cuda.blocks.plan import chunk_entries
 from rapids_trav.engines.cuda.programs.link import load_program
 from rapids_trav.engines.cuda.programs.tally import Tally
-from rapids_trav.engines.cuda.runtime.arguments import BlocksArguments
+from rapids_trav.engines.cuda.runtime.arguments import ArgumentStruct, BlocksArguments
 from rapids_trav.engines.cuda.runtime.loader import PROGRAM_TUNABLES, multiprocessors
 from rapids_trav.engines.cuda.stream.buffers import to_device
 from rapids_trav.engines.runs import GatherView
@@ -97,7 +97,7 @@ class BlocksState:
         self._grid = (TUNED["RESIDENT_BLOCKS"] * multiprocessors(cupy.cuda.runtime.getDevice()),)
         self._arguments = self._prepared(n_items, vertex)
 
-    def _prepared(self, n_items: int, vertex: np.dtype) -> BlocksArguments:
+    def _prepared(self, n_items: int, vertex: np.dtype) -> ArgumentStruct:
         """Return the arguments of all launches; each changes what differs from the one before."""
         view, cut, loader = self.view, self._cut, self._loader
         columns, weights = loader.reached or (None, None)
@@ -186,12 +186,15 @@ class BlocksState:
         self._entered.clear()
         n_sent = n_blocks + n_entered
         to_device(self._decided[:n_sent], self._deciding[:n_sent], cupy.cuda.get_current_stream())
-        arguments = self._arguments
-        arguments.n_entered = n_entered
-        arguments.landed_before = self._loader.n_landed
-        arguments.most_edges = self._pushed + most
+        self._arguments.update(
+            n_entered=n_entered, landed_before=self._loader.n_landed, most_edges=self._pushed + most
+        )
         self._kernels.launch_grid(
-            "converge", self._grid, arguments, block=TUNED["BLOCK_SIZE"], enable_cooperative_groups=True
+            "converge",
+            self._grid,
+            self._arguments,
+            block=TUNED["BLOCK_SIZE"],
+            enable_cooperative_groups=True,
         )
 
     def wait(self) -> Launched:
@@ -199,11 +202,8 @@ class BlocksState:
         self._fetch_report()
         rounds, pushed, rented = (int(self._control_seen[word]) for word in (ROUNDS, PUSHED, RENTED))
         if rounds % 2:
-            arguments = self._arguments
             for name in ("queue", "chunks", "queued"):
-                now, following = getattr(arguments, name), getattr(arguments, f"next_{name}")
-                setattr(arguments, name, following)
-                setattr(arguments, f"next_{name}", now)
+                self._arguments.swap(name, f"next_{name}")
         done = Launched(rounds, pushed - self._pushed, rented - self._rented)
         self._pushed, self._rented = pushed, rented
         return done

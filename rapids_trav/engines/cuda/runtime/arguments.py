@@ -51,6 +51,18 @@ class ArgumentStruct(ctypes.Structure):
                 given[name] = operator.index(given[name])  # ctypes takes no integers of NumPy
         super().__init__(**given)
 
+    def update(self, **given: int) -> None:
+        """Set numbers for the next launch."""
+        for name, value in given.items():
+            assert name in self.integers
+            setattr(self, name, value)
+
+    def swap(self, one: str, other: str) -> None:
+        """Exchange two pointers."""
+        before = getattr(self, one)
+        setattr(self, one, getattr(self, other))
+        setattr(self, other, before)
+
 
 def struct(name: str, base: type[ArgumentStruct] = ArgumentStruct, /, **fields: type) -> type[ArgumentStruct]:
     """Return the struct `name` with the fields of `base` and, after them, those given."""
