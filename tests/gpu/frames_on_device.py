@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import cupy
 import numpy as np
-from cupy._counting import count
+from cupy._counting import count, uncounted
 
 
 class Column:
@@ -36,14 +36,16 @@ class Column:
 
 
 def bools_to_mask(column: Column) -> tuple[cupy.ndarray, int]:
+    with uncounted():
+        valid = column.values.get()
+        words = np.zeros(-(-max(len(valid), 1) // 512) * 64, np.uint8)
+        packed = np.packbits(valid, bitorder="little")
+        words[: len(packed)] = packed
+        bits = cupy.asarray(words)
     count("operations")
     count("allocations")
     count("waits")  # for the number of nulls
-    valid = column.values.get()
-    words = np.zeros(-(-max(len(valid), 1) // 512) * 64, np.uint8)
-    packed = np.packbits(valid, bitorder="little")
-    words[: len(packed)] = packed
-    return cupy.asarray(words), int((~valid).sum())
+    return bits, int((~valid).sum())
 
 
 class Series:
@@ -95,10 +97,13 @@ class DataFrame:
         return self._columns[name]
 
     def take(self, rows) -> DataFrame:
+        with uncounted():
+            taken = DataFrame({name: column.column.values[rows] for name, column in self._columns.items()})
         count("operations")
         count("waits")  # for the check of bounds
-        taken = {name: column.column.values[rows] for name, column in self._columns.items()}
-        return DataFrame(taken)
+        for _ in self._columns:
+            count("allocations")
+        return taken
 
     def to_host(self) -> dict[str, list]:
         """Return lists of the values, with None for null."""

@@ -47,6 +47,17 @@ def counting() -> Iterator[Counts]:
         _COUNTED.remove(counts)
 
 
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Count nothing inside the block."""
+    counted = _COUNTED[:]
+    _COUNTED.clear()
+    try:
+        yield
+    finally:
+        _COUNTED.extend(counted)
+
+
 def count(kind: str) -> None:
     """Count a request of a kind, an attribute of `Counts`."""
     for counts in _COUNTED:
