@@ -91,10 +91,7 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
             rows.add(named(graph, *part), len(part[2]))
             del part
         del found  # free it before the next batch is searched
-    frame = graph.frame(columns) if columns else rows.frame()
-    if columns and reaches_nothing(columns):
-        # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
-        lookup("sources", sources, graph.ids, graph.rows.source.library)
+    frame = framed(graph, columns, "sources", sources) if columns else rows.frame()
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
 
@@ -114,10 +111,20 @@ def own_columns(
     return own.columns(found, table, n_sources)
 
 
-def reaches_nothing(columns: dict[str, Column | BitMasked]) -> bool:
-    """Return whether the columns of an engine's own answer have no vertex that was reached."""
+def framed(
+    graph: TraversableGraph, columns: dict[str, Column | BitMasked], what: str, sources: object
+) -> Frame:
+    """Return the frame of an answer; refuse the `sources`, an argument called `what`, if none was reached.
+
+    The frame is made before the device has counted what was not reached.
+    """
     distance = columns["distance"]
-    return isinstance(distance, BitMasked) and distance.null_count() == len(distance.values)
+    own = distance if isinstance(distance, BitMasked) else None
+    frame = None if own is not None and len(own.values) == 0 else graph.frame(columns)
+    if own is not None and own.null_count() == len(own.values):
+        # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
+        lookup(what, sources, graph.ids, graph.rows.source.library)
+    return frame
 
 
 def searches(

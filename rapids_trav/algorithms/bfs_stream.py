@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Generic, cast
 
-from rapids_trav.algorithms.bfs import check_size, own_columns, reaches_nothing, whole_answers, with_smallest
+from rapids_trav.algorithms.bfs import check_size, framed, own_columns, whole_answers, with_smallest
 from rapids_trav.algorithms.guard import answered, reusable
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
@@ -25,7 +25,6 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.each_vertex import each_vertex
-from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 from rapids_trav.storage.interface import SearchView
@@ -243,11 +242,7 @@ class _Making:
                 self._columns = self._columns_of(found)
                 del found
                 self._found = None
-        frame = graph.frame(self._columns)
-        if reaches_nothing(self._columns):
-            # Not even the root was reached, so it is not in the graph: `lookup` raises the error.
-            lookup(ROOTS, roots.searched[0], graph.ids, graph.rows.source.library)
-        result = graph.deliver(frame)
+        result = graph.deliver(framed(graph, self._columns, ROOTS, roots.searched[0]))
         self._columns = None
         return result
 

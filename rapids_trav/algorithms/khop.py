@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, cast
 
-from rapids_trav.algorithms.bfs import whole_answers
+from rapids_trav.algorithms.bfs import framed, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.pictures import LayeredPicture
@@ -17,7 +17,6 @@ from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.exchange import EdgeColumns
 from rapids_trav.frames.kinds import FrameT
-from rapids_trav.ids.lookup import lookup
 from rapids_trav.memory.model.build import FOUND_BYTES
 from rapids_trav.memory.model.search import KHOP_BYTES, Searches, neighborhood_bytes
 from rapids_trav.storage.block_sizes import reading
@@ -163,9 +162,7 @@ def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions)
         chosen = distance >= 0
         if own and table:
             columns, vertices = own.reached(Search(distance), table, len(question.sources), listed=True)
-            if len(columns["vertex"]) == 0:  # not even a seed was reached, so it is not in the graph
-                lookup("seeds", seeds, graph.ids, graph.rows.source.library)
-            found = graph.deliver(graph.frame(columns))
+            found = graph.deliver(framed(graph, columns, "seeds", seeds))
             del columns
         else:
             vertices = None
