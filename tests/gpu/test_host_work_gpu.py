@@ -6,14 +6,19 @@ a search of a small graph takes a hundred.  A change that asks for more has to r
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from rapids_trav import Graph
+from rapids_trav.engines.interface import BfsOptions
 from rapids_trav.errors import UnknownVertexError
+
+from .small_graphs import GraphView, nine
 
 pytestmark = pytest.mark.gpu
 
@@ -198,3 +203,27 @@ def test_what_is_counted(cupy):
             cupy.flatnonzero(values > 3)
         assert (inner.operations, inner.waits) == (2, 1)
     assert counts.waits == 2
+
+
+def test_arguments_are_kept_and_their_graph_is_not(cupy):
+    from rapids_trav.engines.cuda import CudaEngine
+
+    engine = CudaEngine()
+    workspace = engine._workspace()
+
+    def search(view, n_sources=1, **options):
+        return workspace.search(view, n_sources, BfsOptions(**options), hub_degree=None, least_pull=1)
+
+    view, other = GraphView(nine(), engine), GraphView(nine(), engine)
+    first = search(view)
+    assert search(view) is first
+    changes = {"n_sources": 2}, {"depth_limit": 2}, {"predecessors": False}, {"trace": True}
+    for change in changes:
+        assert search(view, **change) is not first
+        first = search(view)
+    assert search(other) is not first
+    kept, rows = search(view), weakref.ref(view.out)
+    assert search(view) is kept
+    del view
+    gc.collect()
+    assert rows() is None
