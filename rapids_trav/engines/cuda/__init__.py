@@ -6,13 +6,13 @@ CuPy is imported when an engine is created, not with this package.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.cuda.answers import DeviceAnswers
+from rapids_trav.engines.cuda.device_memory import device_memory
 from rapids_trav.engines.interface import (
     BfsOptions,
     Chunks,
@@ -32,8 +32,6 @@ from rapids_trav.engines.interface import (
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, Run, RunOptions
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import BitMasked
-from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.memory.model.program import resident_bytes
 from rapids_trav.memory.model.search import Searches, shares_bytes
 from rapids_trav.programs.definition import Program, Scalar
@@ -136,7 +134,7 @@ class CudaEngine:
         """Return an adjacency of host arrays for searches; edges from `first_resident` on are copied."""
         from rapids_trav.engines.cuda.build import host_rows
 
-        with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
+        with device_memory("the rows of a search", 28 * adjacency.n_vertices):
             return host_rows.reached(adjacency, first_resident)
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
@@ -149,7 +147,7 @@ class CudaEngine:
         """Copy an adjacency of NumPy arrays to the device."""
         from rapids_trav.engines.cuda.build import host_rows
 
-        with _device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
+        with device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
             return host_rows.on_device(adjacency)
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
@@ -176,13 +174,13 @@ class CudaEngine:
         """Return the edges one by one in row order, sharing `column_indices` with the adjacency."""
         from rapids_trav.engines.cuda.build import in_memory
 
-        with _device_memory("the edge list", adjacency.column_indices.nbytes):
+        with device_memory("the edge list", adjacency.column_indices.nbytes):
             return in_memory.expand_rows(adjacency)
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         search = self._variant(options.variant)
-        with _device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
+        with device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
             return search(view, sources, options)
 
     def bfs_stream(
@@ -196,7 +194,7 @@ class CudaEngine:
             sources,
             options,
             ahead,
-            allocating=partial(_device_memory, "a search", self._search_bytes(view, None, options)),
+            allocating=partial(device_memory, "a search", self._search_bytes(view, None, options)),
             hub_degree=self.hub_degree,
             least_pull=self.least_pull,
         )
@@ -209,7 +207,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda.bfs import batch
 
         search = self._variant(options.variant)
-        with _device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
+        with device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
             if options.variant == "auto":
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
@@ -220,7 +218,7 @@ class CudaEngine:
 
         asked = Searches(number=min(len(sources), together), sums=of)
         n_bytes = asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
-        with _device_memory("the sums of distances", n_bytes):
+        with device_memory("the sums of distances", n_bytes):
             return distance_sums(view, sources, of, together)
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool, together: int) -> PathShares:
@@ -229,7 +227,7 @@ class CudaEngine:
 
         vertex = view.out.column_indices.dtype.itemsize
         n_bytes = shares_bytes(False, view.n_vertices, view.out.n_edges, edges, vertex, together)
-        with _device_memory("the betweenness", n_bytes):
+        with device_memory("the betweenness", n_bytes):
             return shortest_path_shares(view, sources, edges, together)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
@@ -238,7 +236,7 @@ class CudaEngine:
 
         n_bytes = resident_bytes(run_shape(view, program, options), shards=options.gather != "rows")
         held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
-        with _device_memory(f"program {program.name!r}", n_bytes), held:
+        with device_memory(f"program {program.name!r}", n_bytes), held:
             return executor.run(view, program, state, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
@@ -254,7 +252,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda.programs.run import iterate
 
         with (
-            _device_memory(f"program {program.name!r}", view.pages.budget.free),
+            device_memory(f"program {program.name!r}", view.pages.budget.free),
             HybridExecutor(view, program, state, options) as work,
         ):
             return iterate(work, program, state, options)
@@ -263,7 +261,7 @@ class CudaEngine:
         """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
         from rapids_trav.engines.cuda.results import predecessors
 
-        with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
+        with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return predecessors.smallest_predecessors(into, distance, order)
 
     def tight_predecessors(
@@ -272,7 +270,7 @@ class CudaEngine:
         """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
         from rapids_trav.engines.cuda.results import shortest_paths
 
-        with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
+        with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return shortest_paths.tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
@@ -283,7 +281,7 @@ class CudaEngine:
         """Return root-to-target paths, concatenated: `(lengths, vertices)`; see `results`."""
         from rapids_trav.engines.cuda.results import predecessors
 
-        with _device_memory("the paths", 16 * len(targets)):
+        with device_memory("the paths", 16 * len(targets)):
             return predecessors.walk(predecessor, targets)
 
     def _rebuilt(self, adjacency: Adjacency, **how: bool) -> Adjacency:
@@ -338,81 +336,3 @@ class CudaEngine:
         """Return the bytes that one search takes, or this many independent ones."""
         asked = Searches(options.variant, number=n_searches, trace=options.trace)
         return asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
-
-
-class DeviceAnswers:
-    """Shortcuts that make answers on the device while the host continues; see `results.columns`."""
-
-    lenient: tuple[str, ...] = ("auto", "fused")
-
-    def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
-        """Return the columns of the answer of a search from joint sources, in the caller's ids and order."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("the answer", 16 * len(found.distance)):
-            return columns.columns(found, table, n_sources)
-
-    def columns_of_each(
-        self, found: Search, table: IntegerTable, sources: Array
-    ) -> dict[str, Array | BitMasked]:
-        """Return the columns of the answer of k searches, one after another, from k `sources`."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("the answer", 24 * found.distance.size):
-            return columns.columns_of_each(found, table, sources)
-
-    def reached(
-        self, found: Search, table: IntegerTable, n_sources: int, listed: bool = False
-    ) -> tuple[dict[str, Array | BitMasked], Array | None]:
-        """Return the columns for the vertices that joint sources reached, and these vertices if `listed`."""
-        from rapids_trav.engines.cuda.results import reached
-
-        with _device_memory("the answer", 24 * len(found.distance)):
-            return reached.reached(found, table, n_sources, listed)
-
-    def rows_inside(
-        self, index: Adjacency, numbers: Array, flags: Array, sources: Array, most_read: int
-    ) -> Array | None:
-        """Return the numbers of the rows with both ends chosen; None if more than `most_read` are read."""
-        from rapids_trav.engines.cuda.results import rows_inside
-
-        with _device_memory("the rows of a neighbourhood", 16 * len(sources)):
-            return rows_inside.rows_inside(index, numbers, flags, sources, most_read)
-
-    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
-        """Return the internal id of the caller's id `label`, (1,), or -1; the host does not wait for it."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("a look-up", 8):
-            return columns.locate(label, table, n_vertices)
-
-    def locate_each(self, labels: np.ndarray, table: IntegerTable, n_vertices: int) -> np.ndarray:
-        """Return the internal ids of the caller's ids `labels` on the host, -1 for unknown ones."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("a look-up", 16 * len(labels)):
-            return columns.locate_each(labels, table, n_vertices)
-
-    def path_rows(
-        self, found: Search, sources: Array, targets: Array, table: IntegerTable, each: bool
-    ) -> dict[str, Array | BitMasked] | None:
-        """Return the columns of the paths to `targets`; None if the only source is -1."""
-        from rapids_trav.engines.cuda.results import path_rows
-
-        with _device_memory("the paths", 16 * len(targets)):
-            return path_rows.path_rows(found, sources, targets, table, each)
-
-    def level_counts(self, distance: Array) -> np.ndarray | None:
-        """Count each distance of k searches, (k, n), on the host; None if one of them is too large."""
-        from rapids_trav.engines.cuda.results import level_counts
-
-        with _device_memory("the levels", 8 * (level_counts.BINS + 2) * len(distance)):
-            return level_counts.level_counts(distance)
-
-
-@contextmanager
-def _device_memory(task: str, n_bytes: int) -> Iterator[None]:
-    from rapids_trav.engines.cuda.runtime import memory
-
-    with memory.rapids_allocator(), memory.saying_what_is_needed(task, n_bytes):
-        yield
