@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import threading
+import time
 
 import pytest
 import rank_functions as ranks
@@ -91,12 +92,19 @@ def test_a_hundred_answers(client):
         wait_until(lambda: stored(client), [2, 1, 1, 1])
 
 
-def test_a_caller_who_is_interrupted_leaves_no_frames(client):
+def interrupt_when_all_are_there(folder, thread):
+    while len(list(folder.iterdir())) < 4:
+        time.sleep(0.01)
+    signal.pthread_kill(thread, signal.SIGINT)
+
+
+def test_a_caller_who_is_interrupted_leaves_no_frames(client, tmp_path):
     with Gang.open(client) as gang:
-        interrupt = threading.Timer(0.5, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-        interrupt.start()
+        given = (tmp_path, threading.get_ident())
+        threading.Thread(target=interrupt_when_all_are_there, args=given, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
-            gang.call(ranks.keep_slowly, 5.0)  # longer than a busy machine delays the interrupt
+            gang.call(ranks.keep_when_told, tmp_path)
+        (tmp_path / "go on").touch()
         assert gang.call(ranks.add, 1) == [[4]] * 4  # when that request has been answered
         wait_until(lambda: stored(client), [0, 0, 0, 0])
 
