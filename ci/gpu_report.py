@@ -36,7 +36,15 @@ from bench.provenance import digest
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "ci" / "gpu-report.json"
-SANITIZED = ("searches", "outside", "programs", "paged", "benchmark", "grid")  # parts of ci/sanitize.py
+SANITIZED = (
+    "searches",
+    "answers",
+    "outside",
+    "programs",
+    "paged",
+    "benchmark",
+    "grid",
+)  # parts of ci/sanitize.py
 # Searches by several threads, whose launches racecheck fails to track; it examines their kernels in "grid".
 RANKS = "ranks"
 SANITIZER_SECONDS = 420  # per part; a part that takes longer is considered hung

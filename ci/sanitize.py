@@ -19,10 +19,11 @@ import cupy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from sanitized import benchmark, grid, outside, paged, programs, searches
+from sanitized import answers, benchmark, grid, outside, paged, programs, searches
 
 PARTS = {
     "searches": searches.run,
+    "answers": answers.run,
     "outside": outside.run,
     "programs": programs.run,
     "paged": paged.run,

@@ -6,6 +6,9 @@
 // in every run.  The thread that has the sum then applies it (settle): only new values and messages are
 // written to memory.
 //
+// The host may launch some iterations ahead of reading the sum of changes.  Those after the last one then
+// return at once, and the values stay what they are.
+//
 // Every edge looks up a message of 4 or 8 bytes, for which the L2 cache moves a sector of 32 bytes.  If
 // vertices are numbered by degree, most edges lead to the first few: each block keeps the messages of the
 // first n_near in shared memory.  Columns are read once and do not displace messages from the cache.
@@ -217,10 +220,19 @@ struct RowArguments : GatherArguments {
     value_t* results;
     u32* tickets;
     const u8* marks;
+    double tolerance;  // the host has not read whether the last iteration ended the run; 0: it has
 };
+
+// Returns whether the last iteration ended the run, as `iterate` in run.py does.
+__device__ __forceinline__ bool has_ended(const RowArguments& given) {
+    if (!(given.tolerance > 0)) return false;
+    const u64 n_active = reinterpret_cast<const u64*>(given.before)[FOUND];
+    return n_active == 0 || given.before[RESIDUAL_SUM] < given.tolerance;
+}
 
 extern "C" __global__ void __launch_bounds__(GATHER_BLOCK, GATHER_RESIDENT)
     gather_rows(const RowArguments given) {
+    if (has_ended(given)) return;  // the iteration was launched ahead, and counts nothing
     const vertex_t* const rows = given.rows;
     const i64* const begins = given.begins;
     const u64* const sizes = given.sizes;

@@ -62,6 +62,16 @@ def answer(distance, predecessor, rank, names):
     return rows
 
 
+def reached(distance, predecessor, rank, names):
+    """Return the rows of `answer` whose vertex was reached (`reached.cu`)."""
+    return [row for row in answer(distance, predecessor, rank, names) if row[1] is not None]
+
+
+def rows_inside(u, v, chosen):
+    """Return the numbers of the rows u -> v with both ends chosen (`rows_inside.cu`)."""
+    return np.flatnonzero(chosen[u] & chosen[v])
+
+
 def active_queue(active, degrees, heavy_degree):
     """Return the active vertices with short rows and those with long rows, each in order (`gas_state.cu`)."""
     vertices = np.flatnonzero(active)

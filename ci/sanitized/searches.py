@@ -11,7 +11,6 @@ from rapids_trav.csr.adjacency import Adjacency
 from rapids_trav.engines.cuda import CudaEngine
 from rapids_trav.engines.cuda.build.in_memory import build_adjacency, wide_adjacency, with_first_neighbors
 from rapids_trav.engines.interface import BfsOptions
-from rapids_trav.ids.maps import IntegerTable
 from tests.gpu.small_graphs import GRAPHS, Graph, GraphView, check_tree, random, star
 
 EXTRA = {
@@ -59,41 +58,6 @@ def check_graph(graph: Graph, engine: CudaEngine, bits: tuple[int, int]) -> None
     assert int(lengths.sum()) == len(vertices)
 
 
-def check_answers(graph: Graph, engine: CudaEngine) -> None:
-    """Check answer columns, look-ups and predecessors found from an order, for ids of every form."""
-    view = GraphView(graph, engine)
-    found = engine.bfs(view, cupy.asarray([0]), BfsOptions())
-    distance, predecessor = found.distance.get(), found.predecessor.get()
-    order = np.random.default_rng(1).permutation(graph.n).astype(np.int32)
-    rank = np.argsort(order).astype(np.int32)
-    for dtype in (np.dtype(np.int32), np.dtype(np.int64)):
-        labels = np.arange(graph.n, dtype=dtype) * 3 + 7
-        tables = (
-            (IntegerTable(7, None, dtype), np.arange(7, 7 + graph.n), np.arange(graph.n)),
-            (IntegerTable(0, cupy.asarray(labels), dtype), labels, np.arange(graph.n)),
-            (
-                IntegerTable(0, cupy.asarray(labels), dtype, cupy.asarray(order), cupy.asarray(rank)),
-                labels,
-                rank,
-            ),
-        )
-        for table, names, row in tables:
-            columns = engine.answers.columns(found, table, 1)
-            assert np.array_equal(columns["vertex"].get(), names)
-            assert np.array_equal(columns["distance"].values.get(), distance[row])
-            led = predecessor[row] >= 0
-            place = predecessor[row] if table.order is None else order[predecessor[row]]
-            assert np.array_equal(columns["predecessor"].values.get()[led], names[place[led]])
-            last = engine.answers.locate(int(names[-1]), table, graph.n)
-            assert int(last[0]) == row[-1]
-            assert int(engine.answers.locate(int(names[-1]) + 1, table, graph.n)[0]) == -1
-    first = engine.smallest_predecessors(view.into, found.distance, cupy.asarray(order)).get()
-    check_tree(graph, [0], distance, first)
-    count = cupy.zeros(graph.n, np.int64)
-    engine.count_ids(view.out.column_indices, count)
-    assert int(count.sum()) == view.out.n_edges
-
-
 def check_resident(graph: Graph, engine: CudaEngine) -> None:
     """Check a search that reads a part of its edges from a separate array."""
     view = GraphView(graph, engine)
@@ -131,7 +95,6 @@ def run() -> None:
     for name, graph in (GRAPHS | EXTRA).items():
         print(name, flush=True)
         check_graph(graph, engine, (32, 32))
-        check_answers(graph, engine)
         check_resident(graph, engine)
     for name in ("star", "directed", "undirected", "loops", "no edges"):
         check_builds(GRAPHS[name], engine)

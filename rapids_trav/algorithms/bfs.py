@@ -71,7 +71,7 @@ Answer = Any  # a frame, or `Traced` if trace=True
 def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Answer:
     """Return the frame that `Graph.bfs` documents."""
     reached_only = options.reached_only
-    own, table = whole_answers(graph, reached_only)
+    own, table = whole_answers(graph)
     question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
     columns, traces, n = None, [], graph.n_vertices
     room = answer_bytes(vertex_dtype(n).itemsize, question.each, graph.ids.rank is not None, reached_only)
@@ -81,28 +81,50 @@ def bfs(graph: TraversableGraph, sources: object, options: SearchOptions) -> Ans
     for first, found in searches(graph, question, room, options.deterministic):
         traces.append(found.trace)
         if own and table and not question.each:
-            columns = own.columns(found, table, len(question.sources))
+            columns = own_columns(own, table, found, len(question.sources), reached_only)
+            check_size(graph, rows, len(columns["vertex"]))
+        elif own and table and not reached_only and len(found.distance) == len(question.sources):
+            columns = own.columns_of_each(found, table, question.sources)
         else:
             part = rows_of(graph, question, found, first, reached_only)
             check_size(graph, rows, rows.n_rows + len(part[2]))
             rows.add(named(graph, *part), len(part[2]))
             del part
         del found  # free it before the next batch is searched
-    frame = graph.frame(columns) if columns else rows.frame()
-    unreached = columns["distance"] if columns else None
-    if isinstance(unreached, BitMasked) and unreached.null_count() == graph.n_vertices:
-        # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
-        lookup("sources", sources, graph.ids, graph.rows.source.library)
+    frame = framed(graph, columns, "sources", sources) if columns else rows.frame()
     result = graph.deliver(frame)
     return Traced(result, trace_frame(graph, traces, question.each)) if question.options.trace else result
 
 
-def whole_answers(
-    graph: TraversableGraph, reached_only: bool
-) -> tuple[WholeAnswers | None, IntegerTable | None]:
+def whole_answers(graph: TraversableGraph) -> tuple[WholeAnswers | None, IntegerTable | None]:
     """Return the engine's own way to make the columns of a whole answer and the ids for it, or None."""
-    own = None if reached_only or graph.rows.source.library.name != "cudf" else graph.engine.answers
+    own = None if graph.rows.source.library.name != "cudf" else graph.engine.answers
     return own, None if own is None else graph.ids.table
+
+
+def own_columns(
+    own: WholeAnswers, table: IntegerTable, found: Search, n_sources: int, reached_only: bool
+) -> dict[str, Array | BitMasked]:
+    """Return the columns of an answer as the engine makes them."""
+    if reached_only:
+        return own.reached(found, table, n_sources)[0]
+    return own.columns(found, table, n_sources)
+
+
+def framed(
+    graph: TraversableGraph, columns: dict[str, Column | BitMasked], what: str, sources: object
+) -> Frame:
+    """Return the frame of an answer; refuse the `sources`, an argument called `what`, if none was reached.
+
+    The frame is made before the device has counted what was not reached.
+    """
+    distance = columns["distance"]
+    own = distance if isinstance(distance, BitMasked) else None
+    frame = None if own is not None and len(own.values) == 0 else graph.frame(columns)
+    if own is not None and own.null_count() == len(own.values):
+        # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
+        lookup(what, sources, graph.ids, graph.rows.source.library)
+    return frame
 
 
 def searches(
@@ -132,7 +154,9 @@ def searches(
         with question.view.searching(asked):
             yield 0, with_smallest(graph, question, engine.bfs(question.view, sources, options), smallest)
         return
-    repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
+    repeated = question.repeated
+    if repeated is None:
+        repeated = len(sources) > 1 and len(engine.xp.unique(sources)) < len(sources)
     asked = replace(asked, number=1, repeated=repeated)
     step = max(1, min(BATCH_SOURCES, BATCH_ENTRIES // max(graph.n_vertices, 1), len(sources)))
     step = question.view.searches_at_once(step, asked)

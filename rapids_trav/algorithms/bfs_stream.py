@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Generic, cast
 
-from rapids_trav.algorithms.bfs import check_size, whole_answers, with_smallest
+from rapids_trav.algorithms.bfs import check_size, framed, own_columns, whole_answers, with_smallest
 from rapids_trav.algorithms.guard import answered, reusable
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions
@@ -25,7 +25,6 @@ from rapids_trav.errors import TravError, written
 from rapids_trav.frames.columns import BitMasked, Frame
 from rapids_trav.frames.kinds import FrameT
 from rapids_trav.ids.each_vertex import each_vertex
-from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import Column, vertex_dtype
 from rapids_trav.memory.model.search import Searches, answer_bytes
 from rapids_trav.storage.interface import SearchView
@@ -221,7 +220,7 @@ class _Making:
     def __init__(self, graph: TraversableGraph, question: SearchRequest, options: SearchOptions) -> None:
         self._graph, self._question, self._reached_only = graph, question, options.reached_only
         self._smallest = options.deterministic and options.predecessors
-        self._own, self._table = whole_answers(graph, options.reached_only)
+        self._own, self._table = whole_answers(graph)
         self._found: Search | None = None
         self._columns: dict[str, Column | BitMasked] | None = None
         self.lenient = self._table is not None and graph.n_vertices > 0
@@ -243,18 +242,14 @@ class _Making:
                 self._columns = self._columns_of(found)
                 del found
                 self._found = None
-        frame, distance = graph.frame(self._columns), self._columns["distance"]
-        if isinstance(distance, BitMasked) and distance.null_count() == graph.n_vertices:
-            # Not even the root was reached, so it is not in the graph: `lookup` raises the error.
-            lookup(ROOTS, roots.searched[0], graph.ids, graph.rows.source.library)
-        result = graph.deliver(frame)
+        result = graph.deliver(framed(graph, self._columns, ROOTS, roots.searched[0]))
         self._columns = None
         return result
 
     def _columns_of(self, found: Search) -> dict[str, Column | BitMasked]:
         graph = self._graph
         if self._own is not None and self._table is not None:
-            return self._own.columns(found, self._table, 1)
+            return own_columns(self._own, self._table, found, 1, self._reached_only)
         parts = rows_of(graph, self._question, found, 0, self._reached_only)
         check_size(graph, graph.collector(None), len(parts[2]))
         return named(graph, *parts)

@@ -7,10 +7,12 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, cast
 
+from rapids_trav.algorithms.bfs import framed, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import SearchOptions, whole_number
 from rapids_trav.algorithms.pictures import LayeredPicture
 from rapids_trav.algorithms.request import ask
+from rapids_trav.engines.interface import Search
 from rapids_trav.frames import exchange
 from rapids_trav.frames.columns import Masked
 from rapids_trav.frames.exchange import EdgeColumns
@@ -148,22 +150,31 @@ class Neighborhood(_Frames[FrameT]):
 def khop(graph: TraversableGraph, seeds: object, k: int, options: SearchOptions) -> Neighborhood:
     """Return the neighbourhood that `Graph.khop` documents."""
     limited = replace(options, depth_limit=whole_number("k", k), predecessors=False)
-    question = ask(graph, seeds, limited, what="seeds")
+    own, table = whole_answers(graph)
+    question = ask(
+        graph, seeds, limited, what="seeds", checked=own is None or table is None or graph.n_vertices == 0
+    )
     n_bytes = neighborhood_bytes(graph.n_vertices, graph.ids.nbytes)
     in_hand = FOUND_BYTES * min(FEWEST_ROWS, graph.n_edges)
     asked = Searches(question.options.variant, answer=KHOP_BYTES, later=n_bytes + in_hand)
     with question.view.searching(asked):
         distance = graph.engine.bfs(question.view, question.sources, question.options).distance
         chosen = distance >= 0
-        places, near = graph.values.reached(distance)
+        if own and table:
+            columns, vertices = own.reached(Search(distance), table, len(question.sources), listed=True)
+            found = graph.deliver(framed(graph, columns, "seeds", seeds))
+            del columns
+        else:
+            vertices = None
+            places, near = graph.values.reached(distance)
+            rows = graph.collector(None)
+            held = graph.vertex_columns("vertex", places) | {"distance": Masked(near, near >= 0)}
+            rows.add(held, len(near))
+            del places, near, held
+            found = graph.deliver(rows.frame())
         del distance
-        rows = graph.collector(None)
-        held = graph.vertex_columns("vertex", places) | {"distance": Masked(near, near >= 0)}
-        rows.add(held, len(near))
-        del places, near, held
-        found = graph.deliver(rows.frame())
     if graph.budget is None and isinstance(graph.rows, EdgeRows):
-        edges = graph.deliver(graph.rows.near(chosen, question.where, graph.engine))
+        edges = graph.deliver(graph.rows.near(chosen, question.where, graph.engine, vertices))
         return Neighborhood.of(found, edges, columns_of(graph))
     with (
         graph.storage.room(n_bytes, "the vertices of a neighbourhood", in_hand),

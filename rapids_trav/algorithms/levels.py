@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import get_args
+
+import numpy as np
 
 from rapids_trav.algorithms.bfs import searches
 from rapids_trav.algorithms.interface import Counted, TraversableGraph
 from rapids_trav.algorithms.options import Direction, SearchOptions
 from rapids_trav.algorithms.request import ask
+from rapids_trav.algorithms.vertex_values import levels_of_many
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.frames.columns import Frame, Masked
+from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.search import (
     DEGREES_BYTES,
@@ -24,8 +29,9 @@ from rapids_trav.utilities.checks import one_of
 
 def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> Frame:
     """Return the frame that `Graph.levels` documents."""
-    question = ask(graph, sources, options)
     xp, n = graph.engine.xp, graph.n_vertices
+    checked = graph.engine.answers is None or n == 0
+    question = ask(graph, sources, options, checked=checked)
     spare = 0
     if not question.each:  # the working memory of a joint search is free when its distances are counted
         spare = search_bytes(graph.engine.place == "host", n, vertex_dtype(n).itemsize) - DISTANCE_BYTES * n
@@ -36,14 +42,23 @@ def levels(graph: TraversableGraph, sources: object, options: SearchOptions) -> 
         del found
     search: Array | None = None
     if question.each:
-        search = xp.concatenate([xp.broadcast_to(xp.asarray(of), level.shape) for of, (level, _, _) in parts])
+        of_each = [xp.broadcast_to(xp.asarray(of), level.shape) for of, (level, _, _) in parts]
+        search = _joined(of_each, xp)
     columns_of = list(zip(*(counted for _, counted in parts), strict=True))
     del parts
-    level, count, cumulative = (c[0] if len(c) == 1 else xp.concatenate(c) for c in columns_of)
+    level, count, cumulative = (_joined(column, xp) for column in columns_of)
     del columns_of
+    if not (checked or question.each) and int(level[0]) < 0:
+        # Not even a source was reached, so it is not in the graph: `lookup` raises the error.
+        lookup("sources", sources, graph.ids, graph.rows.source.library)
     columns = {} if search is None else graph.id_columns("source", question.sources[search])
     columns |= {"distance": Masked(level, level >= 0), "vertices": count, "cumulative": cumulative}
     return graph.deliver(graph.frame(columns))
+
+
+def _joined(parts: Sequence[Array], xp: ModuleType) -> Array:
+    """Return the entries of all parts, some of which may be on the host."""
+    return parts[0] if len(parts) == 1 else xp.concatenate([xp.asarray(part) for part in parts])
 
 
 def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tuple[int | Array, Counted]]:
@@ -59,6 +74,11 @@ def _count(graph: TraversableGraph, distance: Array, spare: int) -> Iterator[tup
             with graph.storage.room(max(levels_bytes(n, n_bins) - spare, 0), "the levels"):
                 counted = graph.values.count_levels(of_one, n_bins, counted_at_once(n))
             yield place, counted
+        return
+    own = graph.engine.answers
+    counts = None if own is None else own.level_counts(distance)
+    if counts is not None:
+        yield levels_of_many(np, counts)
         return
     n_bins = graph.values.most(distance) + 2
     step = max(n // n_bins, 1)

@@ -7,11 +7,10 @@ targets of a batch of searches are followed together (`VertexValues.walk`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 
 import numpy as np
 
-from rapids_trav.algorithms.bfs import searches
+from rapids_trav.algorithms.bfs import searches, whole_answers
 from rapids_trav.algorithms.interface import TraversableGraph
 from rapids_trav.algorithms.options import PathOptions, SsspOptions
 from rapids_trav.algorithms.request import ask, on_engine, unique, vertices
@@ -19,6 +18,7 @@ from rapids_trav.algorithms.sssp import check_weights, shortest
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import Frame, Masked
+from rapids_trav.ids.lookup import lookup
 from rapids_trav.ids.maps import vertex_dtype
 from rapids_trav.memory.model.search import paths_bytes
 
@@ -27,11 +27,20 @@ def paths(graph: TraversableGraph, sources: object, options: PathOptions) -> Fra
     """Return the frame that `Graph.paths` documents."""
     if options.weighted:
         return _by_weight(graph, sources, options)
-    question = ask(graph, sources, options)
-    ends = _distinct(on_engine(graph, vertices(graph, "targets", options.targets)), graph.engine.xp)
+    own, table = whole_answers(graph)
+    question = ask(graph, sources, options, checked=table is None or graph.n_vertices == 0)
+    given = vertices(graph, "targets", None) if question.targets is None else question.targets
+    ends = _distinct(graph, given)
     parts = []
     room = paths_bytes(vertex_dtype(graph.n_vertices).itemsize, question.each)
     for first, found in searches(graph, question, room, options.deterministic):
+        n_searches = len(found.distance) if question.each else 1
+        if own and table and n_searches == (len(question.sources) if question.each else 1):
+            columns = own.path_rows(found, question.sources, ends, table, question.each)
+            if columns is None:
+                lookup("sources", sources, graph.ids, graph.rows.source.library)  # raises the error
+            else:
+                return graph.deliver(graph.frame(columns))
         search, target, step, vertex = _follow(graph, found, ends)
         parts.append((question.sources[search + first], ends[target], step, vertex))
         del found
@@ -44,7 +53,7 @@ def _by_weight(graph: TraversableGraph, sources: object, options: PathOptions) -
     each = options.mode == "each"
     roots = vertices(graph, "sources", sources)
     roots = on_engine(graph, roots) if each else unique(graph, roots)
-    ends = _distinct(on_engine(graph, vertices(graph, "targets", options.targets)), graph.engine.xp)
+    ends = _distinct(graph, vertices(graph, "targets", options.targets))
     asked = SsspOptions(where=graph.rows.resolve(options.where), direction=options.direction)
     parts = []
     for first in range(len(roots)) if each else (None,):
@@ -72,12 +81,13 @@ def _frame(graph: TraversableGraph, parts: Sequence[tuple[Array, ...]], each: bo
     return graph.deliver(graph.frame(columns))
 
 
-def _distinct(ends: Array, xp: ModuleType) -> Array:
-    """Return the distinct targets in order of first appearance."""
-    if len(ends) == 1:
-        return ends
-    _, first = xp.unique(ends, return_index=True)
-    return ends[xp.sort(first)]
+def _distinct(graph: TraversableGraph, internal: Array) -> Array:
+    """Return the distinct targets in order of first appearance, as an array of the engine."""
+    if len(internal) > 1:
+        xp = np if isinstance(internal, np.ndarray) else graph.engine.xp
+        _, first = xp.unique(internal, return_index=True)
+        internal = internal[xp.sort(first)]
+    return on_engine(graph, internal)
 
 
 def _follow(graph: TraversableGraph, found: Search, ends: Array) -> tuple[Array, Array, Array, Array]:

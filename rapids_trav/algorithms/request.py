@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from rapids_trav.ids.lookup import lookup
 from rapids_trav.storage.filters import Where
 from rapids_trav.storage.interface import SearchView
 from rapids_trav.utilities.checks import one_of
+
+FEW = 1 << 12  # most entries of a list whose types are looked at one by one
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,10 @@ class SearchRequest:
     options : BfsOptions
     where : Where or None
         The filter of the view.
+    repeated : bool or None
+        Whether a source is given more than once; None: it is not known.
+    targets : array or None
+        Internal ids of the targets in the order given, on the host or the engine.
     """
 
     view: SearchView
@@ -39,6 +45,8 @@ class SearchRequest:
     each: bool
     options: BfsOptions
     where: Where | None = None
+    repeated: bool | None = None
+    targets: Array | None = None
 
 
 def ask(
@@ -63,8 +71,10 @@ def ask(
     joint, own = asked.mode == "joint", graph.engine.answers
     lenient = joint and not checked and own is not None and asked.variant in own.lenient
     internal = vertices(graph, what, sources, checked=not lenient)
-    sources = unique(graph, internal) if joint else on_engine(graph, internal)
-    return _request(graph, asked, where, sources)
+    if joint:
+        return _request(graph, asked, where, unique(graph, internal))
+    repeated = len(np.unique(internal)) < len(internal) if isinstance(internal, np.ndarray) else None
+    return replace(_request(graph, asked, where, on_engine(graph, internal)), repeated=repeated)
 
 
 def ask_for_roots(graph: TraversableGraph, asked: SearchOptions) -> SearchRequest:
@@ -87,13 +97,13 @@ def _checked(graph: TraversableGraph, asked: SearchOptions) -> Where | None:
 def _request(
     graph: TraversableGraph, asked: SearchOptions, where: Where | None, sources: Array
 ) -> SearchRequest:
-    targets = None if asked.targets is None else unique(graph, vertices(graph, "targets", asked.targets))
+    targets = None if asked.targets is None else vertices(graph, "targets", asked.targets)
     limit = asked.depth_limit
     options = BfsOptions(
         variant=asked.variant,
         policy=asked.policy,
         depth_limit=None if limit is None else whole_number("depth_limit", limit),
-        targets=targets,
+        targets=None if targets is None else unique(graph, targets),
         predecessors=asked.predecessors,
         trace=asked.trace,
         of_ranks=asked.of_ranks,
@@ -104,6 +114,7 @@ def _request(
         each=asked.mode != "joint",
         options=options,
         where=where,
+        targets=targets,
     )
 
 
@@ -112,15 +123,35 @@ def vertices(graph: TraversableGraph, what: str, given: object, checked: bool = 
 
     Unless `checked`, a single vertex that the graph does not have may be -1.
     """
-    own = graph.engine.answers
-    if own is not None and type(given) is int and 0 <= given < 2**31:
-        # Some engines have a fast lookup of one plain integer; `lookup` reports an unknown one.
-        table = graph.ids.table
-        if table is not None and table.dtype.kind == "i":
-            found = own.locate(given, table, graph.n_vertices)
-            if not checked or int(found[0]) >= 0:
+    own, table = graph.engine.answers, graph.ids.table
+    if own is not None and table is not None and table.dtype.kind == "i":
+        # Some engines have a fast lookup of plain integers; `lookup` reports an unknown one.
+        if type(given) is int and 0 <= given < 2**31:
+            alone = own.locate(given, table, graph.n_vertices)
+            if not checked or int(alone[0]) >= 0:
+                return alone
+        labels = _plain_integers(given, table.dtype)
+        if labels is not None:
+            found = own.locate_each(labels, table, graph.n_vertices)
+            if (found >= 0).all():
                 return found
     return lookup(what, given, graph.ids, graph.rows.source.library)
+
+
+def _plain_integers(given: object, dtype: np.dtype) -> np.ndarray | None:
+    """Return a list of integers or an array of them on the host as an array; None for anything else.
+
+    It is None as well if `dtype` does not hold one of the numbers, since no vertex can have it.
+    """
+    if isinstance(given, list) and len(given) <= FEW and all(type(one) is int for one in given):
+        try:
+            given = np.array(given, np.int64)
+        except OverflowError:
+            return None
+    if type(given) is not np.ndarray or given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
+        return None
+    limits = np.iinfo(dtype)
+    return given if limits.min <= given.min() and given.max() <= limits.max else None
 
 
 def on_engine(graph: TraversableGraph, internal: Array) -> Array:

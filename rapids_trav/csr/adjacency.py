@@ -88,6 +88,11 @@ class Adjacency:
         """Number of frontier words that the hub cache holds, by threshold; filled by the CUDA engine."""
         return {}
 
+    @cached_property
+    def prepared(self) -> dict[str, object]:
+        """What an engine has found out about the rows and keeps, by name; small beside the rows."""
+        return {}
+
     @property
     def parts(self) -> list[Array]:
         """The arrays that the adjacency holds."""

@@ -67,7 +67,7 @@ DType: TypeAlias = "type[np.generic[object]] | np.dtype[np.generic[object]]"
 
 
 class WholeAnswers(Protocol):
-    """Shortcuts of an engine that can make all columns of a search's answer itself, for integer ids.
+    """Shortcuts of an engine that makes answers of searches itself, most of them for integer ids.
 
     Attributes
     ----------
@@ -84,10 +84,51 @@ class WholeAnswers(Protocol):
     ) -> dict[str, Array | BitMasked]:
         """Return the columns of the answer of a search from joint sources, in the caller's ids and order."""
 
+    def columns_of_each(  # type: ignore[explicit-any]
+        self, found: Search, table: IntegerTable, sources: Array
+    ) -> dict[str, Array | BitMasked]:
+        """Return the columns of the answer of k searches, one after another, from k `sources`."""
+
+    def reached(  # type: ignore[explicit-any]
+        self, found: Search, table: IntegerTable, n_sources: int, listed: bool = False
+    ) -> tuple[dict[str, Array | BitMasked], Array | None]:
+        """Return the columns as `columns` does, for the reached vertices only, and these if `listed`."""
+
+    def rows_inside(
+        self, index: Adjacency, numbers: Array, flags: Array, sources: Array, most_read: int
+    ) -> Array | None:
+        """Return the numbers, ascending, of the rows of an edge list with both ends chosen.
+
+        `index` has the destinations of the rows by source, `numbers` the number of the row of each, `flags`
+        whether a vertex is chosen, and `sources` those that are.  The result is None if these have more than
+        `most_read` rows.
+        """
+
     def locate(  # type: ignore[explicit-any]
         self, label: int, table: IntegerTable, n_vertices: int
     ) -> Array:
         """Return the internal id of the caller's id `label`, (1,), or -1, without waiting for the device."""
+
+    def locate_each(  # type: ignore[explicit-any]
+        self, labels: np.ndarray, table: IntegerTable, n_vertices: int
+    ) -> np.ndarray:
+        """Return the internal ids of the caller's ids `labels` on the host, -1 for unknown ones."""
+
+    def path_rows(  # type: ignore[explicit-any]
+        self, found: Search, sources: Array, targets: Array, table: IntegerTable, each: bool
+    ) -> dict[str, Array | BitMasked] | None:
+        """Return the columns of the paths to `targets`, from joint sources or `each` of k searches.
+
+        The result is None if the only source is -1.
+        """
+
+    def level_counts(  # type: ignore[explicit-any]
+        self, distance: Array
+    ) -> np.ndarray | None:
+        """Count each distance of k searches, (k, n), on the host, int64 (k, deepest + 2).
+
+        The last bin counts the unreached.  The result is None if a distance is too large for this way.
+        """
 
 
 class Links(Protocol):

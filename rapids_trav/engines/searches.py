@@ -46,7 +46,7 @@ class BfsOptions:
     variant: str = "auto"
     policy: str = "gap"
     depth_limit: int | None = None
-    targets: Array | None = None
+    targets: Array | None = None  # distinct
     predecessors: bool = True
     trace: bool = False
     of_ranks: Mapping[str, Any] = field(default_factory=dict)  # settings of a search over many workers

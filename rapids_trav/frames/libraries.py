@@ -373,9 +373,23 @@ class CudfFrames:
         if isinstance(column, BitMasked):
             null_count = column.null_count()
             return bare.with_mask(pylibcudf.gpumemoryview(column.bits) if null_count else None, null_count)
+        if isinstance(column, Masked) and isinstance(column.valid, np.ndarray):
+            return bare.with_mask(*self._mask_from_host(column.valid))
         if isinstance(column, Masked):
             return bare.with_mask(*pylibcudf.transform.bools_to_mask(self._wrapped(column.valid)))
         return bare
+
+    def _mask_from_host(self, valid: np.ndarray) -> tuple[pylibcudf.gpumemoryview | None, int]:
+        """Return the mask, None without nulls, and the number of nulls, which the device need not count."""
+        import pylibcudf
+
+        null_count = len(valid) - int(np.count_nonzero(valid))
+        if null_count == 0:
+            return None, 0
+        bits = np.zeros(-(-len(valid) // 512) * 64, np.uint8)  # Arrow requires multiples of 64 bytes
+        packed = np.packbits(valid, bitorder="little")
+        bits[: len(packed)] = packed
+        return pylibcudf.gpumemoryview(self.xp.asarray(bits)), null_count
 
     def _wrapped(self, array: Array) -> pylibcudf.Column:
         import pylibcudf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
@@ -32,6 +33,8 @@ class RowIndex:
         built = engine.build_adjacency(partial(iter, [(u, v, numbers)]), n_vertices)
         assert built.weights is not None
         self._xp = engine.xp
+        self._own = engine.answers
+        self._rows = replace(built, weights=None)
         self._offsets, self._destinations = built.row_offsets, built.column_indices
         self._numbers = built.weights
 
@@ -39,15 +42,20 @@ class RowIndex:
     def nbytes(self) -> int:
         return self._offsets.nbytes + self._destinations.nbytes + self._numbers.nbytes
 
-    def inside(self, chosen: Array) -> Array | None:
+    def inside(self, chosen: Array, vertices: Array | None = None) -> Array | None:
         """Return the numbers of the rows with both ends chosen, ascending; None if reading all is faster.
 
         Parameters
         ----------
         chosen : boolean array, (n_vertices,)
+        vertices : array, optional
+            The chosen vertices, if they are known.
         """
         xp = self._xp
-        sources = xp.flatnonzero(chosen)
+        sources = xp.flatnonzero(chosen) if vertices is None else vertices
+        if self._own is not None:
+            most = len(self._numbers) // WORTHWHILE
+            return self._own.rows_inside(self._rows, self._numbers, chosen, sources, most)
         begins = self._offsets[sources].astype(np.int64)
         degrees = self._offsets[sources + 1] - begins
         n_read = int(degrees.sum())

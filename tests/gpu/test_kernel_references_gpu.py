@@ -4,8 +4,11 @@ import kernel_references as reference
 import numpy as np
 import pytest
 
+from rapids_trav.algorithms.vertex_values import level_counts
 from rapids_trav.engines.cuda.runtime import loader
 from rapids_trav.engines.cuda.runtime.arguments import AnswerArguments
+from rapids_trav.engines.interface import Search
+from rapids_trav.ids.maps import IntegerTable
 
 from .program_cases import CASES, gather_view, question, start
 
@@ -66,13 +69,17 @@ def test_answers(engine, adjacency):
         names=None,
         first=0,
         n=n,
+        n_searches=1,
+        sources=None,
         distance=xp.asarray(distance),
         predecessor=xp.asarray(predecessor),
+        source_column=None,
         vertex_column=made[0],
         distance_column=made[1],
         distance_bits=bits[0],
         predecessor_column=made[2],
         predecessor_bits=bits[1],
+        nulls=None,
     )
     loader.load("answer.cu").launch("answer", n, arguments)
     vertex, levels, parents = (column.get().tolist() for column in made)
@@ -82,6 +89,56 @@ def test_answers(engine, adjacency):
         for name, level, parent, reached, led in zip(vertex, levels, parents, *valid, strict=True)
     ]
     assert found == reference.answer(distance, predecessor, rank, labels[order])
+
+
+@pytest.mark.parametrize("form", ["range", "gaps", "named", "ascending"])
+def test_reached_rows(engine, adjacency, form, monkeypatch):
+    from rapids_trav.engines.cuda.results import reached as results
+
+    xp, n = engine.xp, GRAPH.n
+    monkeypatch.setattr(results, "LEAST_ROWS", 30)  # many blocks, whose rows are no multiple of a warp
+    distance = GRAPH.distance([0])
+    predecessor = reference.smallest_predecessors(*rows_of(adjacency), distance).astype(np.int32)
+    distance[2::5] = predecessor[2::5] = -1
+    order = np.random.default_rng(6).permutation(n).astype(np.int32)
+    if form == "ascending":
+        order = np.arange(n, dtype=np.int32)
+    rank, labels = np.argsort(order).astype(np.int32), np.arange(n) + 5
+    if form != "range":
+        labels = 3 * labels
+    table = IntegerTable(
+        5,
+        None if form == "range" else xp.asarray(labels),
+        np.dtype(np.int64),
+        None if form == "ascending" else xp.asarray(order),
+        None if form == "ascending" else xp.asarray(rank),
+        xp.asarray(labels[order]) if form == "named" else None,
+    )
+    n_sources = int((predecessor[distance >= 0] < 0).sum())
+    searched = Search(xp.asarray(distance), xp.asarray(predecessor))
+    columns, vertices = results.reached(searched, table, n_sources, listed=True)
+    expected = reference.reached(distance, predecessor, rank, labels[order])
+    valid = np.unpackbits(columns["predecessor"].bits.get().view(np.uint8), bitorder="little")
+    rows = zip(
+        columns["vertex"].tolist(),
+        columns["distance"].values.tolist(),
+        columns["predecessor"].values.tolist(),
+        valid[: len(expected)].tolist(),
+        strict=True,
+    )
+    assert [(v, level, parent if led else None) for v, level, parent, led in rows] == expected
+    assert columns["predecessor"].null_count() == sum(row[2] is None for row in expected)
+    assert vertices.tolist() == [v for v in rank.tolist() if distance[v] >= 0]
+
+
+@pytest.mark.parametrize(("n", "deepest"), [(1, 0), (31, 3), (5000, 40), (5000, 1023)])
+def test_level_counts(engine, n, deepest):
+    distance = np.random.default_rng(n).integers(-1, deepest + 1, (3, n)).astype(np.int32)
+    distance[0, 0] = deepest
+    found = engine.answers.level_counts(engine.xp.asarray(distance))
+    np.testing.assert_array_equal(found, level_counts(np, distance, deepest + 2))
+    distance[2, n - 1] = 1024  # deeper than the kernel counts
+    assert engine.answers.level_counts(engine.xp.asarray(distance)) is None
 
 
 @pytest.mark.parametrize("name", ["directed", "big star", "wheel"])

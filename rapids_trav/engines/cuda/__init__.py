@@ -6,11 +6,13 @@ CuPy is imported when an engine is created, not with this package.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rapids_trav.csr.adjacency import Adjacency, Array, EdgeList
+from rapids_trav.engines.cuda.answers import DeviceAnswers
+from rapids_trav.engines.cuda.device_memory import device_memory
 from rapids_trav.engines.interface import (
     BfsOptions,
     Chunks,
@@ -29,8 +31,6 @@ from rapids_trav.engines.interface import (
 from rapids_trav.engines.run_shape import run_shape
 from rapids_trav.engines.runs import GatherView, LinkView, Run, RunOptions
 from rapids_trav.errors import TravError
-from rapids_trav.frames.columns import BitMasked
-from rapids_trav.ids.maps import IntegerTable
 from rapids_trav.memory.model.program import resident_bytes, union_bytes_on_gpu
 from rapids_trav.memory.model.search import Searches, shares_bytes
 from rapids_trav.programs.definition import Program, Scalar
@@ -132,7 +132,7 @@ class CudaEngine:
         """Return an adjacency of host arrays for searches; edges from `first_resident` on are copied."""
         from rapids_trav.engines.cuda.build import host_rows
 
-        with _device_memory("the rows of a search", 28 * adjacency.n_vertices):
+        with device_memory("the rows of a search", 28 * adjacency.n_vertices):
             return host_rows.reached(adjacency, first_resident)
 
     def empty_pinned(self, n: int, dtype: DType) -> Array:
@@ -145,7 +145,7 @@ class CudaEngine:
         """Copy an adjacency of NumPy arrays to the device."""
         from rapids_trav.engines.cuda.build import host_rows
 
-        with _device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
+        with device_memory("the adjacency", adjacency.nbytes + 28 * adjacency.n_vertices):
             return host_rows.on_device(adjacency)
 
     def transposed(self, adjacency: Adjacency) -> Adjacency:
@@ -172,13 +172,13 @@ class CudaEngine:
         """Return the edges one by one in row order, sharing `column_indices` with the adjacency."""
         from rapids_trav.engines.cuda.build import in_memory
 
-        with _device_memory("the edge list", adjacency.column_indices.nbytes):
+        with device_memory("the edge list", adjacency.column_indices.nbytes):
             return in_memory.expand_rows(adjacency)
 
     def bfs(self, view: View, sources: Array, options: BfsOptions) -> Search:
         """Search breadth-first from all `sources` jointly: distance (n,), predecessor (n,)."""
         search = self._variant(options.variant)
-        with _device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
+        with device_memory(f"the search ({options.variant})", self._search_bytes(view, None, options)):
             return search(view, sources, options)
 
     def bfs_stream(
@@ -192,7 +192,7 @@ class CudaEngine:
             sources,
             options,
             ahead,
-            allocating=partial(_device_memory, "a search", self._search_bytes(view, None, options)),
+            allocating=partial(device_memory, "a search", self._search_bytes(view, None, options)),
             hub_degree=self.hub_degree,
             least_pull=self.least_pull,
         )
@@ -205,7 +205,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda.bfs import batch
 
         search = self._variant(options.variant)
-        with _device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
+        with device_memory(f"{len(sources)} searches", self._search_bytes(view, len(sources), options)):
             if options.variant == "auto":
                 return batch.search_each(view, sources, options)
             return batch.one_by_one(search, view, sources, options)
@@ -216,7 +216,7 @@ class CudaEngine:
 
         asked = Searches(number=min(len(sources), together), sums=of)
         n_bytes = asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
-        with _device_memory("the sums of distances", n_bytes):
+        with device_memory("the sums of distances", n_bytes):
             return distance_sums(view, sources, of, together)
 
     def shortest_path_shares(self, view: View, sources: Array, edges: bool, together: int) -> PathShares:
@@ -225,7 +225,7 @@ class CudaEngine:
 
         vertex = view.out.column_indices.dtype.itemsize
         n_bytes = shares_bytes(False, view.n_vertices, view.out.n_edges, edges, vertex, together)
-        with _device_memory("the betweenness", n_bytes):
+        with device_memory("the betweenness", n_bytes):
             return shortest_path_shares(view, sources, edges, together)
 
     def run(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
@@ -234,7 +234,7 @@ class CudaEngine:
 
         n_bytes = resident_bytes(run_shape(view, program, options))
         held = view.charged(n_bytes, VERTICES) if view.pages is None else nullcontext()
-        with _device_memory(f"program {program.name!r}", n_bytes), held:
+        with device_memory(f"program {program.name!r}", n_bytes), held:
             return executor.run(view, program, state, options)
 
     def links(self, view: LinkView, places: Array | None, options: RunOptions) -> Run:
@@ -243,7 +243,7 @@ class CudaEngine:
 
         vertex = view.rows.column_indices.dtype.itemsize
         n_bytes = union_bytes_on_gpu(view.rows.n_vertices, vertex, view.paged)
-        with _device_memory(TREES, n_bytes), view.charged(n_bytes, TREES):
+        with device_memory(TREES, n_bytes), view.charged(n_bytes, TREES):
             return components(view, places, options)
 
     def run_hybrid(self, view: GatherView, program: Program, state: RunState, options: RunOptions) -> Run:
@@ -259,7 +259,7 @@ class CudaEngine:
         from rapids_trav.engines.cuda.programs.run import iterate
 
         with (
-            _device_memory(f"program {program.name!r}", view.pages.budget.free),
+            device_memory(f"program {program.name!r}", view.pages.budget.free),
             HybridExecutor(view, program, state, options) as work,
         ):
             return iterate(work, program, state, options)
@@ -268,7 +268,7 @@ class CudaEngine:
         """Return each vertex's smallest neighbour one level closer (by `order`, if given), or -1."""
         from rapids_trav.engines.cuda.results import predecessors
 
-        with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
+        with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return predecessors.smallest_predecessors(into, distance, order)
 
     def tight_predecessors(
@@ -277,7 +277,7 @@ class CudaEngine:
         """Return each vertex's smallest nearer neighbour that explains its distance by weight, or -1."""
         from rapids_trav.engines.cuda.results import shortest_paths
 
-        with _device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
+        with device_memory("the predecessors", distance.size * into.column_indices.dtype.itemsize):
             return shortest_paths.tight_predecessors(into, weights, distance, unreached)
 
     def synchronize(self) -> None:
@@ -288,7 +288,7 @@ class CudaEngine:
         """Return root-to-target paths, concatenated: `(lengths, vertices)`; see `results`."""
         from rapids_trav.engines.cuda.results import predecessors
 
-        with _device_memory("the paths", 16 * len(targets)):
+        with device_memory("the paths", 16 * len(targets)):
             return predecessors.walk(predecessor, targets)
 
     def _rebuilt(self, adjacency: Adjacency, **how: bool) -> Adjacency:
@@ -343,31 +343,3 @@ class CudaEngine:
         """Return the bytes that one search takes, or this many independent ones."""
         asked = Searches(options.variant, number=n_searches, trace=options.trace)
         return asked.nbytes(False, view.n_vertices, view.out.column_indices.dtype.itemsize)
-
-
-class DeviceAnswers:
-    """Shortcuts that make answers on the device while the host continues; see `results.columns`."""
-
-    lenient: tuple[str, ...] = ("auto", "fused")
-
-    def columns(self, found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
-        """Return the columns of the answer of a search from joint sources, in the caller's ids and order."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("the answer", 16 * len(found.distance)):
-            return columns.columns(found, table, n_sources)
-
-    def locate(self, label: int, table: IntegerTable, n_vertices: int) -> Array:
-        """Return the internal id of the caller's id `label`, (1,), or -1; the host does not wait for it."""
-        from rapids_trav.engines.cuda.results import columns
-
-        with _device_memory("a look-up", 8):
-            return columns.locate(label, table, n_vertices)
-
-
-@contextmanager
-def _device_memory(task: str, n_bytes: int) -> Iterator[None]:
-    from rapids_trav.engines.cuda.runtime import memory
-
-    with memory.rapids_allocator(), memory.saying_what_is_needed(task, n_bytes):
-        yield

@@ -13,7 +13,7 @@ import pytest
 from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS
 from rapids_trav.engines.cuda.programs import link
 from rapids_trav.engines.cuda.runtime import arguments, loader
-from rapids_trav.engines.cuda.runtime.arguments import FLOAT, I32, I64, POINTER, U32, U64
+from rapids_trav.engines.cuda.runtime.arguments import DOUBLE, FLOAT, I32, I64, POINTER, U32, U64
 
 STRUCTS = {
     name: kind
@@ -32,7 +32,7 @@ def file_of(name):
 
 def declared(name, vertex_bytes):
     """Return the fields of a struct in the sources, with those of its base first."""
-    types = {"i64": I64, "u64": U64, "i32": I32, "u32": U32, "float": FLOAT}
+    types = {"i64": I64, "u64": U64, "i32": I32, "u32": U32, "float": FLOAT, "double": DOUBLE}
     types["vertex_t"] = {4: I32, 8: I64}[vertex_bytes]
     found = re.search(
         rf"^struct {name}(?: : (\w+))? \{{\n(.*?)^\}};", TEXTS[file_of(name)], re.MULTILINE | re.DOTALL

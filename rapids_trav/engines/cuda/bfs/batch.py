@@ -139,7 +139,7 @@ class Batch:
         self._words = -(-len(sources) // WORD)
         self._frontier, self._next, self._visited = cupy.zeros((3, self._n * self._words), np.uint64)
         self._wanted = cupy.asarray(_mask(len(sources)))
-        self._heavy_out = heavy_rows(view.out, HEAVY_DEGREE)
+        self._heavy_out = _heavy(view, view.out)
         self._heavy_in: Array | None = None
         self._counters = Counters()
 
@@ -169,7 +169,7 @@ class Batch:
     def pull(self, level: int) -> Counts:
         into = self._view.into
         if self._heavy_in is None:
-            self._heavy_in = self._heavy_out if into is self._view.out else heavy_rows(into, HEAVY_DEGREE)
+            self._heavy_in = self._heavy_out if into is self._view.out else _heavy(self._view, into)
         row = self._counters.fresh()
         self._kernels.launch(
             "batch_pull", self._n * self._words, into.row_offsets, into.column_indices, self._n, self._words,
@@ -213,6 +213,18 @@ class Batch:
 def _mask(n_sources: int) -> np.ndarray:
     """Return a mask with a set bit for each source."""
     return np.array([(1 << min(left, WORD)) - 1 for left in range(n_sources, 0, -WORD)], np.uint64)
+
+
+def _heavy(view: View, adjacency: Adjacency) -> Array:
+    """Return the rows that are divided, which are kept with the adjacency unless its memory is limited."""
+    kept = adjacency.prepared.get("heavy rows")
+    if isinstance(kept, cupy.ndarray):
+        return kept
+    heavy = heavy_rows(adjacency, HEAVY_DEGREE)
+    if not getattr(view, "limited", False):
+        cupy.cuda.get_current_stream().synchronize()  # other streams may read them
+        adjacency.prepared["heavy rows"] = heavy
+    return heavy
 
 
 def heavy_rows(adjacency: Adjacency, least_degree: int) -> Array:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import ctypes
 import functools
 from dataclasses import replace
+from typing import NamedTuple
+from weakref import ref
 
 import cupy
 import numpy as np
@@ -21,6 +23,7 @@ import numpy as np
 from rapids_trav.csr.adjacency import Adjacency, Array
 from rapids_trav.engines.cuda.bfs.fused_arguments import ARGUMENTS, NARROW_ITEM, OF_A_SEARCH, WORKING
 from rapids_trav.engines.cuda.bfs.fused_trace import levels_of
+from rapids_trav.engines.cuda.bfs.fused_view import bitmap_of, hub_words, rows_of
 from rapids_trav.engines.cuda.build.host_rows import lies_outside
 from rapids_trav.engines.cuda.build.in_memory import HUB_DEGREE
 from rapids_trav.engines.cuda.runtime.loader import Defines, defines_of, load_for, multiprocessors
@@ -35,8 +38,6 @@ CONTROL_BYTES = 512  # at least the size of the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a place for each
 ANY = 2**63 - 1  # "any number of edges" of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that is kept between searches
-MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # keyed by bytes of an offset
-HUB_WORDS = 1024  # most words of the frontier in shared memory
 # Push while the frontier has fewer edges than the unexplored part over alpha; after a pull, push again when
 # it has fewer vertices than the unvisited part over beta.  Few edges are always pushed (see `CudaEngine`).
 ALPHA, BETA = 20.0, 24.0
@@ -82,6 +83,7 @@ class Workspace:
         self.control = cupy.zeros(CONTROL_BYTES, np.uint8)
         self._keeps = keeps
         self._memory: cupy.cuda.MemoryPointer = None
+        self._last: _Kept | None = None
 
     def memory(self, n_bytes: int, keep: bool) -> cupy.cuda.MemoryPointer:
         """Return at least `n_bytes`: the memory kept, if it suffices, since an allocation takes time."""
@@ -89,11 +91,41 @@ class Workspace:
         if memory is None or memory.mem.size < n_bytes:
             keep = keep and self._keeps and n_bytes <= KEPT_BYTES
             if keep:
-                self._memory = None  # freed first, to make room
+                self._memory = self._last = None  # freed first, to make room
             memory = cupy.cuda.alloc(n_bytes)
             if keep:
                 self._memory = memory
         return memory
+
+    def search(
+        self, view: View, n_sources: int, options: BfsOptions, *, hub_degree: int | None, least_pull: int
+    ) -> FusedSearch:
+        """Return the searches of a view; the arguments are `FusedSearch`'s.
+
+        The last ones are kept, since setting three dozen arguments takes the host as long as many a search
+        takes the device.
+        """
+        how = (n_sources, options.predecessors, options.depth_limit, hub_degree, least_pull)
+        plain, last = options.targets is None and not options.trace, self._last
+        if plain and last is not None and last.is_of(view, how):
+            return last.fused
+        fused = FusedSearch(view, n_sources, options, self, hub_degree=hub_degree, least_pull=least_pull)
+        if plain and fused.memory is self._memory and not getattr(view, "limited", False):
+            fused.let_go()
+            self._last = _Kept(ref(view.out), ref(view.into), how, fused)
+        return fused
+
+
+class _Kept(NamedTuple):
+    """Searches that are kept without keeping their view alive."""
+
+    out: ref[Adjacency]
+    into: ref[Adjacency]
+    how: tuple[object, ...]
+    fused: FusedSearch
+
+    def is_of(self, view: View, how: tuple[object, ...]) -> bool:
+        return self.how == how and self.out() is view.out and self.into() is view.into
 
 
 def bfs_fused(
@@ -113,7 +145,7 @@ def bfs_fused(
     found = outputs(view, options)
     if view.n_vertices == 0:
         return replace(found, n_unreached=None)
-    fused = FusedSearch(view, len(sources), options, workspace, hub_degree=hub_degree, least_pull=least_pull)
+    fused = workspace.search(view, len(sources), options, hub_degree=hub_degree, least_pull=least_pull)
     fused.launch(sources.astype(view.out.column_indices.dtype, copy=False), found)
     return fused.traced(found)
 
@@ -149,9 +181,10 @@ class FusedSearch:
         hub_degree: int | None,
         least_pull: int,
     ) -> None:
-        self._out = out = view.out
+        out = view.out
+        self._out = out if options.trace else None
         into, n_vertices, vertex = view.into, view.n_vertices, out.column_indices.dtype
-        targets, n_targets = _bitmap(options.targets, n_vertices)
+        targets, n_targets = bitmap_of(options.targets, n_vertices)
         self._trace = trace = (
             cupy.empty((trace_levels(n_vertices), TRACE_COLUMNS), np.int64) if options.trace else None
         )
@@ -166,7 +199,7 @@ class FusedSearch:
             n_sources,
             whole=n_vertices <= WHOLE_QUEUE and not counted,
         )
-        self._memory = workspace.memory(n_bytes, keep=not counted)  # kept memory would not be charged
+        self.memory = workspace.memory(n_bytes, keep=not counted)  # kept memory would not be charged
         self._block_size = _block_size(out)
         self._kernels = load_for(
             FILE,
@@ -180,15 +213,15 @@ class FusedSearch:
             **TUNED,
         )
         self._arguments = ARGUMENTS[vertex.itemsize](
-            **_rows("out", out),
-            **_rows("in", into),
+            **rows_of("out", out),
+            **rows_of("in", into),
             first_neighbors=into.first_neighbors,
             targets=targets,
             n_targets=n_targets,
             queue_capacity=capacity,
             least_pull=least_pull,
             **dict.fromkeys(OF_A_SEARCH),
-            **{name: self._memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
+            **{name: self.memory.ptr + first for name, first in zip(WORKING, begins, strict=True)},
             control=workspace.control,
             trace_rows=trace,
             n_vertices=n_vertices,
@@ -196,7 +229,7 @@ class FusedSearch:
             n_sources=n_sources,
             # In a symmetric graph the only edge of a leaf leads back to the vertex from which it was reached.
             leaf_degree=1 if into is out else 0,
-            hub_words=0 if hub_degree is None else _hub_words(sides, hub_degree),
+            hub_words=0 if hub_degree is None else hub_words(sides, hub_degree),
             depth_limit=MOST_LEVELS if options.depth_limit is None else min(options.depth_limit, MOST_LEVELS),
             alpha=ALPHA,
             beta=BETA,
@@ -207,11 +240,10 @@ class FusedSearch:
     def launch(self, sources: Array, found: Search) -> None:
         """Queue a search from `sources`, of the type of vertices, on the current stream.
 
-        The arrays of `found` are written.  The launch copies the arguments, so that they can be changed for
-        the next one at once.
+        The arrays of `found` are written.
         """
         assert found.n_unreached is not None
-        arguments = self._arguments
+        arguments = type(self._arguments).from_buffer_copy(self._arguments)  # threads may share a search
         arguments.sources = sources.data.ptr
         arguments.distance = found.distance.data.ptr
         arguments.predecessor = None if found.predecessor is None else found.predecessor.data.ptr
@@ -219,25 +251,16 @@ class FusedSearch:
         blocks = multiprocessors(cupy.cuda.runtime.getDevice())
         self._kernels.launch_grid("bfs_fused", (blocks,), arguments, block=self._block_size)
 
+    def let_go(self) -> None:
+        """Hold the view's arrays no longer; there are no searches after the view has gone."""
+        self._arguments.let_go()
+
     def traced(self, found: Search) -> Search:
         """Return the last search with its trace, if one was asked for."""
-        if self._trace is None:
+        if self._trace is None or self._out is None:
             return found
         rows, counters = levels_of(self._trace, self._out)
         return replace(found, trace=rows, counters=counters)
-
-
-def _rows(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
-    """Return the kernel's arguments for an adjacency, part of which may be resident (see `Adjacency`)."""
-    offsets = adjacency.row_offsets
-    # The kernel compares in the type of the offsets: in 32 bits, 2^63 - 1 would be -1.
-    begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
-    return {
-        f"{side}_offsets": offsets,
-        f"{side}_indices": adjacency.column_indices,
-        f"{side}_resident": resident,
-        f"{side}_resident_begin": int(begin),
-    }
 
 
 def _n_hubs(adjacency: Adjacency) -> int:
@@ -261,26 +284,3 @@ def _layout(
     hubs = 16 * (n_hubs + 1)
     begins, total = aligned((n_vertices, bitmap, bitmap, bitmap, narrow, narrow, hubs, hubs))
     return tuple(begins), total, ANY if whole else capacity
-
-
-def _bitmap(vertices: Array | None, n_vertices: int) -> tuple[Array | None, int]:
-    if vertices is None:
-        return None, 0
-    marks = cupy.zeros(-(-n_vertices // 32) * 32, np.bool_)
-    marks[vertices] = True
-    return cupy.packbits(marks, bitorder="little"), int(marks.sum())
-
-
-def _hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
-    """Return the number of frontier words, from the first on, that hold the hubs.
-
-    Hubs are vertices of `least_degree` edges or more.  They come first if the vertices are sorted by degree;
-    hubs after the first vertex with fewer edges are left out.  The number is computed once for each
-    adjacency, since the host waits for it.
-    """
-    known = sides[0].hub_words
-    if least_degree not in known:
-        degrees = sum(cupy.diff(side.row_offsets[: 32 * HUB_WORDS + 1]) for side in sides)
-        fewer = cupy.append(degrees < least_degree, True)
-        known[least_degree] = -(-int(fewer.argmax()) // 32)
-    return known[least_degree]

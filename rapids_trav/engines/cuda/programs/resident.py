@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
 
 import cupy
@@ -11,11 +12,14 @@ from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.programs.row_gather import Lists, RowLists
 from rapids_trav.engines.cuda.programs.shard_gather import ShardGather, by_shards
 from rapids_trav.engines.cuda.programs.state import ProgramState
+from rapids_trav.engines.cuda.programs.tally import Tally
 from rapids_trav.engines.runs import GatherView, Moved, RunOptions
 from rapids_trav.programs.definition import Program
 from rapids_trav.programs.run_state import RunState
 
 TALLY_ROWS = 512  # rows of counters that are allocated at once
+KEPT_ROWS = 1 << 16  # most rows whose lists are kept: making them takes long only beside a short run
+AHEAD = 8  # most iterations that are launched before the host reads what they counted
 _WORD = 32
 
 
@@ -34,6 +38,10 @@ class ResidentExecutor:
     def __init__(self, view: GatherView, program: Program, start: RunState, options: RunOptions) -> None:
         self.state = ProgramState(view, program, start, options, TALLY_ROWS)
         self.shards = self._shards(options)
+        self._tolerance = _known_to_kernels(program, options) if self.shards is None else 0.0
+        self._left = AHEAD if options.max_iterations is None else options.max_iterations - start.iteration
+        self._limited = options.max_iterations is not None
+        self._read: deque[Tally] = deque()  # of iterations that were launched ahead
         self._claimed: cupy.ndarray = None
         self._next_queue: cupy.ndarray = None
         self.state.set_out()
@@ -70,6 +78,9 @@ class ResidentExecutor:
     def pull(self) -> None:
         """Gather and apply every vertex."""
         state = self.state
+        if self._tolerance:
+            self._pull_ahead()
+            return
         row = state.tallies.fresh()
         if self.shards is None:
             self._gather(self.lists.all, None, row)
@@ -77,6 +88,22 @@ class ResidentExecutor:
             self.shards.gather(state.view.weights, state.messages, **state.vertices(row))
         state.swap_messages()
         state.finish(row)
+
+    def _pull_ahead(self) -> None:
+        """Take the counts of the next iteration; launch it with those after it, if that has not been done.
+
+        Iterations after the one that ends the run do nothing (`has_ended` in `kernels/gas_rows.cu`).
+        """
+        state = self.state
+        if not self._read:
+            rows = state.tallies.fresh_rows(min(AHEAD, self._left))
+            for place, row in enumerate(rows):
+                self._gather(self.lists.all, None, row, self._tolerance if place else 0.0)
+                state.swap_messages()
+                state.before = row
+            self._read.extend(state.finish_all(rows))
+            self._left -= len(rows) if self._limited else 0
+        state.tally = self._read.popleft()
 
     def notify(self) -> None:
         """Gather where active vertices lead to and, with an `apply` or `start`, at the active ones too."""
@@ -112,17 +139,23 @@ class ResidentExecutor:
         state.queue, self._next_queue = self._next_queue, state.queue
         state.finish(row, row)
 
-    def _gather(self, lists: Lists, marks: Array | None, row: Array) -> None:
+    def _gather(self, lists: Lists, marks: Array | None, row: Array, tolerance: float = 0.0) -> None:
         view = self.state.view
         edges = view.into.column_indices, view.weights
-        self.state.gather(lists, self.lists.hubs, self.lists.n_threads, edges, marks, row)
+        self.state.gather(lists, self.lists.hubs, self.lists.n_threads, edges, marks, row, tolerance)
 
     @cached_property
     def lists(self) -> RowLists:
-        """The rows, sorted by length."""
-        state = self.state
-        offsets = state.view.into.row_offsets
-        return RowLists(state.rows_kernels, offsets, state.vertex, state.dtype, 0, state.n)
+        """The rows, sorted by length; those of a small graph are kept with it."""
+        state, rows = self.state, self.state.view.into
+        kept = rows.prepared.get("row lists")
+        if isinstance(kept, RowLists):
+            return kept.of_run(state.rows_kernels, state.dtype)
+        lists = RowLists(state.rows_kernels, rows.row_offsets, state.vertex, state.dtype, 0, state.n)
+        if state.n <= KEPT_ROWS and state.view.limited is None:
+            cupy.cuda.get_current_stream().synchronize()  # other streams may read them
+            rows.prepared["row lists"] = lists.of_run(state.rows_kernels, state.dtype)
+        return lists
 
     def _shards(self, options: RunOptions) -> ShardGather | None:
         if not by_shards(options):
@@ -130,3 +163,12 @@ class ResidentExecutor:
         state = self.state
         kernels = state.kernels("gas_shards.cu", COUNTS=int(options.trace))
         return ShardGather(kernels, state.view.into, state.dtype, options.replication, options.trace)
+
+
+def _known_to_kernels(program: Program, options: RunOptions) -> float:
+    """Return the tolerance with which kernels can tell themselves that a run has ended; 0: they cannot.
+
+    All iterations must be of one kind, and nobody may look at the state between them.
+    """
+    watched = options.trace or options.checkpoint is not None or options.between is not None
+    return 0.0 if program.may_notify or watched else program.tolerance or 0.0

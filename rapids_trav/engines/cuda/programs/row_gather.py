@@ -12,6 +12,7 @@ without telling the host how many there are.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import cupy
@@ -47,7 +48,7 @@ class RowGather:
     def launch(self, n_threads: int, near: bool, **arguments: object) -> None:
         """Gather at rows with work for `n_threads`, with copies of messages if `near`.
 
-        `arguments` are those of `RowArguments` but for `n_near`.
+        `arguments` are those of `RowArguments` but for `n_near`; `tolerance` is 0 unless given.
         """
         if n_threads == 0:
             return
@@ -56,7 +57,7 @@ class RowGather:
         self._kernels.launch_grid(
             "gather_rows",
             (min(-(-n_threads // GATHER_BLOCK), most),),
-            RowArguments(n_near=n_near, **arguments),
+            RowArguments(**{"n_near": n_near, "tolerance": 0.0} | arguments),
             block=GATHER_BLOCK,
             shared_bytes=n_near * self._itemsize,
         )
@@ -88,6 +89,12 @@ class Hubs(NamedTuple):
     @property
     def n_pieces(self) -> int:
         return len(self.piece_hubs)
+
+    def of_run(self, dtype: np.dtype) -> Hubs:
+        """Return the same pieces with working memory of their own, for values of a dtype."""
+        n_hubs = len(self.rows)
+        tickets = cupy.zeros(n_hubs, np.uint32) if n_hubs else self.tickets
+        return self._replace(results=cupy.empty(self.n_pieces, dtype), tickets=tickets)
 
 
 class RowLists:
@@ -125,6 +132,13 @@ class RowLists:
         """Number of threads that have work if every row gathers."""
         by_row = sum(count * threads for count, threads in zip(self.counts, THREADS, strict=False))
         return by_row + GATHER_BLOCK * self.hubs.n_pieces
+
+    def of_run(self, kernels: Kernels, dtype: np.dtype) -> RowLists:
+        """Return the same lists for a run of another program, with working memory of its own."""
+        lists = copy(self)
+        lists._kernels, lists._marked = kernels, None
+        lists.hubs = self.hubs.of_run(dtype)
+        return lists
 
     def marked(self, marks: Array, active: Array | None, sizes: Array) -> Lists:
         """Return lists of the rows that are marked, or active if that is given; `sizes` are 0 before.

@@ -100,6 +100,12 @@ class ProgramState:
         tally = self.tallies.read(row)
         self.tally = tally if queue_sizes is None else tally._replace(active=tally.light + tally.heavy)
 
+    def finish_all(self, rows: Array) -> list[Tally]:
+        """End iterations that counted in `rows`, one after another, and return their counts."""
+        self.before = rows[-1]
+        self.queue_sizes = None
+        return self.tallies.read_all(rows)
+
     def swap_messages(self) -> None:
         """Swap the new messages with the old ones."""
         self.messages, self.new_messages = self.new_messages, self.messages
@@ -127,9 +133,19 @@ class ProgramState:
         return cupy.zeros(self.n, np.uint8)
 
     def gather(
-        self, lists: Lists, hubs: Hubs, n_threads: int, edges: Edges, marks: Array | None, row: Array
+        self,
+        lists: Lists,
+        hubs: Hubs,
+        n_threads: int,
+        edges: Edges,
+        marks: Array | None,
+        row: Array,
+        tolerance: float = 0.0,
     ) -> None:
-        """Gather at the listed rows over `edges`, the columns and weights, and apply."""
+        """Gather at the listed rows over `edges`, the columns and weights, and apply.
+
+        With a `tolerance`, nothing happens if the last iteration, which the host has not read, ended the run.
+        """
         near = marks is None and self.messages is not self.new_messages
         columns, weights = edges
         self._row_gather.launch(
@@ -149,6 +165,7 @@ class ProgramState:
             results=hubs.results,
             tickets=hubs.tickets,
             marks=marks,
+            tolerance=tolerance,
             **self.vertices(row),
         )
 

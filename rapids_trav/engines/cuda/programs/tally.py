@@ -32,25 +32,36 @@ class Tallies:
     """Supply of zeroed rows, allocated `n_rows` at a time; each lives as long as it is referenced."""
 
     def __init__(self, n_rows: int) -> None:
-        self._host = cupyx.empty_pinned(WORDS, np.uint64)
+        self._host = cupyx.empty_pinned((n_rows, WORDS), np.uint64)
         self._rows: cupy.ndarray = None
         self._n_rows = self._used = n_rows
 
     def fresh(self) -> Array:
-        if self._used == self._n_rows:
+        return self.fresh_rows(1)[0]
+
+    def fresh_rows(self, n: int) -> Array:
+        """Return `n` rows, at most as many as are allocated at a time, in one array."""
+        if self._used + n > self._n_rows:
             self._rows = cupy.zeros((self._n_rows, WORDS), np.uint64)
             self._used = 0
-        self._used += 1
-        return self._rows[self._used - 1]
+        self._used += n
+        return self._rows[self._used - n : self._used]
 
     def read(self, row: cupy.ndarray) -> Tally:
         """Wait for the kernels and return a row's numbers."""
-        row.get(out=self._host)
-        words, sums = self._host, self._host.view(np.float64)
-        return Tally(
-            *(int(words[i]) for i in (_FOUND, _SCOUT, _EDGES, _LIGHT, _HEAVY)),
-            *(float(sums[i]) for i in (_RESIDUAL, _TOTAL)),
-        )
+        return self.read_all(row[None])[0]
+
+    def read_all(self, rows: cupy.ndarray) -> list[Tally]:
+        """Wait for the kernels and return the numbers of each row."""
+        host = self._host[: len(rows)]
+        rows.get(out=host)
+        return [
+            Tally(
+                *(int(words[i]) for i in (_FOUND, _SCOUT, _EDGES, _LIGHT, _HEAVY)),
+                *(float(words.view(np.float64)[i]) for i in (_RESIDUAL, _TOTAL)),
+            )
+            for words in host
+        ]
 
 
 def write_total(row: Array, total: float) -> None:

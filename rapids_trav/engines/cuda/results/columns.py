@@ -1,13 +1,17 @@
-"""The columns of a whole answer, and the look-up of one source, in one launch each, for integer ids.
+"""The columns of a whole answer, and the look-up of vertices, in one launch each, for integer ids.
 
 Array expressions would take half a dozen launches for each, and most searches take less time than that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import cupy
 import cupyx
 import numpy as np
+import numpy.typing as npt
 
 from rapids_trav.csr.adjacency import Array
 from rapids_trav.engines.cuda.runtime import loader
@@ -17,7 +21,7 @@ from rapids_trav.engines.interface import Search
 from rapids_trav.frames.columns import BitMasked
 from rapids_trav.ids.maps import IntegerTable, vertex_dtype
 
-_MASK_WORDS = 16  # Arrow requires masks in multiples of 64 bytes
+MASK_WORDS = 16  # Arrow requires masks in multiples of 64 bytes
 
 
 def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Array | BitMasked]:
@@ -27,65 +31,143 @@ def columns(found: Search, table: IntegerTable, n_sources: int) -> dict[str, Arr
     many values are null; `null_count` waits for that.
     """
     distance, predecessor = found.distance, found.predecessor
-    n, dtype = len(distance), table.dtype
+    n = len(distance)
     n_unreached: cupy.ndarray = found.n_unreached
     if n_unreached is None:
         n_unreached = cupy.count_nonzero(distance < 0).astype(np.uint64).reshape(1)
-    count = cupyx.empty_pinned(1, np.uint64)
-    n_unreached.get(out=count, blocking=False)
-    counted = cupy.cuda.Event(disable_timing=True)
-    counted.record()
+    counts = _Counts(n_unreached)
+    answer = _Columns(n, table, predecessor is not None)
+    arguments = answer.arguments(table, found, n=n, n_searches=1, sources=None, nulls=None)
+    kernels_of("answer.cu", table, n).launch("answer", n, arguments)
+    counts.after()
+    # Unreached vertices and sources have no predecessor.  No source is among the unreached ones.
+    return answer.named(lambda: counts.read()[0], lambda: min(counts.read()[0] + n_sources, n))
 
-    words = -(-n // (32 * _MASK_WORDS)) * _MASK_WORDS
-    column, mask = (n, dtype), (words, np.uint32)
-    led = led_bits = None
-    if predecessor is None:
-        vertex, out, bits = together(column, (n, np.int32), mask)
-    else:
-        vertex, out, bits, led, led_bits = together(column, (n, np.int32), mask, column, mask)
-    arguments = AnswerArguments(
-        rank=table.rank,
-        order=table.order,
-        labels=table.ids,
-        names=table.names,
-        first=_first(table),
-        n=n,
-        distance=distance,
-        predecessor=predecessor,
-        vertex_column=vertex,
-        distance_column=out,
-        distance_bits=bits,
-        predecessor_column=led,
-        predecessor_bits=led_bits,
+
+def columns_of_each(found: Search, table: IntegerTable, sources: Array) -> dict[str, Array | BitMasked]:
+    """Return the columns of many searches, one after another, with `source` before those of `columns`."""
+    k, n = found.distance.shape
+    nulls = cupy.zeros(2, np.uint64)
+    found = replace(
+        found,
+        distance=cupy.ascontiguousarray(found.distance),
+        predecessor=None if found.predecessor is None else cupy.ascontiguousarray(found.predecessor),
     )
-    _kernels(table, n).launch("answer", n, arguments)
-    if cupy.cuda.get_current_stream().ptr:
-        counted.record()  # cuDF uses the default stream, which would not wait for this one
+    answer = _Columns(k * n, table, found.predecessor is not None, each=True)
+    arguments = answer.arguments(table, found, n=n, n_searches=k, sources=sources, nulls=nulls)
+    kernels_of("answer.cu", table, n).launch("answer_each", k * n, arguments)
+    counts = _Counts(nulls)
+    return answer.named(lambda: counts.read()[0], lambda: counts.read()[1])
 
-    def n_null() -> int:
-        counted.synchronize()
-        return int(count[0])
 
-    answer: dict[str, Array | BitMasked] = {"vertex": vertex, "distance": BitMasked(out, bits, n_null)}
-    if led is not None:
-        # Unreached vertices and sources have no predecessor.  No source is among the unreached ones.
-        answer["predecessor"] = BitMasked(led, led_bits, lambda: min(n_null() + n_sources, n))
-    return answer
+class _Counts:
+    """Counts on their way to the host, which `read` waits for."""
+
+    def __init__(self, counts: cupy.ndarray) -> None:
+        self._host = cupyx.empty_pinned(len(counts), np.uint64)
+        counts.get(out=self._host, blocking=False)
+        self._copied = cupy.cuda.Event(disable_timing=True)
+        self._copied.record()
+        self._read: list[int] | None = None
+
+    def after(self) -> None:
+        """Have `read` wait for what has been launched by now as well, if cuDF would not do so."""
+        if cupy.cuda.get_current_stream().ptr:  # cuDF uses the default stream
+            self._copied.record()
+
+    def read(self) -> list[int]:
+        if self._read is None:
+            self._copied.synchronize()
+            self._read = self._host.tolist()
+        return self._read
+
+
+class _Columns:
+    """The columns that a kernel writes, in one allocation."""
+
+    def __init__(self, n_rows: int, table: IntegerTable, led: bool, each: bool = False) -> None:
+        words = -(-n_rows // (32 * MASK_WORDS)) * MASK_WORDS
+        column, mask = (n_rows, table.dtype), (words, np.uint32)
+        self._led, self._each = led, each
+        shapes: dict[str, tuple[int, npt.DTypeLike]] = {
+            "vertex": column,
+            "distance": (n_rows, np.int32),
+            "distance_bits": mask,
+        }
+        shapes |= {"predecessor": column, "predecessor_bits": mask} if led else {}
+        shapes |= {"source": column} if each else {}
+        self._parts = dict(zip(shapes, together(*shapes.values()), strict=True))
+
+    def arguments(
+        self,
+        table: IntegerTable,
+        found: Search,
+        *,
+        n: int,
+        n_searches: int,
+        sources: Array | None,
+        nulls: Array | None,
+    ) -> AnswerArguments:  # type: ignore[valid-type]
+        parts = self._parts
+        return AnswerArguments(
+            rank=table.rank,
+            order=table.order,
+            labels=table.ids,
+            names=table.names,
+            first=first_label(table),
+            n=n,
+            n_searches=n_searches,
+            sources=sources,
+            distance=found.distance,
+            predecessor=found.predecessor,
+            source_column=parts.get("source"),
+            vertex_column=parts["vertex"],
+            distance_column=parts["distance"],
+            distance_bits=parts["distance_bits"],
+            predecessor_column=parts.get("predecessor"),
+            predecessor_bits=parts.get("predecessor_bits"),
+            nulls=nulls,
+        )
+
+    def named(
+        self, no_distance: Callable[[], int], no_predecessor: Callable[[], int]
+    ) -> dict[str, Array | BitMasked]:
+        """Return the columns by name, given the functions that count their nulls."""
+        parts = self._parts
+        answer: dict[str, Array | BitMasked] = {"source": parts["source"]} if self._each else {}
+        answer["vertex"] = parts["vertex"]
+        answer["distance"] = BitMasked(parts["distance"], parts["distance_bits"], no_distance)
+        if self._led:
+            answer["predecessor"] = BitMasked(parts["predecessor"], parts["predecessor_bits"], no_predecessor)
+        return answer
 
 
 def locate(label: int, table: IntegerTable, n: int) -> Array:
     """Return the internal id of one vertex, (1,), on the device; -1 if the vertex is unknown."""
     found = cupy.empty(1, vertex_dtype(n))
     label = table.dtype.type(label)
-    _kernels(table, n).launch("locate", 1, label, table.rank, table.ids, _first(table), n, found)
+    kernels_of("answer.cu", table, n).launch(
+        "locate", 1, label, table.rank, table.ids, first_label(table), n, found
+    )
     return found
 
 
-def _kernels(table: IntegerTable, n: int) -> loader.Kernels:
-    return loader.load(
-        "answer.cu", vertex_bits=8 * vertex_dtype(n).itemsize, LABEL_BITS=8 * table.dtype.itemsize
+def locate_each(labels: np.ndarray, table: IntegerTable, n: int) -> np.ndarray:
+    """Return the internal ids of many vertices on the host, -1 for unknown ones."""
+    given = cupy.asarray(labels, table.dtype)
+    found = cupy.empty(len(labels), vertex_dtype(n))
+    kernels_of("answer.cu", table, n).launch(
+        "locate_each", len(labels), given, len(labels), table.rank, table.ids, first_label(table), n, found
     )
+    internal: np.ndarray = found.get()
+    return internal
 
 
-def _first(table: IntegerTable) -> np.int64:
+def kernels_of(file: str, table: IntegerTable, n: int) -> loader.Kernels:
+    """Return the kernels of a file for the types of `n` vertices and of the caller's ids."""
+    return loader.load(file, vertex_bits=8 * vertex_dtype(n).itemsize, LABEL_BITS=8 * table.dtype.itemsize)
+
+
+def first_label(table: IntegerTable) -> np.int64:
+    """Return the first id of a range as kernels take it."""
     return np.uint64(table.first % 2**64).view(np.int64)  # unsigned ids keep their bits

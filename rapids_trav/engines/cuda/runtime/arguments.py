@@ -15,7 +15,7 @@ import numpy as np
 
 POINTER = ctypes.c_void_p
 I32, I64, U32, U64 = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
-FLOAT = ctypes.c_float
+FLOAT, DOUBLE = ctypes.c_float, ctypes.c_double
 
 
 class ArgumentStruct(ctypes.Structure):
@@ -63,6 +63,10 @@ class ArgumentStruct(ctypes.Structure):
         setattr(self, one, getattr(self, other))
         setattr(self, other, before)
 
+    def let_go(self) -> None:
+        """Hold the arrays no longer; others must do so until the last launch."""
+        self._held = ()
+
 
 def struct(name: str, base: type[ArgumentStruct] = ArgumentStruct, /, **fields: type) -> type[ArgumentStruct]:
     """Return the struct `name` with the fields of `base` and, after them, those given."""
@@ -71,7 +75,7 @@ def struct(name: str, base: type[ArgumentStruct] = ArgumentStruct, /, **fields: 
         "_fields_": list(fields.items()),
         "kinds": kinds,
         "pointers": tuple(field for field, kind in kinds.items() if kind is POINTER),
-        "integers": tuple(field for field, kind in kinds.items() if kind not in (POINTER, FLOAT)),
+        "integers": tuple(field for field, kind in kinds.items() if kind not in (POINTER, FLOAT, DOUBLE)),
     }
     return type(name, (base,), own)
 
@@ -90,11 +94,35 @@ AnswerArguments = struct(
     names=POINTER,
     first=I64,
     n=I64,
+    n_searches=I64,
+    sources=POINTER,
     distance=POINTER,
     predecessor=POINTER,
+    source_column=POINTER,
     vertex_column=POINTER,
     distance_column=POINTER,
     distance_bits=POINTER,
+    predecessor_column=POINTER,
+    predecessor_bits=POINTER,
+    nulls=POINTER,
+)
+
+# kernels/reached.cu
+ReachedArguments = struct(
+    "ReachedArguments",
+    rank=POINTER,
+    order=POINTER,
+    labels=POINTER,
+    names=POINTER,
+    first=I64,
+    n=I64,
+    block_rows=I64,
+    distance=POINTER,
+    predecessor=POINTER,
+    counts=POINTER,
+    vertices=POINTER,
+    vertex_column=POINTER,
+    distance_column=POINTER,
     predecessor_column=POINTER,
     predecessor_bits=POINTER,
 )
@@ -150,6 +178,27 @@ PlaceArguments = struct(
     free=POINTER,
     placed=POINTER,
     placed_weights=POINTER,
+)
+
+# kernels/path_rows.cu
+PathArguments = struct(
+    "PathArguments",
+    n_vertices=I64,
+    n_targets=I64,
+    n_entries=I64,
+    sources=POINTER,
+    targets=POINTER,
+    picked=POINTER,
+    ends=POINTER,
+    predecessors=POINTER,
+    order=POINTER,
+    labels=POINTER,
+    names=POINTER,
+    first=I64,
+    source_column=POINTER,
+    target_column=POINTER,
+    step_column=POINTER,
+    vertex_column=POINTER,
 )
 
 # kernels/path_shares.cu
@@ -221,6 +270,7 @@ RowArguments = struct(
     results=POINTER,
     tickets=POINTER,
     marks=POINTER,
+    tolerance=DOUBLE,
 )
 PlainArguments = struct("PlainArguments", GatherArguments, first_row=I64, n_rows=I64, marks=POINTER)
 

@@ -45,8 +45,12 @@ TUNABLES: dict[str, dict[str, int]] = {
     "answer.cu": {"LABEL_BITS": 64},
     "build.cu": {},
     "external.cu": {},
+    "level_counts.cu": {"BINS": 1024},
     "lookup.cu": {},
+    "path_rows.cu": {"LABEL_BITS": 64},
+    "reached.cu": {"LABEL_BITS": 64, "BLOCK_SIZE": BLOCK},
     "rmat.cu": {},
+    "rows_inside.cu": {},
     "path_shares.cu": {},
     "path_shares_batch.cu": {"HEAVY_DEGREE": 2048},
     "shortest_tree.cu": {"WEIGHT": 3},
@@ -86,7 +90,11 @@ SPECIALISATIONS: tuple[tuple[str, Defines], ...] = (
         ("bfs_frontier.cu", defines_of("bfs_frontier.cu", vertex_bits, edge_bits, COUNTS=1))
         for vertex_bits, edge_bits in product((32, 64), (32, 64))
     ),
-    *(("answer.cu", defines_of("answer.cu", vertex_bits, 32, LABEL_BITS=32)) for vertex_bits in (32, 64)),
+    *(
+        (file, defines_of(file, vertex_bits, 32, LABEL_BITS=32))
+        for file in ("answer.cu", "path_rows.cu", "reached.cu")
+        for vertex_bits in (32, 64)
+    ),
     *(
         ("shortest_tree.cu", defines_of("shortest_tree.cu", vertex_bits, edge_bits, WEIGHT=weight))
         for vertex_bits, edge_bits, weight in product((32, 64), (32, 64), (1, 2, 4))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import cupy
@@ -17,11 +18,19 @@ ALIGNMENT = 256  # bytes, the alignment of a device allocation
 
 def rapids_allocator() -> AbstractContextManager:
     """Make CuPy allocate from RMM inside the block, if RMM is installed, whether or not cuDF did so."""
+    allocator = _rmm_allocator()
+    return nullcontext() if allocator is None else cupy.cuda.using_allocator(allocator)
+
+
+@functools.cache
+def _rmm_allocator() -> Callable[[int], cupy.cuda.MemoryPointer] | None:
+    """Return RMM's allocator, or None without RMM: looking for it in vain takes as long as a search."""
     try:
         from rmm.allocators.cupy import rmm_cupy_allocator
     except ImportError:
-        return nullcontext()
-    return cupy.cuda.using_allocator(rmm_cupy_allocator)
+        return None
+    allocator: Callable[[int], cupy.cuda.MemoryPointer] = rmm_cupy_allocator
+    return allocator
 
 
 def free_bytes() -> int:

@@ -14,6 +14,7 @@ import weakref
 
 import numpy as np
 
+from cupy._counting import count
 from cupy._queues import DEVICE
 from cupy._streams import get_current_stream
 
@@ -53,6 +54,7 @@ class Memory:
 
     def __init__(self, size: int) -> None:
         USAGE.add(size)
+        count("allocations")
         whole = np.full(size + 3 * ALIGNMENT, POISON, np.uint8)
         begin = ALIGNMENT + -whole.ctypes.data % ALIGNMENT
         self.size = size

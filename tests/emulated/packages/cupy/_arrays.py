@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from cupy._allocations import Memory, MemoryPointer, UnownedMemory
+from cupy._counting import count
 from cupy._streams import Stream, get_current_stream
 
 
 def drain() -> None:
     """Run the work of the current stream, before the host reads or writes an array."""
-    get_current_stream().synchronize()
+    get_current_stream().drain()
 
 
 def host(value: Any) -> Any:
@@ -43,11 +44,20 @@ def wrap(value: Any, arguments: tuple = ()) -> Any:
     return made
 
 
+VIEWS = ("atleast_2d", "broadcast_to", "ravel", "reshape", "transpose")
+WAITING = ("argsort", "bincount", "flatnonzero", "nonzero", "sort", "unique")  # for a size, or for Thrust
+
+
 def on_device(function: Callable) -> Callable:
     """Return a function of NumPy for arrays of the device."""
+    is_view, is_waiting = function.__name__ in VIEWS, function.__name__ in WAITING
 
     def apply(*arguments: Any, out: ndarray | None = None, **options: Any) -> Any:
         plain = [host(argument) for argument in arguments]
+        if not is_view:
+            count("operations")
+        if is_waiting:
+            count("waits")
         drain()
         found = function(*plain, **{name: host(option) for name, option in options.items()})
         if out is None:
@@ -101,8 +111,16 @@ class ndarray:
     def __cuda_array_interface__(self) -> dict:
         return {**self._host.__array_interface__, "version": 3}
 
-    def get(self, stream: Stream | None = None, out: np.ndarray | None = None) -> np.ndarray:
-        (stream or get_current_stream()).synchronize()
+    def get(
+        self, stream: Stream | None = None, out: np.ndarray | None = None, blocking: bool = True
+    ) -> np.ndarray:
+        stream = stream or get_current_stream()
+        count("operations")
+        if not blocking and out is not None:
+            copied = out
+            stream.enqueue(lambda: np.copyto(copied, self._host))
+            return out
+        stream.synchronize()
         if out is None:
             return np.array(self._host)
         out[...] = self._host
@@ -111,10 +129,12 @@ class ndarray:
     def set(self, array: np.ndarray) -> None:
         if array.dtype != self.dtype or array.shape != self.shape:
             raise ValueError("Shape or dtype mismatch")
+        count("operations")
         drain()
         self._host[...] = array
 
     def fill(self, value: Any) -> None:
+        count("operations")
         plain = value.item() if isinstance(value, ndarray) else value
         get_current_stream().enqueue(lambda: self._host.fill(plain))
 
@@ -124,19 +144,21 @@ class ndarray:
     def astype(self, dtype: Any, copy: bool = True) -> ndarray:
         if not copy and self.dtype == np.dtype(dtype):
             return self
+        count("operations")
         drain()
         return wrap(self._host.astype(dtype))
 
     def copy(self) -> ndarray:
+        count("operations")
         drain()
         return wrap(self._host)
 
     def item(self) -> Any:
-        drain()
+        _read()
         return self._host.item()
 
     def tolist(self) -> Any:
-        drain()
+        _read()
         return self._host.tolist()
 
     def __len__(self) -> int:
@@ -149,6 +171,9 @@ class ndarray:
         plain = host(key)  # beside the key, whose memory would be freed without it
         keys = plain if isinstance(plain, tuple) else (plain,)
         if any(isinstance(one, (np.ndarray, list)) for one in keys):
+            count("operations")
+            if any(getattr(one, "dtype", None) == np.bool_ for one in keys):
+                count("waits")
             drain()
             return wrap(self._host[plain])
         # With the ellipsis an entry is an array without dimensions, which is a view.
@@ -156,6 +181,7 @@ class ndarray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         plain = host(value)
+        count("operations")
         drain()
         self._host[host(key)] = plain
 
@@ -169,11 +195,17 @@ class ndarray:
         return float(self.item())
 
     def __index__(self) -> int:
-        drain()
+        _read()
         return operator.index(self._host)
 
     def __repr__(self) -> str:
         return repr(self.get())
+
+
+def _read() -> None:
+    """Copy from the device, and wait for that."""
+    count("operations")
+    get_current_stream().synchronize()
 
 
 def _reversed(function: Callable) -> Callable:
@@ -183,6 +215,7 @@ def _reversed(function: Callable) -> Callable:
 def _in_place(function: Callable) -> Callable:
     def apply(self: ndarray, other: Any) -> ndarray:
         plain = host(other)
+        count("operations")
         drain()
         function(self._host, plain)
         return self

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cupy._arrays import drain, host, ndarray, wrap
+from cupy._counting import count
 
 
 def empty(shape: Any, dtype: Any = float) -> ndarray:
@@ -37,6 +38,7 @@ def zeros_like(array: ndarray, dtype: Any = None) -> ndarray:
 
 def array(values: Any, dtype: Any = None) -> ndarray:
     """Return a copy of an array of the host or the device, of numbers, or of arrays of the device."""
+    count("operations")
     drain()
     return wrap(np.array(values if isinstance(values, np.ndarray) else host(values), dtype))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cupy._arrays import drain, host, ndarray, on_device, wrap
+from cupy._counting import count
 
 UFUNCS = (
     "add", "bitwise_or", "divmod", "floor", "isfinite", "maximum", "minimum",
@@ -31,6 +32,7 @@ class Ufunc:
 
     def at(self, target: ndarray, index: Any, values: Any) -> None:
         plain = host(index), host(values)
+        count("operations")
         drain()
         self._ufunc.at(host(target), *plain)
 
@@ -38,6 +40,8 @@ class Ufunc:
 def lexsort(keys: ndarray) -> ndarray:
     if not isinstance(keys, ndarray):
         raise TypeError("lexsort takes an array of keys")
+    count("operations")
+    count("waits")
     drain()
     return wrap(np.lexsort(host(keys)))
 

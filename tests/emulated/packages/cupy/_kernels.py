@@ -15,6 +15,7 @@ import numpy as np
 
 from cupy._arrays import ndarray
 from cupy._compiler import SOURCES, compiled
+from cupy._counting import count
 from cupy._errors import CUDARuntimeError
 from cupy._queues import RANDOM
 from cupy._streams import Stream, get_current_stream
@@ -108,6 +109,7 @@ class Kernel:
         enable_cooperative_groups: bool = False,
     ) -> None:
         """Launch the kernel on a stream."""
+        count("launches")
         cooperative = enable_cooperative_groups or self._cooperative
         raw = [_raw(argument) for argument in arguments]
         if [len(one) for one in raw] != self._sizes:

@@ -6,6 +6,7 @@ import threading
 import weakref
 from time import perf_counter
 
+from cupy._counting import count
 from cupy._queues import DEVICE, Queue, Work
 
 _CURRENT = threading.local()
@@ -40,6 +41,7 @@ class Event:
             return self._queue.n_run >= self._after
 
     def synchronize(self) -> None:
+        count("waits")
         if self._queue is not None:
             DEVICE.run_before(self._queue, self._after)
 
@@ -74,6 +76,11 @@ class Stream:
         DEVICE.enqueue(self.queue, work)
 
     def synchronize(self) -> None:
+        count("waits")
+        self.drain()
+
+    def drain(self) -> None:
+        """Run the work of the stream, for the stand-in itself."""
         DEVICE.synchronize(self.queue)
 
     def record(self, event: Event | None = None) -> Event:

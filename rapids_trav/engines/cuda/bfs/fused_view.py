@@ -1,0 +1,50 @@
+"""What the fused search's kernel is told of a view: its rows, its hubs, and the targets in it."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from rapids_trav.csr.adjacency import Adjacency, Array
+from rapids_trav.engines.cuda.runtime.loader import load
+
+MOST_EDGES = {4: 2**31 - 1, 8: 2**63 - 1}  # keyed by bytes of an offset
+HUB_WORDS = 1024  # most words of the frontier in shared memory
+
+
+def rows_of(side: str, adjacency: Adjacency) -> dict[str, Array | int | None]:
+    """Return the kernel's arguments for an adjacency, part of which may be resident (see `Adjacency`)."""
+    offsets = adjacency.row_offsets
+    # The kernel compares in the type of the offsets: in 32 bits, 2^63 - 1 would be -1.
+    begin, resident = adjacency.resident or (MOST_EDGES[offsets.itemsize], None)
+    return {
+        f"{side}_offsets": offsets,
+        f"{side}_indices": adjacency.column_indices,
+        f"{side}_resident": resident,
+        f"{side}_resident_begin": int(begin),
+    }
+
+
+def bitmap_of(vertices: Array | None, n_vertices: int) -> tuple[Array | None, int]:
+    """Return a bit for each vertex, set for the distinct ones given, and their number."""
+    if vertices is None:
+        return None, 0
+    bitmap = cupy.zeros(-(-n_vertices // 32), np.uint32)
+    kernels = load("lookup.cu", vertex_bits=8 * vertices.dtype.itemsize)
+    kernels.launch("mark_numbers", len(vertices), vertices, len(vertices), bitmap)
+    return bitmap, len(vertices)
+
+
+def hub_words(sides: tuple[Adjacency, ...], least_degree: int) -> int:
+    """Return the number of frontier words, from the first on, that hold the hubs.
+
+    Hubs are vertices of `least_degree` edges or more.  They come first if the vertices are sorted by degree;
+    hubs after the first vertex with fewer edges are left out.  The number is computed once for each
+    adjacency, since the host waits for it.
+    """
+    known = sides[0].hub_words
+    if least_degree not in known:
+        degrees = sum(cupy.diff(side.row_offsets[: 32 * HUB_WORDS + 1]) for side in sides)
+        fewer = cupy.append(degrees < least_degree, True)
+        known[least_degree] = -(-int(fewer.argmax()) // 32)
+    return known[least_degree]

@@ -1,0 +1,130 @@
+"""Stand-in for the little of cuDF that a graph of integer ids uses, over the emulated CuPy.
+
+It lets the package take its own path for cuDF frames where there is no GPU.  Requests to the device that cuDF
+itself would make are counted as one operation each.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType, SimpleNamespace
+
+import cupy
+import numpy as np
+from cupy._counting import count, uncounted
+
+
+class Column:
+    """A device column of pylibcudf: values, and a mask of bits or None."""
+
+    def __init__(self, values, bits=None, null_count=0) -> None:
+        self.values, self.bits, self.null_count = values, bits, null_count
+
+    @classmethod
+    def from_cuda_array_interface(cls, values) -> Column:
+        assert isinstance(values, cupy.ndarray)
+        return cls(values)
+
+    def with_mask(self, bits, null_count) -> Column:
+        return Column(self.values, bits, null_count)
+
+    def valid(self) -> np.ndarray:
+        """Return on the host which values are not null."""
+        if self.bits is None:
+            return np.ones(len(self.values), bool)
+        bits = np.unpackbits(self.bits.get().view(np.uint8), bitorder="little")
+        return bits[: len(self.values)].astype(bool)
+
+
+def bools_to_mask(column: Column) -> tuple[cupy.ndarray, int]:
+    with uncounted():
+        valid = column.values.get()
+        words = np.zeros(-(-max(len(valid), 1) // 512) * 64, np.uint8)
+        packed = np.packbits(valid, bitorder="little")
+        words[: len(packed)] = packed
+        bits = cupy.asarray(words)
+    count("operations")
+    count("allocations")
+    count("waits")  # for the number of nulls
+    return bits, int((~valid).sum())
+
+
+class Series:
+    """A column of a frame."""
+
+    def __init__(self, values, dtype=None) -> None:
+        self.column = values if isinstance(values, Column) else Column(cupy.asarray(values, dtype))
+
+    @classmethod
+    def from_pylibcudf(cls, column: Column) -> Series:
+        return cls(column)
+
+    dtype = property(lambda self: self.column.values.dtype)
+    null_count = property(lambda self: self.column.null_count)
+
+    iloc = None  # its presence tells a column from an array
+
+    def __len__(self) -> int:
+        return len(self.column.values)
+
+    def to_cupy(self) -> cupy.ndarray:
+        return self.column.values
+
+    def memory_usage(self, index: bool = True) -> int:
+        return self.column.values.nbytes
+
+
+class DataFrame:
+    """Columns by name."""
+
+    def __init__(self, columns) -> None:
+        self._columns = {
+            name: column if isinstance(column, Series) else Series(column) for name, column in columns.items()
+        }
+
+    @classmethod
+    def from_pylibcudf(cls, table, metadata) -> DataFrame:
+        return cls(dict(zip(metadata["columns"], map(Series, table.columns), strict=True)))
+
+    columns = property(lambda self: list(self._columns))
+
+    def copy(self, deep: bool = True) -> DataFrame:
+        return DataFrame(self._columns)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._columns.values())))
+
+    def __getitem__(self, name: str) -> Series:
+        return self._columns[name]
+
+    def take(self, rows) -> DataFrame:
+        with uncounted():
+            taken = DataFrame({name: column.column.values[rows] for name, column in self._columns.items()})
+        count("operations")
+        count("waits")  # for the check of bounds
+        for _ in self._columns:
+            count("allocations")
+        return taken
+
+    def to_host(self) -> dict[str, list]:
+        """Return lists of the values, with None for null."""
+        return {
+            name: [
+                value if valid else None
+                for value, valid in zip(
+                    series.column.values.tolist(), series.column.valid().tolist(), strict=True
+                )
+            ]
+            for name, series in self._columns.items()
+        }
+
+
+def modules() -> dict[str, ModuleType]:
+    """Return the modules to import in place of cuDF's, by name."""
+    cudf, pylibcudf = ModuleType("cudf"), ModuleType("pylibcudf")
+    cudf.Series, cudf.DataFrame = Series, DataFrame
+    Series.__module__ = DataFrame.__module__ = "cudf"
+    pylibcudf.Column = Column
+    pylibcudf.gpumemoryview = lambda bits: bits
+    pylibcudf.Table = lambda columns: SimpleNamespace(columns=columns)
+    pylibcudf.transform = SimpleNamespace(bools_to_mask=bools_to_mask)
+    return {"cudf": cudf, "pylibcudf": pylibcudf}
