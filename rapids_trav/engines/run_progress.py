@@ -17,6 +17,11 @@ class RunProgress:
         self._wanted = trace
         self._clock = perf_counter()
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is a trace."""
+        return self._wanted
+
     def record(
         self,
         mode: str,

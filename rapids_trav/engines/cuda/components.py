@@ -87,31 +87,31 @@ class _Trees:
 
     def frequent_root(self) -> int:
         """Return the most frequent root among evenly spaced vertices, just after `compress`."""
-        k = min(SAMPLE, self._n)
-        roots, counts = np.unique(self._parent[cupy.arange(k) * self._n // k].get(), return_counts=True)
+        sample = self._parent[:: max(self._n // SAMPLE, 1)].get()
+        roots, counts = np.unique(sample, return_counts=True)
         return int(roots[counts.argmax()])
 
     def link_rest(self, sets: tuple[Adjacency, ...], largest: int, progress: RunProgress) -> None:
         """Link the rows of the vertices that are not in the component of `largest`; -1: all rows."""
-        n_rows = n_edges = 0
+        n_rows, counters = 0, cupy.zeros(len(Counts._fields), np.uint64)
         for rows in sets:
-            listed, linked = self._link(rows, largest)
-            n_rows, n_edges = n_rows + listed.light + listed.heavy, n_edges + linked
-        self._kernels.launch("compress", self._n, self._n, self._parent, self._counters.fresh())
-        self._record(progress, "rest", n_rows, n_edges)
+            listed = self._link(rows, largest, counters)
+            n_rows += listed.light + listed.heavy
+        self._kernels.launch("compress", self._n, self._n, self._parent, counters)
+        is_told = progress.is_wanted or self._on_page is not None
+        self._record(progress, "rest", n_rows, Counts(*counters.tolist()).edges if is_told else 0)
 
-    def _link(self, rows: Adjacency, largest: int) -> tuple[Counts, int]:
-        """Link rows to their ends; return the counts of their list, and the number of edges."""
+    def _link(self, rows: Adjacency, largest: int, counters: Array) -> Counts:
+        """Link rows to their ends; return the counts of their list, and count their edges."""
         n, parent, queue, kernels = self._n, self._parent, self._queue, self._kernels
         edges = (rows.row_offsets, rows.column_indices)
         kernels.launch("list_rows", n, rows.row_offsets, n, largest, parent, queue, self._counters.fresh())
         listed = self._counters.read()
-        counters = self._counters.fresh()
         kernels.launch("link_light", listed.light, *edges, queue, listed.light, parent, counters)
         if listed.heavy:
             grid = loader.column_blocks(listed.heavy)
             kernels.launch_grid("link_heavy", grid, *edges, n, queue, listed.heavy, parent, counters)
-        return listed, self._counters.read().edges
+        return listed
 
     def link_parts(self, n_bytes: int, progress: RunProgress) -> None:
         """Link all edges, whose columns are copied from a file in parts of up to `n_bytes`."""
