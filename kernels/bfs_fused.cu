@@ -98,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     if (threadIdx.x == 0) shared.sum = Level{};
     if (first_thread) {
         for (Level& level : control->level) level = Level{};
+        for (Level& level : control->queued) level = Level{};
     }
     clear(visited, bitmap_a, given.n_vertices);
     end_level(shared, control, &control->level[2], Tally(), epoch);
@@ -167,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
     for (u32 turn = 1; depth < depth_limit && !(n_targets && targets_found >= n_targets); ++turn) {
         if (pulling ? now.vertices == 0 : now.narrow + now.hubs == 0) break;
         Level* const next = &control->level[turn % 3];
-        if (first_thread) control->level[(turn + 1) % 3] = Level{};
+        if (first_thread) control->level[(turn + 1) % 3] = control->queued[(turn + 1) % 3] = Level{};
 
         const auto [pull_work, ending, many, few, swell] =
             choose_direction(given, swelled, now, unexplored, n_unvisited, n_words, least_pull);
@@ -178,13 +179,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, 1)
             queue_to_bitmap(narrow_a, now.narrow, hubs_a, n_hubs(now.hubs), bitmap_a);
             end_level(shared, control, next, Tally(), epoch);
         } else if (pulling && few) {
-            // Queues these vertices in the totals of the level that found them, and counts their edges.
-            Level* const found = &control->level[(turn + 2) % 3];
+            // Queues these vertices and counts their edges.  The totals of the level that found them must not
+            // change: another block may still be about to read them.
+            Level* const queued = &control->queued[turn % 3];
+            const u64 n_found = now.vertices;
             Tally degrees;
-            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, found, leaf_degree, false},
+            bitmap_to_queue(graph, bitmap_a, GridQueue{narrow_a, hubs_a, queued, leaf_degree, false},
                             scratch.pull.list[warp_in_block()], degrees);
-            end_level(shared, control, found, degrees, epoch);
+            end_level(shared, control, queued, degrees, epoch);
             now = shared.seen;
+            now.vertices = n_found;
             unexplored -= now.edges;
             // The bitmap still holds the frontier, in case the queue is too small for the next one.
             pulling = now.edges > min(pull_work, given.queue_capacity);

@@ -84,6 +84,7 @@ struct Control {
     u32 barrier;
     u32 epoch;
     alignas(128) Level level[3];  // on another cache line than the words that blocks wait on
+    Level queued[3];  // of frontiers that are moved from the bitmap to the queues; they rotate too
     Solo solo;
 };
 

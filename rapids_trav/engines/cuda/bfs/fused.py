@@ -34,7 +34,7 @@ from rapids_trav.memory.model.search import TRACE_COLUMNS, trace_levels
 FILE = "bfs_fused.cu"
 # Most edges of a vertex that is not a hub, and most edges of a frontier that one block searches alone.
 TUNED = {"HUB_DEGREE": HUB_DEGREE, "SOLO_EDGES": 1024}
-CONTROL_BYTES = 512  # at least the size of the kernel's `Control`
+CONTROL_BYTES = 1024  # at least the size of the kernel's `Control`
 WHOLE_QUEUE = 1 << 18  # graphs up to this many vertices have queues with a place for each
 ANY = 2**63 - 1  # "any number of edges" of a frontier
 KEPT_BYTES = 1 << 26  # most working memory that is kept between searches
